@@ -5,16 +5,20 @@ BUILD   := build
 PREFIX  ?= /usr/local
 DESTDIR ?=
 T       ?= 600
+MACHINE := $(shell uname -m)
+ARCH    ?= $(MACHINE)
+emulates := $(filter-out %-aarch64,$(filter Linux-%,$(shell uname -s)-$(MACHINE)))
 
 CMAKE_FLAGS ?=
 ifneq ($(origin CC),default)
 CMAKE_FLAGS += -DCMAKE_C_COMPILER=$(CC)
 endif
+cross     = $(if $(filter-out $(MACHINE),$(ARCH)),-DCMAKE_TOOLCHAIN_FILE=scripts/$(ARCH).cmake)
 configure = cmake -S . -B $(1) -G Ninja $(CMAKE_FLAGS) $(2)
 version   = $(shell sed -n 's/.*ASSAY_VERSION_STRING "\(.*\)".*/\1/p' include/assay/api.h)
 
 .DELETE_ON_ERROR:
-.PHONY: all setup run test test-all bench lint format install dist check-macos fuzz clean help
+.PHONY: all setup run test test-all bench lint format install dist check-macos check-arm fuzz clean help
 
 all: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
@@ -25,21 +29,27 @@ setup:
 $(BUILD)/build.ninja: | setup
 	@$(call configure,$(BUILD))
 build-asan/build.ninja: | setup
-	@$(call configure,build-asan,-DASSAY_SANITIZE=ON)
+	@$(call configure,build-asan,-DASSAY_SANITIZE=address -DCMAKE_C_COMPILER=clang)
+build-tsan/build.ninja: | setup
+	@$(call configure,build-tsan,-DASSAY_SANITIZE=thread -DCMAKE_C_COMPILER=clang)
 build-fuzz/build.ninja: | setup
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DASSAY_FUZZ=ON -DASSAY_TESTS=OFF
 
 run: all
 	$(BUILD)/assay run resnet50 -o resnet50.assay --report resnet50.html
 
-test: all build-asan/build.ninja
+test: all
 	@scripts/setup test
+	@$(MAKE) --no-print-directory build-asan/build.ninja build-tsan/build.ninja
 	@cmake --build build-asan
+	@cmake --build build-tsan
 	@tests/run
 
 test-all: test
 	@scripts/setup oracle
 	@tests/run --oracles
+	@$(MAKE) --no-print-directory check-arm
+	@$(if $(emulates),$(MAKE) --no-print-directory dist ARCH=aarch64)
 
 bench: all
 	@scripts/setup test bench
@@ -58,14 +68,28 @@ install: setup
 	@cmake --build $(BUILD)
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
 
+dist: folder = build-dist$(if $(cross),-$(ARCH))
 dist: setup
-	@$(call configure,build-dist,-DASSAY_STATIC_DEPS=ON -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF)
-	@cmake --build build-dist
-	@scripts/dist build-dist $(version)
+	@$(if $(cross),scripts/setup arm)
+	@$(call configure,$(folder),$(cross) -DASSAY_STATIC_DEPS=ON -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF)
+	@cmake --build $(folder)
+	@scripts/dist $(folder) $(version) $(ARCH)
+	@scripts/check-dist dist/assay-$(version)-*-$(ARCH).tar.gz
 
 check-macos:
 	@scripts/setup build macos
 	@scripts/check-macos
+
+ifneq ($(emulates),)
+check-arm:
+	@scripts/setup build test arm
+	@$(call configure,build-arm,-DCMAKE_TOOLCHAIN_FILE=scripts/aarch64.cmake -DASSAY_BENCH=OFF)
+	@cmake --build build-arm
+	@scripts/check-arm build-arm
+else
+check-arm:
+	@echo 'check-arm: nothing to do: it is for Linux machines that are not aarch64 themselves'
+endif
 
 fuzz:
 	@scripts/setup build fuzz
@@ -74,18 +98,19 @@ fuzz:
 	@scripts/fuzz $(T)
 
 clean:
-	rm -rf build build-asan build-dist build-fuzz dist
+	rm -rf build build-asan build-tsan build-arm build-dist build-dist-aarch64 build-fuzz dist
 
 help:
 	@echo 'make              set up and build; the program is build/assay'
 	@echo 'make run          the same, then profile the built-in resnet50 on this CPU into resnet50.assay and resnet50.html'
 	@echo 'make test         everything a machine without an accelerator can check, also under sanitizers'
-	@echo 'make test-all     and the live oracles (large packages are fetched)'
+	@echo 'make test-all     and the live oracles (large packages are fetched), check-arm, and the archive for aarch64'
 	@echo 'make bench        speed and memory against peers, as ratios'
 	@echo 'make lint         format, analyser, layers, banned functions, sizes'
 	@echo 'make format       rewrite the sources in the one format'
 	@echo 'make install      into PREFIX (default /usr/local), below DESTDIR when set'
-	@echo 'make dist         a relocatable folder and archive in dist/'
+	@echo 'make dist         a relocatable folder and archive in dist/; ARCH=aarch64: for 64-bit Arm Linux'
+	@echo 'make check-arm    compile for 64-bit Arm Linux, and run the tests and a model under qemu (Debian)'
 	@echo 'make check-macos  compile everything for macOS on arm64 with zig'
 	@echo 'make fuzz         run each fuzzer for T seconds (default 600)'
 	@echo 'make clean        remove what was built; .cache/ (what was fetched) stays'

@@ -10,7 +10,7 @@
 #define ASSAY_BENCH_AA_SIMULATION_H
 
 #include "judge/comparison.h"
-#include "engine/engine.h"
+#include "engine/engines.h"
 #include "profile/profile.h"
 #include "run/trial/goal.h"
 #include "run/worker/streams.h"

@@ -101,14 +101,14 @@ static struct assay_profile *make(size_t layers, size_t samples)
     struct assay_profile *profile = assay__profile_new();
     struct assay__trial *trial = profile ? assay__profile_trial(profile) : NULL;
     if (!trial) exit(3);
-    profile->command = "run";
+    assay__profile_set_command(profile, "run");
     profile->command_line = "assay run model.onnx";
     profile->created = "2026-01-01T00:00:00Z";
     profile->complete = true;
-    profile->model.name = "made-up";
+    profile->models[0]->name = "made-up";
     trial->state = ASSAY__TRIAL_OK;
-    trial->device = "cuda";
-    trial->engine = "ort";
+    trial->target.device = "cuda";
+    trial->target.engine = "ort";
     if (!trial->metrics) trial->metrics = assay_metrics_new();
     assay_metrics_measured(trial->metrics, "latency.p50", p50_ns / 1e9, "clock", "");
     assay_metrics_measured(trial->metrics, "latency.p99", 1.1 * p50_ns / 1e9, "clock", "");

@@ -26,6 +26,9 @@
 #define HARNESS_SKIP_STATUS 77
 #define HARNESS_TIMEOUT_S 30
 
+/* The build gives each file's main() a name of its own (see suites.c), which needs a prototype. */
+int main(int argc, char **argv);
+
 struct harness_test {
     const char *name;
     void (*run)(void);
@@ -93,6 +96,19 @@ static inline void harness_fail(const char *file, int line, const char *what)
         printf("  skipped: %s\n", (reason)); \
         fflush(stdout);                      \
         exit(HARNESS_SKIP_STATUS);           \
+    } while (0)
+
+/** The program that starts programs of this build, where tests/run emulates the processor they are
+ *  for: the kernel cannot. NULL where it can. */
+static inline const char *harness_emulator(void)
+{
+    return getenv("ASSAY_TEST_EMULATOR");
+}
+
+/* For what an emulator cannot do, which `why` says. */
+#define SKIP_EMULATED(why)                                       \
+    do {                                                         \
+        if (harness_emulator()) SKIP("under an emulator: " why); \
     } while (0)
 
 static inline int harness_run_one(const struct harness_test *test)

@@ -1,5 +1,5 @@
 /* engine.h - the software that runs a model, behind a small table of functions. Built-in engines
- * stand in one array (src/engine/engines.c); adding one is a new file and a row there. A session
+ * stand in one list (src/engine/engines.h); adding one is a new file and a row there. A session
  * runs in the worker process. Any runtime can also be measured through a plain callback: see
  * measure.h. */
 #ifndef ASSAY_ENGINE_H
@@ -68,6 +68,7 @@ struct assay_session_options {
     const struct assay_generation *generation;
     bool strict; /* the device runs every node: one that would run on the CPU instead is an error */
     const char *provider_options; /* of the device's provider: "key=value;key=value"; NULL: none */
+    const char *model_name;       /* what messages call the model; NULL: its path */
 };
 
 struct assay_session_facts {
@@ -244,6 +245,9 @@ struct assay_engine_ops {
      *  of the engine cannot say. A non-zero value of `found` ends it and is returned. */
     int (*assignment)(const struct assay_assignment_options *options, assay_assigned_fn *found,
                       void *context, struct assay_error *error);
+    /** optional: the class of a device, by its name alone, whether it is here or not: "cpu" | "gpu"
+     *  | "npu"; NULL: this engine has no such device. */
+    const char *(*device_kind)(const char *device);
 };
 
 /** Built-in engines by name / by index (NULL past the end). */

@@ -69,10 +69,6 @@ struct assay_run_options {
     double idle_plus_1_s; /* 1 + how long the idle machine is watched before it; 0: 3 s */
     const struct assay_ceiling *ceilings; /* of the device, kept in the profile; borrowed */
     size_t ceiling_count;
-    const char *label;       /* what the trial is called among others; NULL: its device */
-    const char *role;        /* "reference" | "control" | …; NULL: none */
-    const char *const *tags; /* "key=value": kept with the options of the trial */
-    size_t tag_count;
     assay_conclude_fn *conclude; /* NULL: none */
     void *conclude_context;
     /* a launch that takes longer as a whole is killed; what it has measured stays; 0: none */

@@ -1,18 +1,16 @@
-/* advise.c - see advise.h. A rule whose inputs are not all there is not called: what is missing is
- * said instead. */
+/* advise.c - evaluates every rule of the tables over one trial and sorts what was found. A rule
+ * whose inputs are not all there is not called: what is missing is said instead. */
 #include "advise/advise.h"
 
+#include "advise/rules.h"
 #include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct assay__rule *const families[] = {
-    assay__rules_target, assay__rules_batch, assay__rules_precision, assay__rules_graph,
-    assay__rules_fusion, assay__rules_bound, assay__rules_device,    assay__rules_machine,
-    assay__rules_memory, assay__rules_start, assay__rules_sequence,  assay__rules_require,
-};
+#define ROW(FAMILY) assay__rules_##FAMILY,
+static const struct assay__rule *const families[] = {ASSAY__RULE_FAMILIES(ROW)};
 
 const struct assay__rule *assay__rule_at(size_t index)
 {
@@ -46,7 +44,7 @@ static const char *no_layers(const struct assay__advice *a)
     const struct assay__layers *layers = &a->trial->layers;
     for (size_t i = 0; i < layers->count; i++)
         if (assay__advice_time(&layers->items[i]) > 0) return NULL;
-    if (!layers->count && assay__advice_number(a, "generate") > 0)
+    if (!layers->count && a->trial->generation.tokens > 0)
         return "layers: those of a whole generation are not timed (profile one step, such as "
                "gpt2:phase=decode,past=32)";
     if (layers->count)
@@ -73,8 +71,8 @@ static const char *no_ceilings(const struct assay__advice *a)
 
 static const char *no_memory(const struct assay__advice *a)
 {
-    return isfinite(assay__advice_metric(a, "memory.peak.worker")) ||
-                   isfinite(assay__advice_metric(a, "memory.peak.device"))
+    return isfinite(assay__trial_value(a->trial, "memory.peak.worker")) ||
+                   isfinite(assay__trial_value(a->trial, "memory.peak.device"))
                ? NULL
                : "memory: no peak of the worker or the device is known";
 }
@@ -84,7 +82,7 @@ static const char *no_counters(const struct assay__advice *a)
     static const char *const names[] = {"hardware.cpus_busy", "hardware.page_faults",
                                         "hardware.context_switches", "hardware.cycles"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (isfinite(assay__advice_metric(a, names[i]))) return NULL;
+        if (isfinite(assay__trial_value(a->trial, names[i]))) return NULL;
     return "counters: none was read (assay run --counters, assay advise MODEL)";
 }
 
@@ -109,8 +107,8 @@ static const char *no_shapes(const struct assay__advice *a)
 
 static const char *no_start(const struct assay__advice *a)
 {
-    return isfinite(assay__advice_metric(a, "timing.session")) ||
-                   isfinite(assay__advice_metric(a, "timing.first"))
+    return isfinite(assay__trial_value(a->trial, "timing.session")) ||
+                   isfinite(assay__trial_value(a->trial, "timing.first"))
                ? NULL
                : "start: neither the session's creation nor the first inference was timed";
 }
@@ -194,7 +192,7 @@ static void conclude(struct assay__advice *advice, struct assay__rule_result *re
     struct assay__finding *f = &result->finding;
     const struct assay__rule *rule = result->rule;
     f->severity = severity_of(rule, f->expected_gain);
-    if (f->expected_gain > 1 && assay__advice_metric(advice, "energy.inference.gross") > 0)
+    if (f->expected_gain > 1 && assay__trial_value(advice->trial, "energy.inference.gross") > 0)
         f->energy_saving = 1 - 1 / f->expected_gain; /* the same power for a shorter time */
     if (rule->apply) rule->apply(advice, &result->change);
     advice->found++;
@@ -319,7 +317,7 @@ int assay__advise(struct assay_profile *profile, const struct assay__advise_opti
         if (!advice->arena) code = ASSAY_ENOMEM;
     }
     if (code == 0) {
-        advice->p50_ns = assay__advice_metric(advice, "latency.p50") * 1e9;
+        advice->p50_ns = assay__trial_value(advice->trial, "latency.p50") * 1e9;
         code = assay__roofline(profile, trial, advice->arena, &advice->roofline);
     }
     if (code == 0) code = assay__advice_open_model(advice, options->model);

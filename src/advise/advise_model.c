@@ -22,7 +22,7 @@ static const char *say(struct assay__advice *advice, const char *format, const c
 
 static int open_file(struct assay__advice *advice, const char *given)
 {
-    const struct assay__model_info *info = &advice->profile->model;
+    const struct assay__model_info *info = advice->trial->model;
     const char *path = given ? given : info->path && *info->path ? info->path : info->name;
     struct assay_error error = {0};
     char fingerprint[17] = "";

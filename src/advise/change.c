@@ -1,16 +1,18 @@
-/* change.c - see change.h.
+/* change.c - the table of changes: what each is called, how far outputs may drift by it, and how it
+ * is made.
  *
  * Limits of drift. An option of the session may order sums differently, no more: float32 sums of
  * some thousand terms agree to about 1e-6, and a deep network loses another two digits.
- * Optimisation replaces operators by fused ones, some of which approximate. float16 has 11 bits
- * (5e-4 per rounding), int8 per channel 8 (4e-3 per weight); what is left of that after all layers
- * may reach the limits given here. A limit says that the numbers are of the expected kind, not that
- * the model is still good at its task: that only its own test data can say. */
+ * Optimisation replaces operators by fused ones, some of which approximate. Those of other
+ * precisions are in rewrites.h. */
 #include "advise/change.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
+#define PRECISION(KIND, precision, rewrite, argument, change, words, limit) \
+    [ASSAY__CHANGE_##KIND] = {change, words, limit},
 static const struct {
     const char *name, *words;
     double drift;
@@ -22,11 +24,18 @@ static const struct {
     [ASSAY__CHANGE_OPTIMIZE] = {"optimize", "opt=all", 1e-3},
     [ASSAY__CHANGE_ITERATIONS] = {"iterations", "iterations", NAN},
     [ASSAY__CHANGE_FIX_DIMS] = {"fix-dims", "dimensions fixed", 1e-4},
-    [ASSAY__CHANGE_FLOAT16] = {"float16", "float16", 1e-2},
-    [ASSAY__CHANGE_WEIGHTS_INT8] = {"weights-int8", "weights as int8", 5e-2},
-    [ASSAY__CHANGE_DYNAMIC_INT8] = {"dynamic-int8", "int8 products", 1e-1},
     [ASSAY__CHANGE_ZOO] = {"zoo", "model", 1e-4},
-};
+    ASSAY__PRECISIONS(PRECISION)};
+
+/* The place of a change's precision in the list of rewrites.h; SIZE_MAX: it is none. */
+static size_t precision_of(enum assay__change_kind kind)
+{
+#define KIND_OF(KIND, ...) ASSAY__CHANGE_##KIND,
+    static const enum assay__change_kind precisions[] = {ASSAY__PRECISIONS(KIND_OF)};
+    for (size_t i = 0; i < sizeof precisions / sizeof precisions[0]; i++)
+        if (precisions[i] == kind) return i;
+    return SIZE_MAX;
+}
 
 static size_t row(enum assay__change_kind kind)
 {
@@ -59,15 +68,14 @@ bool assay__change_same(const struct assay__change *a, const struct assay__chang
     return true;
 }
 
+bool assay__change_is_precision(enum assay__change_kind kind)
+{
+    return precision_of(kind) != SIZE_MAX;
+}
+
 bool assay__change_is_rewrite(const struct assay__change *change)
 {
-    switch (change->kind) {
-    case ASSAY__CHANGE_FIX_DIMS:
-    case ASSAY__CHANGE_FLOAT16:
-    case ASSAY__CHANGE_WEIGHTS_INT8:
-    case ASSAY__CHANGE_DYNAMIC_INT8: return true;
-    default: return false;
-    }
+    return change->kind == ASSAY__CHANGE_FIX_DIMS || assay__change_is_precision(change->kind);
 }
 
 bool assay__change_options(const struct assay__change *change, struct assay_run_options *options)
@@ -88,12 +96,10 @@ bool assay__change_options(const struct assay__change *change, struct assay_run_
 int assay__change_rewrite(const struct assay__change *change, struct assay__model *model,
                           struct assay__rewrite_notes *notes, struct assay_error *error)
 {
-    switch (change->kind) {
-    case ASSAY__CHANGE_FIX_DIMS:
+    if (change->kind == ASSAY__CHANGE_FIX_DIMS)
         return assay__rewrite_fix_dims(model, change->names, change->name_count, 0, notes, error);
-    case ASSAY__CHANGE_FLOAT16: return assay__rewrite_float16(model, notes, error);
-    case ASSAY__CHANGE_WEIGHTS_INT8: return assay__rewrite_weights_int8(model, notes, error);
-    case ASSAY__CHANGE_DYNAMIC_INT8: return assay__rewrite_dynamic_int8(model, notes, error);
-    default: return assay_error_set(error, ASSAY_EINVAL, "this change is no rewrite of a model");
-    }
+    if (!assay__change_is_precision(change->kind))
+        return assay_error_set(error, ASSAY_EINVAL, "this change is no rewrite of a model");
+    return assay__rewrite_precision_apply(assay__rewrite_precision_at(precision_of(change->kind)),
+                                          model, notes, error);
 }

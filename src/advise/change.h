@@ -5,7 +5,7 @@
 #define ASSAY_ADVISE_CHANGE_H
 
 #include "base/buf.h"
-#include "model/rewrite/rewrite.h"
+#include "model/rewrite/rewrites.h"
 
 #include <assay/run.h>
 
@@ -17,11 +17,10 @@ enum assay__change_kind {
     ASSAY__CHANGE_OPTIMIZE,     /* graph optimisation: all */
     ASSAY__CHANGE_ITERATIONS,   /* value: iterations */
     ASSAY__CHANGE_FIX_DIMS,     /* a rewrite: symbolic dimensions become those of the workload */
-    ASSAY__CHANGE_FLOAT16,      /* rewrites … */
-    ASSAY__CHANGE_WEIGHTS_INT8,
-    ASSAY__CHANGE_DYNAMIC_INT8, /* … up to here */
     ASSAY__CHANGE_ZOO,          /* names[0]: the same model in another form, by its zoo name */
-    ASSAY__CHANGE_COUNT
+/* rewrites to another precision: FLOAT16, … */
+#define ASSAY__CHANGE_PRECISION(KIND, ...) ASSAY__CHANGE_##KIND,
+    ASSAY__PRECISIONS(ASSAY__CHANGE_PRECISION) ASSAY__CHANGE_COUNT
 };
 
 struct assay__change {
@@ -38,6 +37,8 @@ void assay__change_words(struct assay__buf *out, const struct assay__change *cha
 bool assay__change_same(const struct assay__change *a, const struct assay__change *b);
 /** True when the change is of the model: then write a rewritten copy and run that. */
 bool assay__change_is_rewrite(const struct assay__change *change);
+/** True when it is a rewrite to another precision; a model has one. */
+bool assay__change_is_precision(enum assay__change_kind kind);
 /** How far the outputs may be from those without the change (relative L2 of the worst output) for
  *  the advice to stand; NaN: outputs cannot be compared, as the inputs are others. */
 double assay__change_drift_limit(enum assay__change_kind kind);

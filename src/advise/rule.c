@@ -16,20 +16,6 @@ double assay__amdahl(double share, double local)
     return rest > 0 ? 1 / rest : NAN;
 }
 
-double assay__advice_metric(const struct assay__advice *advice, const char *name)
-{
-    const struct assay_metric *m = assay_metrics_get(advice->trial->metrics, name);
-    return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : NAN;
-}
-
-long assay__advice_number(const struct assay__advice *advice, const char *option)
-{
-    const char *text = assay__trial_option(advice->trial, option);
-    char *end = NULL;
-    long value = text ? strtol(text, &end, 10) : 0;
-    return text && end != text && value >= 0 ? value : -1;
-}
-
 const char *assay__advice_scaled(struct assay__advice *advice, double value, const char *unit)
 {
     char text[64];
@@ -71,14 +57,6 @@ double assay__advice_share(const struct assay__advice *advice, const char *ops, 
     if (count) *count = seen;
     double share = sum / advice->p50_ns;
     return share > 1 ? 1 : share; /* times of layers may sum to a little more than the latency */
-}
-
-bool assay__advice_on_host(const struct assay__advice *advice)
-{
-    const char *device = advice->trial->device, *slash = strrchr(device, '/');
-    const char *bare = slash ? slash + 1 : device, *colon = strrchr(bare, ':');
-    return strcmp(bare, "cpu") == 0 || strcmp(bare, "xnnpack") == 0 ||
-           (colon && strcmp(colon, ":cpu") == 0);
 }
 
 /* --- conclusions ------------------------------------------------------------------------------ */

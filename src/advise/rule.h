@@ -1,6 +1,5 @@
 /* rule.h - one rule of the advice: what it needs, what it looks for, and what it concludes. A rule
- * is a row in a table of its family (rules_<family>.c); adding a family is a file and a row in
- * advise.c.
+ * is a row in a table of its family (rules_<family>.c); the families are listed in rules.h.
  *
  * A rule gives one of three answers: a finding, nothing found, or "not evaluated" with the input
  * that is missing. Its conclusion rests on the numbers of this profile, which it puts down as
@@ -17,7 +16,7 @@
 #include "base/buf.h"
 #include "cost/analysis.h"
 #include "cost/roofline.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 /* A comparison of ten launches a side shows differences of one to two percent: a smaller potential
  * cannot be verified. */
@@ -102,20 +101,11 @@ struct assay__rule {
     void (*apply)(const struct assay__advice *advice, struct assay__change *change);
 };
 
-extern const struct assay__rule assay__rules_target[], assay__rules_batch[],
-    assay__rules_precision[], assay__rules_graph[], assay__rules_fusion[], assay__rules_bound[],
-    assay__rules_device[], assay__rules_machine[], assay__rules_memory[], assay__rules_start[],
-    assay__rules_sequence[], assay__rules_require[];
-
 /* --- what rules are written with -------------------------------------------------------------- */
 
 /** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or all
  *  of the time would vanish. */
 double assay__amdahl(double share, double local);
-/** Value of a metric of the trial; NaN unknown. */
-double assay__advice_metric(const struct assay__advice *advice, const char *name);
-/** Value of an option of the trial as a whole number ("2", "2 (engine's default)"); -1: none. */
-long assay__advice_number(const struct assay__advice *advice, const char *option);
 /** "20.5 µs", in the profile's arena. */
 const char *assay__advice_scaled(struct assay__advice *advice, double value, const char *unit);
 /** Time of a layer in ns; 0 when it has none (then the share of what is known is what is said). */
@@ -125,7 +115,6 @@ bool assay__op_among(const char *op, const char *ops);
 /** Sum of the times of the layers whose operator is one of these, over the latency; *count of
  *  them. */
 double assay__advice_share(const struct assay__advice *advice, const char *ops, size_t *count);
-bool assay__advice_on_host(const struct assay__advice *advice); /* runs on the CPU */
 
 /** A sentence of evidence. */
 void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_result *result,

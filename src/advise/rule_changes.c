@@ -1,6 +1,5 @@
 /* rule_changes.c - changes that several rules would have one try. Each leaves the change at NONE
  * where it is made already, or cannot be made. */
-#include "judge/comparison.h"
 #include "advise/rule.h"
 
 #include <string.h>
@@ -9,8 +8,8 @@
 
 void assay__try_optimization(const struct assay__advice *advice, struct assay__change *change)
 {
-    const char *level = assay__trial_option(advice->trial, "opt");
-    if (*level && strcmp(level, "all") != 0) change->kind = ASSAY__CHANGE_OPTIMIZE;
+    enum assay__optimization level = advice->trial->target.optimization;
+    if (level && level != ASSAY__OPTIMIZATION_ALL) change->kind = ASSAY__CHANGE_OPTIMIZE;
 }
 
 void assay__try_batch(const struct assay__advice *advice, struct assay__change *change)
@@ -28,6 +27,5 @@ void assay__try_weights_int8(const struct assay__advice *advice, struct assay__c
 
 void assay__try_spinning_off(const struct assay__advice *advice, struct assay__change *change)
 {
-    if (strcmp(assay__trial_option(advice->trial, "spinning"), "off") != 0)
-        change->kind = ASSAY__CHANGE_SPINNING_OFF;
+    if (!advice->trial->target.spinning_off) change->kind = ASSAY__CHANGE_SPINNING_OFF;
 }

@@ -1,6 +1,6 @@
 /* rules_batch.c - rules about the size of the work: batch, symbolic dimensions, sizes between
  * powers of two. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 
@@ -85,7 +85,7 @@ static const struct assay__tensor_info *trial_input(const struct assay__advice *
  * the last one. */
 static const char *fixed_dim(const struct assay__advice *a, size_t n, size_t *symbolic)
 {
-    const struct assay__model_info *m = &a->profile->model;
+    const struct assay__model_info *m = a->trial->model;
     const char *seen[64];
     size_t count = 0;
     for (size_t i = 0; i < m->input_count; i++) {
@@ -117,7 +117,7 @@ static enum assay__rule_outcome dynamic_shapes(struct assay__advice *a,
     const char *one;
     fixed_dim(a, SIZE_MAX, &symbolic);
     /* the sizes of a generation grow from token to token */
-    if (!symbolic || assay__advice_number(a, "generate") > 0) return ASSAY__RULE_NOTHING;
+    if (!symbolic || a->trial->generation.tokens > 0) return ASSAY__RULE_NOTHING;
     for (size_t i = 0; i < NAMES_MOST && (one = fixed_dim(a, i, NULL)); i++)
         assay__buf_printf(&text, " --fix-dim %s", one);
     assay__rule_evidence(a, r, "symbolic dimensions of the model's inputs: %zu", symbolic);
@@ -147,8 +147,8 @@ static void fix_dims(const struct assay__advice *a, struct assay__change *change
 
 static double samples_of(const struct assay__trial *trial)
 {
-    const struct assay_metric *m = assay_metrics_get(trial->metrics, "throughput.samples");
-    return m && m->state != ASSAY_UNAVAILABLE && m->value > 0 ? m->value : NAN;
+    double samples = assay__trial_value(trial, "throughput.samples");
+    return samples > 0 ? samples : NAN;
 }
 
 static bool is_power(int64_t n)
@@ -170,7 +170,7 @@ static const struct assay__trial *power_below(const struct assay_profile *p,
     for (size_t i = 0; i < p->trial_count; i++) {
         const struct assay__trial *t = &p->trials[i];
         if (!is_usable(t) || !is_power(t->batch) || t->batch > trial->batch ||
-            2 * t->batch < trial->batch || strcmp(t->device, trial->device) != 0)
+            2 * t->batch < trial->batch || strcmp(t->target.device, trial->target.device) != 0)
             continue;
         if (!best || t->batch > best->batch) best = t;
     }

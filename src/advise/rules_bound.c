@@ -1,6 +1,6 @@
 /* rules_bound.c - rules about what bounds the layers: calls, memory, kernels far below their roof,
  * and the operators known for it. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 
@@ -117,13 +117,14 @@ static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct ass
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
-struct far { /* layers far below their roof */
+struct far_layers { /* layers far below their roof */
     double time, saved;
     size_t count, worst;
     double worst_saved;
 };
 
-static void add_far(const struct assay__advice *a, size_t i, double goal, struct far *far)
+static void add_far_layer(const struct assay__advice *a, size_t i, double goal,
+                          struct far_layers *far)
 {
     const struct assay__roofline_layer *placed = &a->roofline.layers[i];
     double time = assay__advice_time(&a->trial->layers.items[i]);
@@ -139,8 +140,8 @@ static void add_far(const struct assay__advice *a, size_t i, double goal, struct
     far->worst = i;
 }
 
-static void say_far(struct assay__advice *a, struct assay__rule_result *r, const struct far *far,
-                    const char *what)
+static void say_far_layers(struct assay__advice *a, struct assay__rule_result *r,
+                           const struct far_layers *far, const char *what)
 {
     const struct assay__layer *worst = &a->trial->layers.items[far->worst];
     assay__rule_evidence(a, r, "%zu %s below %.0f %% of their roof take %s %% of %s", far->count,
@@ -152,8 +153,8 @@ static void say_far(struct assay__advice *a, struct assay__rule_result *r, const
                          assay__advice_scaled(a, worst->time_ns / 1e9, "s"),
                          assay__digits(100 * a->roofline.layers[far->worst].utilization, 3).text,
                          assay__bound_name(a->roofline.layers[far->worst].bound));
-    double others = assay__advice_metric(a, "disturbance.cpu_other");
-    if (assay__advice_on_host(a) && others >= OTHERS_SHARE)
+    double others = assay__trial_value(a->trial, "disturbance.cpu_other");
+    if (assay__trial_on_cpu(a->trial) && others >= OTHERS_SHARE)
         assay__rule_evidence(
             a, r,
             "but other processes used %s %% of the machine meanwhile: part of this "
@@ -169,11 +170,11 @@ static double saved_gain(const struct assay__advice *a, double saved_ns)
 
 static enum assay__rule_outcome utilization(struct assay__advice *a, struct assay__rule_result *r)
 {
-    struct far far = {0};
+    struct far_layers far = {0};
     for (size_t i = 0; i < a->roofline.layer_count; i++)
-        add_far(a, i, LOW_GOAL, &far);
+        add_far_layer(a, i, LOW_GOAL, &far);
     if (!far.count) return ASSAY__RULE_NOTHING;
-    say_far(a, r, &far, "layers");
+    say_far_layers(a, r, &far, "layers");
     assay__rule_advice(a, r,
                        "other kernels: another build or provider of the engine, shapes that are "
                        "multiples of the vector width, "
@@ -194,12 +195,12 @@ static bool is_depthwise(const struct assay__advice *a, const struct assay__node
 static enum assay__rule_outcome depthwise(struct assay__advice *a, struct assay__rule_result *r)
 {
     const struct assay__graph *graph = &a->model->graph;
-    struct far far = {0};
+    struct far_layers far = {0};
     for (size_t i = 0; i < graph->node_count; i++)
         if (a->layer_of[i] != ASSAY__MAP_NONE && is_depthwise(a, &graph->nodes[i]))
-            add_far(a, a->layer_of[i], LOW_GOAL, &far);
+            add_far_layer(a, a->layer_of[i], LOW_GOAL, &far);
     if (!far.count || far.time < DEPTHWISE_SHARE * whole_ns(a)) return ASSAY__RULE_NOTHING;
-    say_far(a, r, &far, "depthwise convolutions");
+    say_far_layers(a, r, &far, "depthwise convolutions");
     assay__rule_advice(a, r,
                        "depthwise convolutions use few of the arithmetic units: full convolutions "
                        "of fewer channels, or a "
@@ -280,7 +281,7 @@ static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rul
     double lost = 0, worst = 1;
     size_t count = 0, worst_node = 0;
     int64_t columns = 0;
-    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!width) return assay__rule_missing(r, "machine: its vector instructions are not known");
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];

@@ -1,6 +1,6 @@
 /* rules_device.c - rules about an accelerator and the way to it: nodes that ran elsewhere, copies,
  * a device that waits. On the CPU they find nothing. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 
@@ -13,13 +13,6 @@
 #define LAUNCH_EFFICIENCY 0.7 /* its target */
 #define COPIES "MemcpyFromHost|MemcpyToHost"
 
-/* The engine's own CPU provider, which nothing falls back from. */
-static bool is_last_resort(const struct assay__advice *a)
-{
-    const char *device = a->trial->device, *slash = strrchr(device, '/');
-    return strcmp(slash ? slash + 1 : device, "cpu") == 0;
-}
-
 static bool runs_elsewhere(const struct assay__layer *layer)
 {
     return layer->provider && strncmp(layer->provider, "CPU", 3) == 0;
@@ -30,7 +23,7 @@ static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__
     const struct assay__layers *layers = &a->trial->layers;
     size_t count = 0, crossings = 0, first = SIZE_MAX;
     double time = 0;
-    if (is_last_resort(a)) return ASSAY__RULE_NOTHING;
+    if (assay__target_is_fallback(&a->trial->target)) return ASSAY__RULE_NOTHING;
     if (!layers->count)
         return assay__rule_missing(
             r, "layers: which node ran where is not known (assay run --layers=engine)");
@@ -53,7 +46,7 @@ static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__
                        "exchange these operators for ones that %s has, or give the graph up to "
                        "where they begin to it (assay "
                        "check MODEL names them)",
-                       a->trial->device);
+                       a->trial->target.device);
     return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
 }
 
@@ -63,7 +56,7 @@ static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__ru
     size_t count = 0;
     for (size_t i = 0; i < layers->count; i++)
         count += assay__op_among(layers->items[i].op, COPIES);
-    if (is_last_resort(a)) return ASSAY__RULE_NOTHING;
+    if (assay__target_is_fallback(&a->trial->target)) return ASSAY__RULE_NOTHING;
     if (!layers->count)
         return assay__rule_missing(
             r, "layers: copies inside the graph are not known (assay run --layers=engine)");
@@ -81,9 +74,9 @@ static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__ru
 
 static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double in = assay__advice_metric(a, "latency.transfer_in"),
-           out = assay__advice_metric(a, "latency.transfer_out");
-    if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    double in = assay__trial_value(a->trial, "latency.transfer_in"),
+           out = assay__trial_value(a->trial, "latency.transfer_out");
+    if (assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!isfinite(in)) return assay__rule_without(a, r, "latency.transfer_in");
     if (!isfinite(out)) return assay__rule_without(a, r, "latency.transfer_out");
     double share = (in + out) * 1e9 / a->p50_ns;
@@ -99,10 +92,10 @@ static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay
 
 static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double busy = assay__advice_metric(a, "gpu.utilization"),
-           kernel = assay__advice_metric(a, "gpu.kernel_mean"),
-           gap = assay__advice_metric(a, "gpu.gap_mean");
-    if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    double busy = assay__trial_value(a->trial, "gpu.utilization"),
+           kernel = assay__trial_value(a->trial, "gpu.kernel_mean"),
+           gap = assay__trial_value(a->trial, "gpu.gap_mean");
+    if (assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!isfinite(busy)) return assay__rule_without(a, r, "gpu.utilization");
     if (busy >= IDLE_UTILIZATION || !(busy > 0)) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "the device is busy for %s %% of the time",
@@ -121,8 +114,8 @@ static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assa
 
 static enum assay__rule_outcome launches(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double efficiency = assay__advice_metric(a, "gpu.launch_efficiency");
-    if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    double efficiency = assay__trial_value(a->trial, "gpu.launch_efficiency");
+    if (assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!isfinite(efficiency)) return assay__rule_without(a, r, "gpu.launch_efficiency");
     if (efficiency >= LAUNCH_EFFICIENCY || !(efficiency > 0)) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "computing takes %s %% of the run, the target is %.0f %%",

@@ -1,7 +1,7 @@
 /* rules_fusion.c - rules about groups of nodes that engines can run as one, and did not. A group is
  * found in the graph; it was missed when its nodes ran as several layers. One fused pass takes at
  * least as long as the longest of them, so that the rest of the group's time is the potential. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 

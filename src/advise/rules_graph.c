@@ -1,7 +1,7 @@
 /* rules_graph.c - rules about nodes that need not be there: conversions and moves, pairs of them
  * that undo each other, weights nobody reads. Where the layers were timed, a node that the engine
  * removed by itself is no finding, and the potential is the time of those that ran. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 

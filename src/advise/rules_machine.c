@@ -1,6 +1,6 @@
 /* rules_machine.c - rules about the machine and what else it did: clocks, heat, neighbours, faults;
  * and how far the numbers can be trusted. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 
@@ -20,13 +20,12 @@
 
 static enum assay__rule_outcome heat(struct assay__advice *a, struct assay__rule_result *r)
 {
-    static const char *const words[] = {"for heat", "held its clocks down", "thermal pressure"};
     const struct assay__environment *e = &a->profile->environment;
-    double change = assay__advice_metric(a, "disturbance.frequency_change");
-    for (size_t i = 0; i < e->disturbance_count; i++)
-        for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
-            if (strstr(e->disturbances[i], words[w]))
-                assay__rule_evidence(a, r, "%s", e->disturbances[i]);
+    double change = assay__trial_value(a->trial, "disturbance.frequency_change");
+    for (size_t i = 0; e->disturbance_kinds && i < e->disturbance_count; i++)
+        if (e->disturbance_kinds[i] == ASSAY__DISTURBANCE_THROTTLED ||
+            e->disturbance_kinds[i] == ASSAY__DISTURBANCE_SLOWED)
+            assay__rule_evidence(a, r, "%s", e->disturbances[i]);
     bool fell = change <= -CLOCK_FALL && change > -1;
     if (fell)
         assay__rule_evidence(a, r, "the clock fell by %s %% during the run",
@@ -43,10 +42,10 @@ static enum assay__rule_outcome heat(struct assay__advice *a, struct assay__rule
 
 static enum assay__rule_outcome clock_below(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double hz = assay__advice_metric(a, "disturbance.frequency"),
+    double hz = assay__trial_value(a->trial, "disturbance.frequency"),
            most = a->profile->environment.cpu_max_hz;
     const char *governor = a->profile->environment.governor;
-    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!isfinite(hz)) return assay__rule_without(a, r, "disturbance.frequency");
     if (!(most > 0)) return assay__rule_missing(r, "machine: its highest clock is not known");
     if (hz >= CLOCK_BELOW * most) return ASSAY__RULE_NOTHING;
@@ -63,11 +62,11 @@ static enum assay__rule_outcome clock_below(struct assay__advice *a, struct assa
 static enum assay__rule_outcome governor(struct assay__advice *a, struct assay__rule_result *r)
 {
     const char *own = a->profile->environment.governor;
-    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!own || !*own)
         return assay__rule_missing(r, "machine: no governor can be read (no cpufreq)");
     if (strcmp(own, "performance") == 0) return ASSAY__RULE_NOTHING;
-    double first = assay__advice_metric(a, "timing.first");
+    double first = assay__trial_value(a->trial, "timing.first");
     assay__rule_evidence(a, r, "the governor is '%s' on %d cores", own,
                          a->profile->environment.cores);
     if (isfinite(first))
@@ -82,7 +81,7 @@ static enum assay__rule_outcome governor(struct assay__advice *a, struct assay__
 
 static enum assay__rule_outcome steal(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double share = assay__advice_metric(a, "disturbance.steal");
+    double share = assay__trial_value(a->trial, "disturbance.steal");
     if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.steal");
     if (share < STEAL_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "the hypervisor gave %s %% of the CPU time to others",
@@ -93,7 +92,7 @@ static enum assay__rule_outcome steal(struct assay__advice *a, struct assay__rul
 
 static enum assay__rule_outcome neighbours(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double share = assay__advice_metric(a, "disturbance.cpu_other");
+    double share = assay__trial_value(a->trial, "disturbance.cpu_other");
     if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.cpu_other");
     if (share < OTHER_SHARE) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "other processes used %s %% of the machine's CPU time",
@@ -105,7 +104,7 @@ static enum assay__rule_outcome neighbours(struct assay__advice *a, struct assay
 
 static enum assay__rule_outcome quota(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double held = assay__advice_metric(a, "disturbance.throttled");
+    double held = assay__trial_value(a->trial, "disturbance.throttled");
     if (!isfinite(held)) return assay__rule_without(a, r, "disturbance.throttled");
     if (!(held > 0)) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "the control group's CPU quota held the run up for %s",
@@ -117,7 +116,7 @@ static enum assay__rule_outcome quota(struct assay__advice *a, struct assay__rul
 
 static enum assay__rule_outcome switches(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double each = assay__advice_metric(a, "hardware.context_switches");
+    double each = assay__trial_value(a->trial, "hardware.context_switches");
     if (!isfinite(each)) return assay__rule_without(a, r, "hardware.context_switches");
     if (each < SWITCHES_EACH) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%s context switches in an inference of %s",
@@ -132,7 +131,7 @@ static enum assay__rule_outcome switches(struct assay__advice *a, struct assay__
 
 static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double each = assay__advice_metric(a, "hardware.page_faults");
+    double each = assay__trial_value(a->trial, "hardware.page_faults");
     if (!isfinite(each)) return assay__rule_without(a, r, "hardware.page_faults");
     double share = each * FAULT_S * 1e9 / a->p50_ns;
     if (each < 1) return ASSAY__RULE_NOTHING;
@@ -143,12 +142,13 @@ static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__ru
                        "keep memory between inferences: the engine's arena on, outputs bound to "
                        "memory of the caller, "
                        "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high");
+    r->finding.gain_estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
 
 static enum assay__rule_outcome major_faults(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double count = assay__advice_metric(a, "disturbance.page_faults_major");
+    double count = assay__trial_value(a->trial, "disturbance.page_faults_major");
     if (!isfinite(count)) return assay__rule_without(a, r, "disturbance.page_faults_major");
     if (count < MAJOR_LEAST) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "page faults that waited for the disk: %.0f", count);
@@ -164,7 +164,7 @@ static enum assay__rule_outcome major_faults(struct assay__advice *a, struct ass
 static enum assay__rule_outcome few_samples(struct assay__advice *a, struct assay__rule_result *r)
 {
     const struct assay__stability *s = &a->trial->stability;
-    double samples = assay__advice_metric(a, "latency.samples");
+    double samples = assay__trial_value(a->trial, "latency.samples");
     if (!s->verdict || !*s->verdict)
         return assay__rule_missing(r, "stability: the run was not judged");
     if (strcmp(s->verdict, "too-few") != 0) return ASSAY__RULE_NOTHING;
@@ -180,7 +180,7 @@ static enum assay__rule_outcome few_samples(struct assay__advice *a, struct assa
 static enum assay__rule_outcome unstable(struct assay__advice *a, struct assay__rule_result *r)
 {
     const struct assay__stability *s = &a->trial->stability;
-    double cv = assay__advice_metric(a, "latency.cv");
+    double cv = assay__trial_value(a->trial, "latency.cv");
     if (!s->verdict || !*s->verdict)
         return assay__rule_missing(r, "stability: the run was not judged");
     if (strcmp(s->verdict, "unstable") != 0) return ASSAY__RULE_NOTHING;
@@ -199,7 +199,7 @@ static enum assay__rule_outcome unstable(struct assay__advice *a, struct assay__
 
 static void more_samples(const struct assay__advice *a, struct assay__change *change)
 {
-    double samples = assay__advice_metric(a, "latency.samples");
+    double samples = assay__trial_value(a->trial, "latency.samples");
     int64_t more = a->trial->stability.more_iterations;
     if (more > 0 && isfinite(samples) && samples < 1e9)
         *change = (struct assay__change){ASSAY__CHANGE_ITERATIONS, (int64_t)samples + more, NULL,
@@ -208,7 +208,7 @@ static void more_samples(const struct assay__advice *a, struct assay__change *ch
 
 static enum assay__rule_outcome tail(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double p99 = assay__advice_metric(a, "latency.p99"), p50 = a->p50_ns / 1e9;
+    double p99 = assay__trial_value(a->trial, "latency.p99"), p50 = a->p50_ns / 1e9;
     if (!isfinite(p99)) return assay__rule_without(a, r, "latency.p99");
     if (p99 < TAIL_RATIO * p50) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "p99 is %s, %s times the median of %s",

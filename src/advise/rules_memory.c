@@ -1,5 +1,5 @@
 /* rules_memory.c - rules about memory: growth, allocations, what is held and not used. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 
@@ -32,8 +32,8 @@ static enum assay__rule_outcome growth(struct assay__advice *a, struct assay__ru
 
 static enum assay__rule_outcome allocations(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double count = assay__advice_metric(a, "memory.allocations"),
-           bytes = assay__advice_metric(a, "memory.allocated");
+    double count = assay__trial_value(a->trial, "memory.allocations"),
+           bytes = assay__trial_value(a->trial, "memory.allocated");
     if (!isfinite(count)) return assay__rule_without(a, r, "memory.allocations");
     double share = count * ALLOCATION_S * 1e9 / a->p50_ns;
     assay__rule_evidence(a, r, "%.0f allocations in a warm inference%s%s", count,
@@ -44,12 +44,13 @@ static enum assay__rule_outcome allocations(struct assay__advice *a, struct assa
     assay__rule_advice(a, r,
                        "bind outputs to memory that stays (I/O binding), the engine's arena on, "
                        "fixed shapes (memory patterns)");
+    r->finding.gain_estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
 
 static enum assay__rule_outcome fragmentation(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double unused = assay__advice_metric(a, "memory.fragmentation"),
+    double unused = assay__trial_value(a->trial, "memory.fragmentation"),
            heap = a->trial->allocations.heap_bytes;
     if (!isfinite(unused)) return assay__rule_without(a, r, "memory.fragmentation");
     if (unused < FRAGMENTED || !(heap >= HEAP_LEAST)) return ASSAY__RULE_NOTHING;
@@ -64,9 +65,9 @@ static enum assay__rule_outcome fragmentation(struct assay__advice *a, struct as
 /* The arena holds weights beside activations, so what is beyond both is what nobody needs. */
 static enum assay__rule_outcome arena(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double held = assay__advice_metric(a, "memory.activation.arena"),
-           needed = assay__advice_metric(a, "memory.activation.predicted"),
-           weights = assay__advice_metric(a, "memory.model");
+    double held = assay__trial_value(a->trial, "memory.activation.arena"),
+           needed = assay__trial_value(a->trial, "memory.activation.predicted"),
+           weights = assay__trial_value(a->trial, "memory.model");
     if (!isfinite(held)) return assay__rule_without(a, r, "memory.activation.arena");
     if (!isfinite(needed)) return assay__rule_without(a, r, "memory.activation.predicted");
     if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
@@ -86,9 +87,9 @@ static enum assay__rule_outcome arena(struct assay__advice *a, struct assay__rul
 
 static enum assay__rule_outcome weight_copies(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double peak = assay__advice_metric(a, "memory.peak.worker"),
-           weights = assay__advice_metric(a, "memory.model"),
-           activations = assay__advice_metric(a, "memory.activation.predicted");
+    double peak = assay__trial_value(a->trial, "memory.peak.worker"),
+           weights = assay__trial_value(a->trial, "memory.model"),
+           activations = assay__trial_value(a->trial, "memory.activation.predicted");
     if (!isfinite(peak)) return assay__rule_without(a, r, "memory.peak.worker");
     if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
     if (!isfinite(activations)) return assay__rule_without(a, r, "memory.activation.predicted");

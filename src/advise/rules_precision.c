@@ -1,7 +1,7 @@
 /* rules_precision.c - rules about number formats. Compute-bound layers gain what the device's
  * ceilings of the two formats differ by, memory-bound ones what their bytes shrink by; layers that
  * are bound by neither gain nothing. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 
@@ -34,7 +34,7 @@ static double ceiling_of(const struct assay__advice *a, const char *type)
         snprintf(name, sizeof name, "compute.%s.%s", type, suffixes[s]);
         for (size_t i = 0; i < a->profile->ceiling_count; i++) {
             const struct assay__ceiling_info *c = &a->profile->ceilings[i];
-            if (strcmp(bare(c->device), bare(a->trial->device)) == 0 &&
+            if (strcmp(bare(c->device), bare(a->trial->target.device)) == 0 &&
                 strcmp(c->name, name) == 0 && c->value > 0)
                 return c->value;
         }
@@ -72,12 +72,12 @@ static enum assay__rule_outcome half(struct assay__advice *a, struct assay__rule
            memory = limited_share(a, ASSAY__BOUND_MEMORY);
     if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
     /* on x86 the engine's CPU provider computes 16-bit floats as float32, with conversions */
-    if (assay__advice_on_host(a) && !is_arm(a)) return ASSAY__RULE_NOTHING;
+    if (assay__trial_on_cpu(a->trial) && !is_arm(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(narrow)) {
         const char *why = assay__arena_printf(a->profile->arena,
                                               "ceilings: compute.%s of %s is not known (assay "
                                               "devices --ceilings)",
-                                              type, a->trial->device);
+                                              type, a->trial->target.device);
         if (!why) a->failed = true;
         return assay__rule_missing(r, why ? why : "ceilings");
     }
@@ -109,7 +109,7 @@ static void to_float16(const struct assay__advice *a, struct assay__change *chan
 static enum assay__rule_outcome bfloat16(struct assay__advice *a, struct assay__rule_result *r)
 {
     assay__rule_advice(a, r,
-                       assay__advice_on_host(a)
+                       assay__trial_on_cpu(a->trial)
                            ? "let float32 products use bfloat16: session option "
                              "mlas.enable_gemm_fastmath_arm64_bfloat16 = 1"
                            : "export the model in bfloat16: the range of float32, half the bytes");
@@ -153,7 +153,7 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a, struct as
     size_t count = 0;
     /* Tried on three convolutional models, integer convolutions of the CPU were five times slower
      * (doc/results/verified.md). */
-    const char *ops = assay__advice_on_host(a) ? MATRIX : PRODUCTS;
+    const char *ops = assay__trial_on_cpu(a->trial) ? MATRIX : PRODUCTS;
     if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
     if (!isfinite(ratio))
         return assay__rule_missing(

@@ -1,7 +1,7 @@
 /* rules_require.c - the thresholds of a requirement table as rules: floors are missed below 0.8 of
  * what is required, budgets are near from 0.8 on and exceeded above 1. What is missing to the
  * requirement is no potential: none is stated. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 
@@ -15,8 +15,8 @@ static const char no_table[] =
 
 static enum assay__rule_outcome rate(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double share = assay__advice_metric(a, "compute.efficiency"),
-           own = assay__advice_metric(a, "compute.rate");
+    double share = assay__trial_value(a->trial, "compute.efficiency"),
+           own = assay__trial_value(a->trial, "compute.rate");
     if (!isfinite(share)) return assay__rule_missing(r, no_table);
     if (share >= FLOOR) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%s is %s %% of the rate that is required",
@@ -31,7 +31,7 @@ static enum assay__rule_outcome rate(struct assay__advice *a, struct assay__rule
 static enum assay__rule_outcome budget(struct assay__advice *a, struct assay__rule_result *r,
                                        const char *metric, const char *what, const char *change)
 {
-    double share = assay__advice_metric(a, metric);
+    double share = assay__trial_value(a->trial, metric);
     if (!isfinite(share)) return assay__rule_missing(r, no_table);
     if (share <= BUDGET_NEAR) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%s is %s %% of the budget%s", what,

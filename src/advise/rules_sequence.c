@@ -1,6 +1,6 @@
 /* rules_sequence.c - rules about work over time: recurrent cells, sparse wirings, text
  * generation. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "judge/comparison.h"
 #include "base/text.h"
@@ -21,7 +21,7 @@
 
 static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__rule_result *r)
 {
-    const struct assay__cell_info *cell = &a->profile->model.cell;
+    const struct assay__cell_info *cell = &a->trial->model->cell;
     const struct assay__layers *layers = &a->trial->layers;
     double share = layers->engine_ns / a->p50_ns;
     if (!cell->kind || !*cell->kind || strcmp(cell->form, "unrolled") != 0 ||
@@ -32,7 +32,7 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__
     if (share < ENGINE_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%lld steps of a %s are unrolled into %lld nodes",
                          (long long)cell->steps, cell->kind,
-                         (long long)a->profile->model.node_count);
+                         (long long)a->trial->model->node_count);
     assay__rule_evidence(a, r, "the engine's cost per run is %s, %s %% of the latency",
                          assay__advice_scaled(a, layers->engine_ns / 1e9, "s"),
                          assay__digits(share * 100, 3).text);
@@ -45,7 +45,7 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__
 
 static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__rule_result *r)
 {
-    const struct assay__cell_info *cell = &a->profile->model.cell;
+    const struct assay__cell_info *cell = &a->trial->model->cell;
     size_t count = 0;
     double share = assay__advice_share(a, "Scan|Loop", &count);
     if (!cell->kind || !*cell->kind || strcmp(cell->form, "scan") != 0 ||
@@ -64,7 +64,7 @@ static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__r
 
 static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__rule_result *r)
 {
-    const struct assay__cell_info *cell = &a->profile->model.cell;
+    const struct assay__cell_info *cell = &a->trial->model->cell;
     double flops = 0, needed = 0;
     size_t count = 0;
     if (!cell->kind || !*cell->kind) return ASSAY__RULE_NOTHING;
@@ -92,13 +92,14 @@ static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__ru
 
 static bool generates(const struct assay__advice *a)
 {
-    return assay__advice_number(a, "generate") > 0;
+    return a->trial->generation.tokens > 0;
 }
 
 static enum assay__rule_outcome cache(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double first = assay__advice_metric(a, "llm.itl_first"),
-           last = assay__advice_metric(a, "llm.itl_last"), all = assay__advice_metric(a, "llm.itl");
+    double first = assay__trial_value(a->trial, "llm.itl_first"),
+           last = assay__trial_value(a->trial, "llm.itl_last"),
+           all = assay__trial_value(a->trial, "llm.itl");
     if (!generates(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(first)) return assay__rule_without(a, r, "llm.itl_first");
     if (!isfinite(last)) return assay__rule_without(a, r, "llm.itl_last");
@@ -118,7 +119,7 @@ static double bandwidth(const struct assay__advice *a)
 {
     for (size_t i = 0; i < a->profile->ceiling_count; i++) {
         const struct assay__ceiling_info *c = &a->profile->ceilings[i];
-        if (strcmp(c->device, a->trial->device) == 0 && c->value > 0 &&
+        if (strcmp(c->device, a->trial->target.device) == 0 && c->value > 0 &&
             assay__op_among(c->name, "bandwidth.dram.read.all-cores|bandwidth.device.copy"))
             return c->value;
     }
@@ -127,8 +128,8 @@ static double bandwidth(const struct assay__advice *a)
 
 static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double token = assay__advice_metric(a, "llm.itl"), most = bandwidth(a),
-           weights = assay__advice_metric(a, "memory.model");
+    double token = assay__trial_value(a->trial, "llm.itl"), most = bandwidth(a),
+           weights = assay__trial_value(a->trial, "memory.model");
     if (!generates(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(token)) return assay__rule_without(a, r, "llm.itl");
     if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
@@ -152,7 +153,7 @@ static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__ru
  * make it. */
 static void other_form(const struct assay__advice *a, struct assay__change *change)
 {
-    const struct assay__model_info *m = &a->profile->model;
+    const struct assay__model_info *m = a->trial->model;
     const char *old = m->cell.form, *form = strcmp(old, "scan") == 0 ? "unrolled" : "scan";
     const char *at = m->name ? strstr(m->name, "form=") : NULL;
     const char **names = assay__arena_array(a->profile->arena, 1, sizeof *names);

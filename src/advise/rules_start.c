@@ -1,6 +1,6 @@
 /* rules_start.c - rules about what happens before the first warm inference. Their gain is of the
  * start, not of the latency: none is stated. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 
@@ -14,7 +14,7 @@
 
 static enum assay__rule_outcome cold_start(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double session = assay__advice_metric(a, "timing.session"), p50 = a->p50_ns / 1e9;
+    double session = assay__trial_value(a->trial, "timing.session"), p50 = a->p50_ns / 1e9;
     if (!isfinite(session)) return assay__rule_without(a, r, "timing.session");
     if (session < COLD_LEAST_S || session < COLD_TIMES * p50) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "creating the session takes %s, as long as %.0f inferences",
@@ -28,8 +28,8 @@ static enum assay__rule_outcome cold_start(struct assay__advice *a, struct assay
 
 static enum assay__rule_outcome compile(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double session = assay__advice_metric(a, "timing.session"),
-           own = assay__advice_metric(a, "timing.compile");
+    double session = assay__trial_value(a->trial, "timing.session"),
+           own = assay__trial_value(a->trial, "timing.compile");
     if (!isfinite(own)) return assay__rule_without(a, r, "timing.compile");
     if (!isfinite(session)) return assay__rule_without(a, r, "timing.session");
     if (own < COMPILE_LEAST_S || own < COMPILE_SHARE * session) return ASSAY__RULE_NOTHING;
@@ -44,7 +44,7 @@ static enum assay__rule_outcome compile(struct assay__advice *a, struct assay__r
 
 static enum assay__rule_outcome first(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double own = assay__advice_metric(a, "timing.first"), p50 = a->p50_ns / 1e9;
+    double own = assay__trial_value(a->trial, "timing.first"), p50 = a->p50_ns / 1e9;
     if (!isfinite(own)) return assay__rule_without(a, r, "timing.first");
     if (own < FIRST_TIMES * p50) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "the first inference takes %s, %s times a warm one (%s)",

@@ -1,9 +1,8 @@
 /* rules_target.c - rules about how the engine was set up: threads, spinning, optimisation, streams.
  * The number of threads that is right is that of the cores it may run on; how much a wrong one
  * costs depends on the model, so most of these have no potential before they are tried. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
-#include "judge/comparison.h"
 #include "base/cpu_list.h"
 #include "base/text.h"
 
@@ -30,7 +29,7 @@ static void room(const struct assay__advice *a, int *cores, int *threads)
     int pinned = 0;
     *cores = e->cores;
     *threads = e->threads > 0 ? e->threads : e->cores;
-    if (!assay__cpu_list_each(assay__trial_option(a->trial, "cpus"), count_cpu, &pinned)) return;
+    if (!assay__cpu_list_each(a->trial->target.cpus, count_cpu, &pinned)) return;
     if (pinned > 0 && (!*threads || pinned < *threads)) *threads = pinned;
     if (pinned > 0 && (!*cores || pinned < *cores)) *cores = pinned;
 }
@@ -40,12 +39,12 @@ static const char no_cores[] = "machine: the number of its cores is not known";
 static enum assay__rule_outcome threads_over(struct assay__advice *a, struct assay__rule_result *r)
 {
     int cores, threads;
-    long own = assay__advice_number(a, "threads");
+    int own = a->trial->target.threads;
     room(a, &cores, &threads);
-    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (threads <= 0) return assay__rule_missing(r, no_cores);
     if (own <= threads) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%ld threads of the engine on %d hardware threads (%d cores)", own,
+    assay__rule_evidence(a, r, "%d threads of the engine on %d hardware threads (%d cores)", own,
                          threads, cores);
     assay__rule_advice(a, r, "run with as many threads as cores: --threads %d", cores);
     return assay__rule_found(r, NAN);
@@ -54,13 +53,13 @@ static enum assay__rule_outcome threads_over(struct assay__advice *a, struct ass
 static enum assay__rule_outcome threads_smt(struct assay__advice *a, struct assay__rule_result *r)
 {
     int cores, threads;
-    long own = assay__advice_number(a, "threads");
+    int own = a->trial->target.threads;
     room(a, &cores, &threads);
-    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (cores <= 0) return assay__rule_missing(r, no_cores);
     if (own <= cores || own > threads) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%ld threads on %d cores: %ld of them share a core with another",
-                         own, cores, own - cores);
+    assay__rule_evidence(a, r, "%d threads on %d cores: %d of them share a core with another", own,
+                         cores, own - cores);
     assay__rule_advice(a, r,
                        "two threads of one core share its arithmetic units: try one thread per "
                        "core, --threads %d",
@@ -71,13 +70,13 @@ static enum assay__rule_outcome threads_smt(struct assay__advice *a, struct assa
 static enum assay__rule_outcome threads_under(struct assay__advice *a, struct assay__rule_result *r)
 {
     int cores, threads;
-    long own = assay__advice_number(a, "threads");
+    int own = a->trial->target.threads;
     double share = a->roofline.time_ns[ASSAY__BOUND_COMPUTE] / a->p50_ns;
     room(a, &cores, &threads);
-    if (!assay__advice_on_host(a) || own <= 0) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial) || own <= 0) return ASSAY__RULE_NOTHING;
     if (cores <= 0) return assay__rule_missing(r, no_cores);
     if (own >= cores || share < UNDER_COMPUTE_SHARE) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%ld of %d cores are used", own, cores);
+    assay__rule_evidence(a, r, "%d of %d cores are used", own, cores);
     assay__rule_evidence(a, r, "layers bound by computing take %s %% of the latency",
                          assay__digits(share * 100, 3).text);
     assay__rule_advice(a, r, "use all cores: --threads %d", cores);
@@ -93,16 +92,15 @@ static void use_cores(const struct assay__advice *a, struct assay__change *chang
 
 static enum assay__rule_outcome spinning(struct assay__advice *a, struct assay__rule_result *r)
 {
-    long own = assay__advice_number(a, "threads");
-    double busy = assay__advice_metric(a, "hardware.cpus_busy"),
+    int own = a->trial->target.threads;
+    double busy = assay__trial_value(a->trial, "hardware.cpus_busy"),
            used = a->roofline.least_ns / a->roofline.least_of_ns;
-    if (!assay__advice_on_host(a) || strcmp(assay__trial_option(a->trial, "spinning"), "off") == 0)
-        return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial) || a->trial->target.spinning_off) return ASSAY__RULE_NOTHING;
     if (!isfinite(busy)) return assay__rule_without(a, r, "hardware.cpus_busy");
     if (own <= 0) own = a->profile->environment.cores;
     if (own < 2 || busy < SPINNING_BUSY * (double)own || !(used < SPINNING_UTILIZATION))
         return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s CPUs are busy with %ld threads", assay__digits(busy, 3).text,
+    assay__rule_evidence(a, r, "%s CPUs are busy with %d threads", assay__digits(busy, 3).text,
                          own);
     assay__rule_evidence(a, r, "the layers reach %s %% of what their roofs allow",
                          assay__digits(used * 100, 3).text);
@@ -114,15 +112,16 @@ static enum assay__rule_outcome spinning(struct assay__advice *a, struct assay__
 
 static enum assay__rule_outcome optimization(struct assay__advice *a, struct assay__rule_result *r)
 {
-    const char *level = assay__trial_option(a->trial, "opt");
-    if (!*level || strcmp(level, "all") == 0) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "graph optimisation is '%s', not 'all'", level);
+    enum assay__optimization level = a->trial->target.optimization;
+    if (!level || level == ASSAY__OPTIMIZATION_ALL) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "graph optimisation is '%s', not 'all'",
+                         assay__optimization_name(level));
     if (a->trial->layers.count)
         assay__rule_evidence(a, r, "%lld nodes of the model ran as %zu layers",
-                             (long long)a->profile->model.node_count, a->trial->layers.count);
-    else if (a->profile->model.node_count >= 0)
+                             (long long)a->trial->model->node_count, a->trial->layers.count);
+    else if (a->trial->model->node_count >= 0)
         assay__rule_evidence(a, r, "the model has %lld nodes",
-                             (long long)a->profile->model.node_count);
+                             (long long)a->trial->model->node_count);
     assay__rule_advice(a, r, "let the engine optimise the graph: --opt all");
     return assay__rule_found(r, NAN);
 }
@@ -130,15 +129,15 @@ static enum assay__rule_outcome optimization(struct assay__advice *a, struct ass
 static enum assay__rule_outcome streams_over(struct assay__advice *a, struct assay__rule_result *r)
 {
     int cores, threads;
-    long own = assay__advice_number(a, "threads"), streams = assay__advice_number(a, "streams");
+    int own = a->trial->target.threads, streams = a->trial->target.streams;
     room(a, &cores, &threads);
-    if (!assay__advice_on_host(a) || streams < 2) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial) || streams < 2) return ASSAY__RULE_NOTHING;
     if (cores <= 0) return assay__rule_missing(r, no_cores);
     if (own <= 0) own = cores; /* the engine's default */
     if (streams <= threads || own < 2) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "%ld requests in flight and %ld threads of the engine on %d hardware threads",
-        streams, own, threads);
+        a, r, "%d requests in flight and %d threads of the engine on %d hardware threads", streams,
+        own, threads);
     assay__rule_advice(a, r,
                        "fewer requests at once or one thread each: --streams %d --threads 1 "
                        "--no-spinning",

@@ -154,6 +154,14 @@ char *assay__arena_strndup(struct assay__arena *arena, const char *text, size_t 
     return copy;
 }
 
+void *assay__arena_grow(struct assay__arena *arena, void *items, size_t count, size_t size)
+{
+    if (count & (count - 1)) return items;
+    void *bigger = assay__arena_array(arena, count ? count * 2 : 1, size);
+    if (bigger && count) memcpy(bigger, items, count * size);
+    return bigger;
+}
+
 char *assay__arena_strdup(struct assay__arena *arena, const char *text)
 {
     return text ? assay__arena_strndup(arena, text, strlen(text)) : NULL;

@@ -22,6 +22,18 @@ void assay__buf_clear(struct assay__buf *buf)
     if (buf->data) buf->data[0] = '\0';
 }
 
+const char *assay__buf_text(const struct assay__buf *buf)
+{
+    return buf->data ? buf->data : "";
+}
+
+char *assay__buf_keep(struct assay__buf *buf, struct assay__arena *arena)
+{
+    char *text = buf->failed ? NULL : assay__arena_strdup(arena, assay__buf_text(buf));
+    assay__buf_free(buf);
+    return text;
+}
+
 /* Room for `extra` more bytes and the NUL. */
 static bool reserve(struct assay__buf *buf, size_t extra)
 {

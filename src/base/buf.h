@@ -4,6 +4,8 @@
 #ifndef ASSAY_BASE_BUF_H
 #define ASSAY_BASE_BUF_H
 
+#include "base/arena.h"
+
 #include <assay/api.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,6 +20,10 @@ struct assay__buf {
 
 void assay__buf_free(struct assay__buf *buf); /* and resets to empty */
 void assay__buf_clear(struct assay__buf *buf);
+/** The text so far; "" when there is none, never NULL. */
+const char *assay__buf_text(const struct assay__buf *buf);
+/** The text in the arena, NULL when it or the copy failed; the buffer is freed. */
+char *assay__buf_keep(struct assay__buf *buf, struct assay__arena *arena);
 void assay__buf_add(struct assay__buf *buf, const void *bytes, size_t length);
 void assay__buf_puts(struct assay__buf *buf, const char *text);
 void assay__buf_putc(struct assay__buf *buf, char c);

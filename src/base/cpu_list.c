@@ -1,5 +1,5 @@
-/* cpu_list.c - see cpu_list.h. Numbers end at 65,535: more CPUs than any kernel counts, and few
- * enough to walk. */
+/* cpu_list.c - reads and writes lists of CPUs such as "0-3,8". Numbers end at 65,535: more CPUs
+ * than any kernel counts, and few enough to walk. */
 #include "base/cpu_list.h"
 
 #include <stdlib.h>

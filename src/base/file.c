@@ -4,6 +4,7 @@
 #include "base/file.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -137,22 +138,31 @@ static int write_direct(const char *path, const void *data, size_t size, struct 
     return code;
 }
 
+/* Creates a file beside `path` with the permissions of any new file; -1 with errno. mkstemp makes
+ * it 0600, and what it should be only umask() tells, by changing it for every thread. */
+static int create_beside(const char *path, char temporary[PATH_MAX])
+{
+    unsigned number = (unsigned)assay__now_ns() ^ (unsigned)getpid() << 8;
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        int length = snprintf(temporary, PATH_MAX, "%s.%06x", path, (number + attempt) & 0xffffff);
+        if (length < 0 || length >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
 static int write_beside(const char *path, const void *data, size_t size, struct assay_error *error)
 {
     char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    if (length < 0 || (size_t)length >= sizeof temporary) {
-        errno = ENAMETOOLONG;
-        return fail(error, "write", path);
-    }
-    int fd = mkstemp(temporary);
-    if (fd < 0) return fail(error, "write", path);
     struct stat old;
-    mode_t mask = umask(0);
-    umask(mask);
-    mode_t mode = stat(path, &old) == 0 ? old.st_mode & 07777 : 0666 & ~mask;
-    int code = 0;
-    if (write_all(fd, data, size) != 0 || fchmod(fd, mode) != 0 || fsync(fd) != 0)
+    int code = 0, fd = create_beside(path, temporary);
+    if (fd < 0) return fail(error, "write", path);
+    if ((stat(path, &old) == 0 && fchmod(fd, old.st_mode & 07777) != 0) ||
+        write_all(fd, data, size) != 0 || fsync(fd) != 0)
         code = fail(error, "write", path);
     if (close(fd) != 0 && !code) code = fail(error, "write", path);
     if (!code && rename(temporary, path) != 0) code = fail(error, "write", path);
@@ -185,13 +195,8 @@ int assay__file_writable(const char *path, struct assay_error *error)
     if (there && !S_ISREG(status.st_mode))
         return access(path, W_OK) == 0 ? 0 : fail(error, "write", path);
     char *target = there ? realpath(path, NULL) : NULL; /* through a link, as the writing does */
-    int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", target ? target : path);
+    int fd = create_beside(target ? target : path, temporary);
     free(target);
-    if (length < 0 || (size_t)length >= sizeof temporary) {
-        errno = ENAMETOOLONG;
-        return fail(error, "write", path);
-    }
-    int fd = mkstemp(temporary);
     if (fd < 0) return fail(error, "write", path);
     close(fd);
     unlink(temporary);
@@ -227,7 +232,7 @@ int assay__path_join(const char *folder, const char *name, char *out, size_t out
 /* Never follows a link out of the folder: O_NOFOLLOW and unlinkat only. */
 static void remove_entries(int folder, int levels)
 {
-    int copy = dup(folder);
+    int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     DIR *entries = copy < 0 ? NULL : fdopendir(copy);
     if (!entries) {
         if (copy >= 0) close(copy);

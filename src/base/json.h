@@ -14,6 +14,9 @@
 
 /* --- writer ----------------------------------------------------------------------------------- */
 
+/* Errors stick in the buffer: whatever goes wrong (memory, nesting too deep, an end too many) sets
+ * out->failed, and the caller checks once at the end. */
+
 #define ASSAY__JSON_DEPTH 64
 
 struct assay__json_writer {
@@ -48,7 +51,7 @@ void assay__json_put_strings(struct assay__json_writer *writer, const char *key,
                              const char *const *items, size_t count);
 void assay__json_put_number(struct assay__json_writer *writer, const char *key, double value);
 void assay__json_put_integer(struct assay__json_writer *writer, const char *key, int64_t value);
-/** One that may be unknown: below `least` it writes null. */
+/** null below `least`: not known. */
 void assay__json_put_count(struct assay__json_writer *writer, const char *key, int64_t value,
                            int64_t least);
 void assay__json_put_bool(struct assay__json_writer *writer, const char *key, bool value);
@@ -86,6 +89,8 @@ void assay__json_reader_free(struct assay__json_reader *reader);
 /** The next token; ASSAY_EFORMAT with byte offset and what was wrong on bad input. */
 int assay__json_next(struct assay__json_reader *reader, struct assay__json_token *token,
                      struct assay_error *error);
+/** What was wrong with the bytes that the last failed call stopped at, and where; "" nothing. */
+const char *assay__json_reader_fault(const struct assay__json_reader *reader, size_t *at);
 /** Skips the value that comes next (or the rest of the value whose opening token was just read). */
 int assay__json_skip(struct assay__json_reader *reader, const struct assay__json_token *opened,
                      struct assay_error *error);

@@ -31,6 +31,8 @@ struct assay__json_reader {
     uint64_t is_object; /* bit per level */
     int depth;
     enum expects expects;
+    const char *fault; /* what was wrong, and where; NULL nothing yet */
+    size_t fault_at;
 };
 
 struct assay__json_reader *assay__json_reader_new(const char *text, size_t length)
@@ -48,10 +50,17 @@ void assay__json_reader_free(struct assay__json_reader *reader)
     free(reader);
 }
 
-static int bad(const struct assay__json_reader *reader, size_t at, const char *what,
+const char *assay__json_reader_fault(const struct assay__json_reader *reader, size_t *at)
+{
+    *at = reader->fault_at;
+    return reader->fault ? reader->fault : "";
+}
+
+static int bad(struct assay__json_reader *reader, size_t at, const char *what,
                struct assay_error *error)
 {
-    (void)reader;
+    reader->fault = what;
+    reader->fault_at = at;
     return assay_error_set(error, ASSAY_EFORMAT, "JSON, byte %zu: %s", at, what);
 }
 
@@ -228,9 +237,12 @@ static int read_word(struct assay__json_reader *reader, const char *word,
 static int open_level(struct assay__json_reader *reader, bool object,
                       struct assay__json_token *token, struct assay_error *error)
 {
-    if (reader->depth >= ASSAY__JSON_DEPTH)
+    if (reader->depth >= ASSAY__JSON_DEPTH) {
+        reader->fault = "nested too deeply";
+        reader->fault_at = reader->at;
         return assay_error_set(error, ASSAY_ELIMIT, "JSON, byte %zu: nested deeper than %d levels",
                                reader->at, ASSAY__JSON_DEPTH);
+    }
     uint64_t bit = (uint64_t)1 << reader->depth++;
     reader->is_object = object ? reader->is_object | bit : reader->is_object & ~bit;
     reader->expects = object ? KEY_OR_END : VALUE_OR_END;

@@ -1,10 +1,12 @@
-/* log.c - lines to a callback. The setting is process-wide and meant to be made once, before
- * threads start. */
+/* log.c - lines to a callback. The setting is process-wide; the lock is held while the callback
+ * runs, so that a callback which was replaced is not called any more. */
 #include "base/log.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct {
     assay_log_fn *function;
     void *context;
@@ -13,18 +15,23 @@ static struct {
 
 void assay_log_set(assay_log_fn *function, void *context, enum assay_log_level minimum)
 {
+    pthread_rwlock_wrlock(&lock);
     logger.function = function;
     logger.context = context;
     logger.minimum = minimum;
+    pthread_rwlock_unlock(&lock);
 }
 
 void assay__log(enum assay_log_level level, const char *domain, const char *format, ...)
 {
-    if (!logger.function || level < logger.minimum) return;
     char message[1024];
     va_list args;
+    pthread_rwlock_rdlock(&lock);
+    if (!logger.function || level < logger.minimum) goto out;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     logger.function(logger.context, level, domain, message);
+out:
+    pthread_rwlock_unlock(&lock);
 }

@@ -6,6 +6,7 @@
  * any single or dotted suffix. */
 #include "base/map.h"
 #include "base/metric_table.h"
+#include "base/metric_value.h"
 #include "base/vec.h"
 
 #include <assay/error.h>
@@ -52,6 +53,7 @@ struct assay_metrics {
     struct assay_metric **items; /* each with its strings in the same block */
     size_t count, capacity;
     struct assay__map *index; /* keys are the items' names */
+    int failed;               /* the first error of a put */
 };
 
 struct assay_metrics *assay_metrics_new(void)
@@ -124,9 +126,14 @@ static struct assay_metric *copy_metric(const struct assay_metric *metric)
     return copy;
 }
 
-int assay_metrics_put(struct assay_metrics *set, const struct assay_metric *metric)
+int assay_metrics_failed(const struct assay_metrics *set)
 {
-    if (!set || !metric || !metric->name || metric->name[0] == '\0') return ASSAY_EINVAL;
+    return set ? set->failed : ASSAY_ENOMEM;
+}
+
+static int put_metric(struct assay_metrics *set, const struct assay_metric *metric)
+{
+    if (!metric || !metric->name || metric->name[0] == '\0') return ASSAY_EINVAL;
     if ((int)metric->state < 0 || (int)metric->state >= STATE_COUNT) return ASSAY_EINVAL;
     if (metric->state == ASSAY_UNAVAILABLE && (!metric->note || metric->note[0] == '\0'))
         return ASSAY_EINVAL;
@@ -149,6 +156,14 @@ int assay_metrics_put(struct assay_metrics *set, const struct assay_metric *metr
     return 0;
 }
 
+int assay_metrics_put(struct assay_metrics *set, const struct assay_metric *metric)
+{
+    if (!set) return ASSAY_EINVAL;
+    int code = put_metric(set, metric);
+    if (code && !set->failed) set->failed = code;
+    return code;
+}
+
 int assay_metrics_measured(struct assay_metrics *set, const char *name, double value,
                            const char *source, const char *note)
 {
@@ -169,7 +184,19 @@ int assay_metrics_unavailable(struct assay_metrics *set, const char *name, const
     return assay_metrics_put(set, &metric);
 }
 
-/* Why an operand cannot be used, or false. What follows from it is not known for the same reason. */
+void assay__metrics_put_known(struct assay_metrics *set, const char *name, enum assay_state state,
+                              double value, const char *source, const char *note,
+                              const char *reason)
+{
+    struct assay_metric metric = {name, value, NULL, state, source, note};
+    if (isfinite(value))
+        assay_metrics_put(set, &metric);
+    else
+        assay_metrics_unavailable(set, name, reason && reason[0] ? reason : "not known");
+}
+
+/* Why an operand cannot be used, or false. What follows from it is not known for the same reason.
+ */
 static bool missing(const struct assay_metric *operand, const char *role, char *reason, size_t size)
 {
     if (!operand) {

@@ -1,6 +1,6 @@
-/* names.c - see names.h. The block has its final size from the start: addresses never change, and
- * one comparison tells whether a pointer lies in it. Limits: 4 GiB of text. Adding is not
- * thread-safe, looking up is. */
+/* names.c - interns strings in one block and numbers them. The block has its final size from the
+ * start: addresses never change, and one comparison tells whether a pointer lies in it. Limits: 4
+ * GiB of text. Adding is not thread-safe, looking up is. */
 #include "base/names.h"
 
 #include "base/checked.h"

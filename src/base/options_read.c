@@ -1,4 +1,4 @@
-/* options_read.c - see options.h. */
+/* options_read.c - copies a caller's options struct, which may be older or newer, into our own. */
 #include "base/options_read.h"
 
 #include <string.h>
@@ -6,9 +6,10 @@
 int assay__options_read(const void *given, void *own, size_t own_size, const char *what,
                         struct assay_error *error)
 {
-    memset(own, 0, own_size);
-    if (!given) return 0;
     size_t size;
+    memset(own, 0, own_size);
+    memcpy(own, &own_size, sizeof own_size);
+    if (!given) return 0;
     memcpy(&size, given, sizeof size);
     if (size < sizeof size)
         return assay_error_set(error, ASSAY_EINVAL, "%s options without their size", what);
@@ -18,6 +19,7 @@ int assay__options_read(const void *given, void *own, size_t own_size, const cha
             return assay_error_set(error, ASSAY_EINVAL,
                                    "%s options have a member that this version does not know",
                                    what);
-    memcpy(own, given, size < own_size ? size : own_size);
+    memcpy((char *)own + sizeof size, bytes + sizeof size,
+           (size < own_size ? size : own_size) - sizeof size);
     return 0;
 }

@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /** Copies what both know; what the caller does not have is zero; bytes that we do not know must be
- * zero. given NULL: all zero. */
+ *  zero, because ignoring them would silently do something else than asked. given NULL: all zero.
+ *  The size in `own` is its own. */
 int assay__options_read(const void *given, void *own, size_t own_size, const char *what,
                         struct assay_error *error);
 

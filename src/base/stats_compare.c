@@ -99,8 +99,8 @@ static bool usable(const double *values, size_t count)
 }
 
 /* ratios: sorted. */
-static void judge(struct assay__ratio *out, const double *ratios, size_t a_count, size_t b_count,
-                  double level)
+static void set_interval(struct assay__ratio *out, const double *ratios, size_t a_count,
+                         size_t b_count, double level)
 {
     struct rank_sum test;
     size_t pairs = a_count * b_count, above = 0, below = 0, k = 0;
@@ -162,7 +162,7 @@ static int compare_all(const double *a, size_t a_count, const double *b, size_t 
     if (!ratios) return ASSAY_ENOMEM;
     out->ratio = median_of(b, b_count, ratios) / median_of(a, a_count, ratios);
     sort_ratios(a, a_count, b, b_count, ratios);
-    judge(out, ratios, a_count, b_count, level);
+    set_interval(out, ratios, a_count, b_count, level);
     out->smallest = smallest_of(out);
     free(ratios);
     return 0;

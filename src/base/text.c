@@ -97,7 +97,7 @@ void assay__text_fit(struct assay__buf *out, const char *text, size_t columns, i
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text);
     if (safe.failed) out->failed = true;
-    const char *from = safe.data ? safe.data : "";
+    const char *from = assay__buf_text(&safe);
     size_t width = assay__text_width(from), used = width;
     if (width <= columns) {
         assay__buf_add(out, from, safe.length);

@@ -329,3 +329,10 @@ int assay__text_bytes(const char *text, uint64_t *bytes)
     *bytes = (uint64_t)value;
     return 0;
 }
+
+void assay__text_put_scaled(struct assay__buf *out, double value, const char *unit)
+{
+    char text[64];
+    assay__text_scaled(text, sizeof text, value, unit);
+    assay__buf_puts(out, text);
+}

@@ -1,9 +1,9 @@
-/* ceiling_measure.c - one measurement of all ceilings: crews, time, rows, and what disturbed it.
- * Each kernel on each crew gets the same slot of the time; what comes after the end is unavailable
+/* ceiling_measure.c - one measurement of all ceilings: teams, time, rows, and what disturbed it.
+ * Each kernel on each team gets the same slot of the time; what comes after the end is unavailable
  * and says so. */
 #include "base/clock.h"
 #include "base/vec.h"
-#include "ceiling/survey.h"
+#include "ceiling/ceiling_survey.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,9 +103,9 @@ static double own_cpu_s(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static void judge(struct assay__arena *arena, struct assay__ceilings *set,
-                  const struct assay__disturbance *before, const struct assay__disturbance *after,
-                  double own_s)
+static void note_disturbance(struct assay__arena *arena, struct assay__ceilings *set,
+                             const struct assay__disturbance *before,
+                             const struct assay__disturbance *after, double own_s)
 {
     set->steal_share = set->other_share = NAN;
     double busy = after->cpu_busy_s - before->cpu_busy_s;
@@ -146,15 +146,15 @@ static const char *now_text(struct assay__arena *arena)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int make_crews(struct assay__survey *survey)
+static int make_teams(struct assay__survey *survey)
 {
     struct assay__cpu_place *places = calloc(ASSAY__CPU_PLACES, sizeof *places);
     if (!places) return assay_error_set(survey->error, ASSAY_ENOMEM, "out of memory");
     size_t count = assay__cpu_places(places, ASSAY__CPU_PLACES, &survey->l3_count);
-    survey->crews[0].name = "one-core";
-    survey->crews[1].name = "all-cores";
-    int code = assay__crew_new(places, 1, &survey->crews[0].crew, survey->error);
-    if (!code) code = assay__crew_new(places, count, &survey->crews[1].crew, survey->error);
+    survey->teams[0].name = "one-core";
+    survey->teams[1].name = "all-cores";
+    int code = assay__thread_team_new(places, 1, &survey->teams[0].team, survey->error);
+    if (!code) code = assay__thread_team_new(places, count, &survey->teams[1].team, survey->error);
     free(places);
     return code;
 }
@@ -173,12 +173,12 @@ static void plan_time(struct assay__survey *survey, uint64_t begin)
     survey->deadline_ns = begin + (uint64_t)(budget_s * 1e9);
 }
 
-static int finish(struct assay__survey *survey, struct assay__ceilings *set, bool stopped)
+static int complete_set(struct assay__survey *survey, struct assay__ceilings *set, bool stopped)
 {
     set->key = assay__ceilings_key(survey->arena, survey->machine);
     set->measured_at = now_text(survey->arena);
-    set->pinned = assay__crew_pinned(survey->crews[0].crew) &&
-                  assay__crew_pinned(survey->crews[1].crew);
+    set->pinned = assay__thread_team_pinned(survey->teams[0].team) &&
+                  assay__thread_team_pinned(survey->teams[1].team);
     set->complete = !survey->late && !stopped;
     set->count = survey->count;
     set->rows = assay__arena_array(survey->arena, survey->count + 1, sizeof *set->rows);
@@ -220,22 +220,22 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
     set->note = set->device = set->hardware = "";
     survey.features = assay__cpu_features();
     assay__disturbance_read(&before);
-    int code = make_crews(&survey);
+    int code = make_teams(&survey);
     if (code) goto out;
     plan_time(&survey, begin);
     code = run_parts(&survey);
     if (code && code != ASSAY_EINTERRUPTED) goto out;
-    int finished = finish(&survey, set, code == ASSAY_EINTERRUPTED);
+    int finished = complete_set(&survey, set, code == ASSAY_EINTERRUPTED);
     if (finished) code = finished;
     if (finished) goto out;
     assay__disturbance_read(&after);
-    judge(arena, set, &before, &after, own_cpu_s() - own_s);
+    note_disturbance(arena, set, &before, &after, own_cpu_s() - own_s);
     if (!set->note[0] && code) set->note = "interrupted: what was measured until then";
     set->duration_s = (double)(assay__now_ns() - begin) / 1e9;
     *out = set;
 out:
-    assay__crew_free(survey.crews[0].crew);
-    assay__crew_free(survey.crews[1].crew);
+    assay__thread_team_free(survey.teams[0].team);
+    assay__thread_team_free(survey.teams[1].team);
     free(survey.rows);
     return code;
 }

@@ -3,7 +3,7 @@
  * gave. */
 #include "base/text.h"
 #include "ceiling/kernels/kernels.h"
-#include "ceiling/survey.h"
+#include "ceiling/ceiling_survey.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ size_t assay__survey_compute_slots(const struct assay__survey *survey)
     for (size_t type = 0; type < TYPES; type++)
         for (size_t i = 0; (kernel = assay__flops_at(i)); i++)
             slots += usable(survey, kernel, types[type]);
-    return slots * ASSAY__SURVEY_CREWS;
+    return slots * ASSAY__SURVEY_TEAMS;
 }
 
 struct compute {
@@ -58,8 +58,8 @@ static void add_other(struct assay__survey *survey, struct assay__ceiling *row, 
     if (note) row->note = note;
 }
 
-static void keep(struct assay__ceiling *row, const struct assay__flops_kernel *kernel,
-                 const struct assay__rate *rate)
+static void set_ceiling(struct assay__ceiling *row, const struct assay__flops_kernel *kernel,
+                        const struct assay__rate *rate)
 {
     assay__survey_measured(row, rate, kernel->operations);
     row->simd = kernel->simd;
@@ -67,7 +67,7 @@ static void keep(struct assay__ceiling *row, const struct assay__flops_kernel *k
 }
 
 static int measure_row(struct assay__survey *survey, struct assay__ceiling *row,
-                       struct assay__survey_crew *crew, struct compute *compute)
+                       struct assay__survey_team *team, struct compute *compute)
 {
     const struct assay__flops_kernel *kernel, *best = NULL;
     struct assay__rate best_rate, rate;
@@ -77,7 +77,7 @@ static int measure_row(struct assay__survey *survey, struct assay__ceiling *row,
         if (assay__survey_late(survey, row)) break;
         compute->kernel = kernel;
         assay__flops_operands_fill(&compute->operands, row->type);
-        int code = assay__crew_measure(crew->crew, work, compute, survey->slot_ns, &rate);
+        int code = assay__thread_team_measure(team->team, work, compute, survey->slot_ns, &rate);
         if (code) return code;
         double value = rate.high * kernel->operations;
         if (best && value <= best_rate.high * best->operations) {
@@ -89,7 +89,7 @@ static int measure_row(struct assay__survey *survey, struct assay__ceiling *row,
         best_rate = rate;
     }
     if (best) {
-        keep(row, best, &best_rate);
+        set_ceiling(row, best, &best_rate);
     } else if (!row->note[0]) {
         const char *why = assay__arena_printf(
             survey->arena,
@@ -107,18 +107,18 @@ int assay__survey_compute(struct assay__survey *survey)
     int code = 0;
     if (posix_memalign(&memory, 64, sizeof(struct compute)) != 0) return ASSAY_ENOMEM;
     for (size_t type = 0; type < TYPES && !code; type++)
-        for (size_t i = 0; i < ASSAY__SURVEY_CREWS && !code; i++) {
-            struct assay__survey_crew *crew = &survey->crews[i];
+        for (size_t i = 0; i < ASSAY__SURVEY_TEAMS && !code; i++) {
+            struct assay__survey_team *team = &survey->teams[i];
             const char *name = assay__arena_printf(survey->arena, "compute.%s.%s", types[type],
-                                                   crew->name);
+                                                   team->name);
             bool whole = strcmp(types[type], "int8") == 0;
             struct assay__ceiling *row = assay__survey_row(survey, name, ASSAY__CEILING_COMPUTE,
                                                            whole ? "OP/s" : "FLOP/s", &code);
             if (!row && code) break;
             if (!row) continue;
             row->type = types[type];
-            row->threads = (int)assay__crew_size(crew->crew);
-            code = measure_row(survey, row, crew, memory);
+            row->threads = (int)assay__thread_team_size(team->team);
+            code = measure_row(survey, row, team, memory);
         }
     free(memory);
     return code;

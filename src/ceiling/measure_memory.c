@@ -6,9 +6,10 @@
  * per round. Latency: one thread follows a chain (latency.h). */
 #include "base/clock.h"
 #include "ceiling/kernels/kernels.h"
-#include "ceiling/latency.h"
-#include "ceiling/survey.h"
+#include "ceiling/pointer_chase.h"
+#include "ceiling/ceiling_survey.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@
 
 struct walk {
     const struct assay__stream_kernel *kernel;
-    struct assay__survey_crew *crew;
+    struct assay__survey_team *team;
     size_t array_bytes; /* of each array of each thread */
     size_t array_step;  /* from one array to the next */
     size_t slice_bytes; /* array_bytes when a step is the whole of it */
@@ -30,7 +31,7 @@ struct walk {
 static void walk_slices(void *context, size_t thread, uint64_t steps)
 {
     struct walk *walk = context;
-    unsigned char *memory = walk->crew->memory[thread];
+    unsigned char *memory = walk->team->memory[thread];
     unsigned last = assay__stream_arrays(walk->kernel->pattern) - 1; /* written, if one is */
     struct assay__stream stream = {memory, memory + (last ? walk->array_step : 0),
                                    memory + last * walk->array_step, walk->array_bytes, 1.5};
@@ -88,11 +89,11 @@ size_t assay__survey_memory_slots(const struct assay__survey *survey)
                                &simd))
                 slots++;
         }
-    return slots * ASSAY__SURVEY_CREWS + ASSAY__LEVELS;
+    return slots * ASSAY__SURVEY_TEAMS + ASSAY__LEVELS;
 }
 
-static void keep(struct assay__ceiling *row, const struct walk *walk,
-                 const struct assay__rate *rate, double per_step)
+static void set_if_faster(struct assay__ceiling *row, const struct walk *walk,
+                          const struct assay__rate *rate, double per_step)
 {
     if (row->state == ASSAY_MEASURED && rate->high * per_step <= row->high) return;
     assay__survey_measured(row, rate, per_step);
@@ -112,14 +113,14 @@ static void lay_out(struct walk *walk, size_t bytes, enum assay__stream_pattern 
     walk->array_bytes = each;
     walk->array_step = ((each + PAGE - 1) & ~(PAGE - 1)) + SKEW;
     walk->slice_bytes = dram && each > SLICE ? SLICE : each;
-    memset(walk->offsets, 0, assay__crew_size(walk->crew->crew) * sizeof *walk->offsets);
+    memset(walk->offsets, 0, assay__thread_team_size(walk->team->team) * sizeof *walk->offsets);
 }
 
 static int measure_pattern(struct assay__survey *survey, struct walk *walk,
                            struct assay__ceiling *row, enum assay__stream_pattern pattern,
                            size_t level, size_t bytes)
 {
-    size_t index = 0, seen = 0, threads = assay__crew_size(walk->crew->crew);
+    size_t index = 0, seen = 0, threads = assay__thread_team_size(walk->team->team);
     unsigned arrays = assay__stream_arrays(pattern);
     const char *simd = NULL;
     lay_out(walk, bytes, pattern, level);
@@ -131,9 +132,10 @@ static int measure_pattern(struct assay__survey *survey, struct walk *walk,
     while (!assay__survey_late(survey, row) &&
            (walk->kernel = next_kernel(survey, pattern, level, &index, &seen, &simd))) {
         struct assay__rate rate;
-        int code = assay__crew_measure(walk->crew->crew, walk_slices, walk, survey->slot_ns, &rate);
+        int code = assay__thread_team_measure(walk->team->team, walk_slices, walk, survey->slot_ns,
+                                              &rate);
         if (code) return code;
-        keep(row, walk, &rate, (double)walk->slice_bytes * arrays);
+        set_if_faster(row, walk, &rate, (double)walk->slice_bytes * arrays);
     }
     return 0;
 }
@@ -144,13 +146,13 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
     for (int pattern = 0; pattern < ASSAY__STREAM_PATTERNS; pattern++) {
         const char *word = assay__stream_pattern_name((enum assay__stream_pattern)pattern);
         const char *name = assay__arena_printf(survey->arena, "bandwidth.%s.%s.%s",
-                                               assay__level_name(level), word, walk->crew->name);
+                                               assay__level_name(level), word, walk->team->name);
         int code = 0;
         struct assay__ceiling *row = assay__survey_row(survey, name, ASSAY__CEILING_BANDWIDTH,
                                                        "B/s", &code);
         if (!row && code) return code;
         if (!row) continue;
-        row->threads = (int)assay__crew_size(walk->crew->crew);
+        row->threads = (int)assay__thread_team_size(walk->team->team);
         row->level = assay__level_name(level);
         row->pattern = word;
         if (!bytes) {
@@ -164,20 +166,36 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
     return 0;
 }
 
-/* Memory for the crew's largest level, which is kept for the others too. A reason instead when
- * there is none. */
-static const char *provide(struct assay__survey *survey, struct assay__survey_crew *crew,
+/* Whether a row of the level can be among those wanted (assay__ceiling_options.only). */
+static bool level_wanted(const struct assay__survey *survey, size_t level)
+{
+    static const char *const kinds[] = {"bandwidth", "latency"};
+    const char *only = survey->options ? survey->options->only : NULL;
+    if (!only) return true;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s.%s.", kinds[i], assay__level_name(level));
+        size_t shorter = strlen(only) < strlen(name) ? strlen(only) : strlen(name);
+        if (strncmp(name, only, shorter) == 0) return true;
+    }
+    return false;
+}
+
+/* Memory for the team's largest level that is wanted, which is kept for the others too: gigabytes
+ * to touch where the last-level cache is large. A reason instead when there is none. */
+static const char *provide(struct assay__survey *survey, struct assay__survey_team *team,
                            size_t *bytes)
 {
-    size_t threads = assay__crew_size(crew->crew), most = 0;
+    size_t threads = assay__thread_team_size(team->team), most = 0;
     const char *reason;
     for (size_t level = 0; level < ASSAY__LEVELS; level++) {
         bytes[level] = assay__level_bytes(survey->arena, survey->machine, level, threads,
                                           survey->l3_count, &reason);
+        if (!level_wanted(survey, level)) bytes[level] = 0;
         if (bytes[level] > most) most = bytes[level];
     }
     if (!most) return "no level's size is known";
-    if (assay__survey_memory(survey, crew, most + 3 * (PAGE + SKEW)) == 0) return NULL;
+    if (assay__survey_memory(survey, team, most + 3 * (PAGE + SKEW)) == 0) return NULL;
     for (size_t level = 0; level < ASSAY__LEVELS; level++)
         bytes[level] = 0;
     return "no memory for it";
@@ -215,17 +233,17 @@ static void keep_latency(struct assay__ceiling *row, const struct assay__rate *r
 
 static int chase_level(struct assay__survey *survey, struct assay__ceiling *row, size_t bytes)
 {
-    struct assay__survey_crew *crew = &survey->crews[0];
+    struct assay__survey_team *team = &survey->teams[0];
     struct assay__rate rate;
     if (assay__survey_late(survey, row)) return 0;
-    int code = assay__chase_build(crew->memory[0], bytes, assay__cache_line_bytes(), bytes);
+    int code = assay__chase_build(team->memory[0], bytes, assay__cache_line_bytes(), bytes);
     if (code) {
         row->note = "no memory for the chain";
         return 0;
     }
-    void *at = crew->memory[0];
+    void *at = team->memory[0];
     row->working_set_bytes = bytes;
-    code = assay__crew_measure(crew->crew, chase, &at, survey->slot_ns, &rate);
+    code = assay__thread_team_measure(team->team, chase, &at, survey->slot_ns, &rate);
     if (!code) keep_latency(row, &rate);
     return code;
 }
@@ -252,28 +270,28 @@ static int measure_latency(struct assay__survey *survey, const size_t *bytes, co
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static int measure_crew(struct assay__survey *survey, struct assay__survey_crew *crew)
+static int measure_team(struct assay__survey *survey, struct assay__survey_team *team)
 {
-    struct walk walk = {.crew = crew};
-    size_t threads = assay__crew_size(crew->crew), bytes[ASSAY__LEVELS];
-    const char *none = provide(survey, crew, bytes);
+    struct walk walk = {.team = team};
+    size_t threads = assay__thread_team_size(team->team), bytes[ASSAY__LEVELS];
+    const char *none = provide(survey, team, bytes);
     walk.offsets = calloc(threads, sizeof *walk.offsets);
     walk.sums = calloc(threads, sizeof *walk.sums);
     int code = walk.offsets && walk.sums ? 0 : ASSAY_ENOMEM;
     for (size_t level = ASSAY__LEVELS; level-- > 0 && !code;) /* memory matters most */
         code = measure_level(survey, &walk, level, bytes[level],
                              bytes[level] ? "" : why_not(survey, level, threads, none));
-    if (!code && crew == &survey->crews[0]) code = measure_latency(survey, bytes, none);
+    if (!code && team == &survey->teams[0]) code = measure_latency(survey, bytes, none);
     free(walk.offsets);
     free(walk.sums);
-    assay__survey_memory_free(crew);
+    assay__survey_memory_free(team);
     return code;
 }
 
 int assay__survey_levels(struct assay__survey *survey)
 {
     int code = 0;
-    for (size_t i = ASSAY__SURVEY_CREWS; i-- > 0 && !code;) /* all cores first */
-        code = measure_crew(survey, &survey->crews[i]);
+    for (size_t i = ASSAY__SURVEY_TEAMS; i-- > 0 && !code;) /* all cores first */
+        code = measure_team(survey, &survey->teams[i]);
     return code;
 }

@@ -1,7 +1,7 @@
-/* published.c - see published.h. Figures are the makers' own, copied by hand from the documents
- * named. NVIDIA's data sheets give tensor figures with sparsity; dense ones are half of them.
- * float32 is the figure without tensor cores: what the CUDA provider uses when TF32 is switched
- * off. A name is compared as a whole: "NVIDIA H200 NVL" is another card. */
+/* published.c - the table of makers' figures for their cards. Figures are the makers' own, copied
+ * by hand from the documents named. NVIDIA's data sheets give tensor figures with sparsity; dense
+ * ones are half of them. float32 is the figure without tensor cores: what the CUDA provider uses
+ * when TF32 is switched off. A name is compared as a whole: "NVIDIA H200 NVL" is another card. */
 #include "ceiling/published.h"
 
 #include <math.h>

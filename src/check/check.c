@@ -5,6 +5,7 @@
  * verdict, unless the rules found an error already. */
 #include "check/check.h"
 
+#include "base/no_memory.h"
 #include "base/file.h"
 #include "base/vec.h"
 
@@ -161,11 +162,6 @@ void assay__check_rules(struct assay__check *check, const struct assay__check_ru
 
 /* --- making a check --------------------------------------------------------------------------- */
 
-static int no_memory(struct assay_error *error)
-{
-    return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-}
-
 static bool chosen(const struct assay__workload_options *o)
 {
     return o->batch || o->sequence || o->dim_count || o->shape_count || o->file_count;
@@ -184,7 +180,7 @@ static int plan(struct assay__check *check, const struct assay__workload_options
         return assay_error_set(error, code, "%s", detail.message);
     check->workload = assay__arena_alloc(check->arena, sizeof *check->workload);
     check->unplanned = assay__arena_strdup(check->arena, detail.message);
-    if (!check->workload || !check->unplanned) return no_memory(error);
+    if (!check->workload || !check->unplanned) return assay__no_memory(error);
     check->workload->arena = check->arena;
     check->workload->batch = check->workload->sequence = -1;
     return 0;
@@ -239,7 +235,7 @@ static int by_severity(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void judge(struct assay__check *check)
+static void set_verdict(struct assay__check *check)
 {
     if (check->item_count)
         qsort(check->items, check->item_count, sizeof *check->items, by_severity);
@@ -283,9 +279,9 @@ static int analyse(struct assay__check *check, const struct assay__check_options
     if (code) return code;
     check->places = assay__arena_array(check->arena, check->model->graph.node_count + 1,
                                        sizeof *check->places);
-    if (!check->places) return no_memory(error);
+    if (!check->places) return assay__no_memory(error);
     fold(check);
-    return map_constants(check) ? no_memory(error) : 0;
+    return map_constants(check) ? assay__no_memory(error) : 0;
 }
 
 static int look(struct assay__check *check, const struct assay__check_options *options,
@@ -300,8 +296,8 @@ static int look(struct assay__check *check, const struct assay__check_options *o
         code = ane ? assay__check_ane(check, options->chip, error)
                    : assay__check_ort(check, options, path, error);
     if (folder[0]) assay__folder_remove(folder);
-    if (!code && check->failed) code = no_memory(error);
-    if (!code) judge(check);
+    if (!code && check->failed) code = assay__no_memory(error);
+    if (!code) set_verdict(check);
     return code;
 }
 
@@ -312,19 +308,19 @@ int assay__check_new(struct assay__model *model, const struct assay__check_optio
     *out = NULL;
     if (!check) {
         assay__model_free(model);
-        return no_memory(error);
+        return assay__no_memory(error);
     }
     check->model = model;
     check->arena = assay__arena_new();
     check->asked = check->unasked = "";
-    int code = check->arena ? 0 : no_memory(error);
+    int code = check->arena ? 0 : assay__no_memory(error);
     if (!code) {
         check->name = assay__arena_strdup(check->arena, options->name);
         check->target = assay__arena_strdup(check->arena, options->target);
         check->chip = assay__arena_strdup(check->arena, options->chip ? options->chip : "");
         code = check->name && check->target && check->chip ? assay__model_intern(model)
                                                            : ASSAY_ENOMEM;
-        if (code) no_memory(error);
+        if (code) assay__no_memory(error);
     }
     if (!code) code = look(check, options, error);
     if (code) {

@@ -151,6 +151,9 @@ struct assay__check {
     size_t item_count, item_capacity;
     size_t rules_asked;
     enum assay__place *places; /* per node */
+    /* per node, who runs it as the engine names it, NULL where it names nobody; NULL: not asked */
+    const char **providers;
+    bool *indices; /* per node that runs elsewhere: it only makes shapes and indices */
     /* values that are there before it runs: weights, and what is made of them */
     struct assay__map *constants;
     struct assay__check_partitions partitions;
@@ -225,7 +228,7 @@ const char *assay__ane_fails(struct assay__check *check,
                              int64_t value);
 /** Does the item hold for that chip? */
 bool assay__ane_holds(const struct assay__check_item *item, const struct assay__ane_chip *chip);
-/** Fills check->by_chip: verdict, places and pieces for each chip alone (check_ane_by_chip.c). */
+/** Fills check->by_chip: verdict, places and pieces for each chip alone (check_ane_chips.c). */
 int assay__ane_by_chip(struct assay__check *check, struct assay_error *error);
 /** Every rule of the engine: rows of check_ane.c, ends with a NULL id. */
 extern const struct assay__check_rule assay__ane_rules[];

@@ -50,8 +50,8 @@ static double padding(const struct assay__check *check, const struct assay__node
     return 0;
 }
 
-static void put(struct assay__check *check, const struct assay__check_rule *rule, size_t node,
-                double bytes, const char *reason)
+static void add_sized(struct assay__check *check, const struct assay__check_rule *rule, size_t node,
+                      double bytes, const char *reason)
 {
     struct assay__check_item *item = assay__check_add(check, rule, node, "", "%s", reason);
     if (!item) return;
@@ -71,7 +71,7 @@ void assay__ane_last_axis_one(struct assay__check *check, const struct assay__ch
     assay__text_scaled(scaled, sizeof scaled, waste, "B");
     snprintf(text, sizeof text, "the last axis of '%.100s' is 1: %d times its memory, %s more",
              name, ROW_BYTES / element, scaled);
-    put(check, rule, at, waste, text);
+    add_sized(check, rule, at, waste, text);
 }
 
 void assay__ane_alignment(struct assay__check *check, const struct assay__check_rule *rule,
@@ -86,7 +86,7 @@ void assay__ane_alignment(struct assay__check *check, const struct assay__check_
     assay__text_scaled(scaled, sizeof scaled, waste, "B");
     snprintf(text, sizeof text, "rows of '%.100s' are %lld bytes, no multiple of 64: %s of padding",
              name, (long long)last * element, scaled);
-    put(check, rule, at, waste, text);
+    add_sized(check, rule, at, waste, text);
 }
 
 /* nn.Linear on [batch, sequence, channels]: a product with weights. */

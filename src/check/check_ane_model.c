@@ -75,14 +75,14 @@ void assay__ane_size(struct assay__check *check, const struct assay__check_rule 
 static bool left_open(const struct assay__check *check, const struct assay__value *input, int d)
 {
     const struct assay__workload *w = check->workload;
-    char wanted[300];
+    const char *symbol = input->dims[d].symbol;
     if (!check->planned) return true;
-    if (*input->dims[d].symbol)
-        snprintf(wanted, sizeof wanted, "dimension '%s' ", input->dims[d].symbol);
-    else
-        snprintf(wanted, sizeof wanted, "unnamed dimension %d of '%s' ", d, input->name);
-    for (size_t i = 0; i < w->note_count; i++)
-        if (strstr(w->notes[i], wanted)) return true;
+    for (size_t i = 0; i < w->note_count; i++) {
+        const struct assay__note_subject *about = &w->note_subjects[i];
+        if (*symbol ? strcmp(about->symbol, symbol) == 0
+                    : strcmp(about->input, input->name) == 0 && about->axis == d)
+            return true;
+    }
     return false;
 }
 

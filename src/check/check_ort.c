@@ -11,6 +11,7 @@
 
 #include "engine/ort/ort_session.h"
 #include "run/assignment.h"
+#include "profile/facts.h"
 #include "run/builds.h"
 #include "run/devices.h"
 
@@ -230,7 +231,7 @@ int assay__check_ort(struct assay__check *check, const struct assay__check_optio
                             .error = error};
     struct assay__assignment answer = {0};
     bool answered = false;
-    const char *device = assay__build_device(options->target);
+    const char *device = assay__device_bare(options->target);
     bool core_ml = strncmp(device, "coreml", 6) == 0;
     int code = find(&search);
     if (code) return code;

@@ -138,8 +138,11 @@ static void place_named(struct placing *p)
         if (node == ASSAY__MAP_NONE || p->named[node]) continue;
         p->named[node] = true;
         if (check->places[node] == ASSAY__PLACE_FOLDED) check->places[node] = ASSAY__PLACE_ON;
+        check->providers[node] = assay__arena_strdup(check->arena, told->provider);
+        if (!check->providers[node]) check->failed = true;
         if (strcmp(told->provider, p->answer->target) == 0) continue;
-        assay__check_add(check, is_small(check, node) ? &fallback_small : &fallback, node, "",
+        check->indices[node] = is_small(check, node);
+        assay__check_add(check, check->indices[node] ? &fallback_small : &fallback, node, "",
                          "runs on %s", told->provider);
     }
 }
@@ -213,7 +216,8 @@ static size_t count_pieces(const struct assay__assignment *answer, size_t *on)
     return pieces < *on ? pieces : 0;
 }
 
-static void judge(struct assay__check *check, const struct assay__assignment *answer, size_t on)
+static void note_share(struct assay__check *check, const struct assay__assignment *answer,
+                       size_t on)
 {
     double share = assay__check_share(&check->partitions);
     const char *other = "";
@@ -234,7 +238,9 @@ int assay__check_ort_place(struct assay__check *check, const struct assay__assig
     size_t count = check->model->graph.node_count, on = 0;
     struct placing p = {.check = check, .answer = answer};
     p.named = assay__arena_array(check->arena, count + 1, sizeof *p.named);
-    int code = p.named ? map_names(&p) : ASSAY_ENOMEM;
+    check->providers = assay__arena_array(check->arena, count + 1, sizeof *check->providers);
+    check->indices = assay__arena_array(check->arena, count + 1, sizeof *check->indices);
+    int code = p.named && check->providers && check->indices ? map_names(&p) : ASSAY_ENOMEM;
     if (!code) {
         place_named(&p);
         if (has_hole(answer))
@@ -244,7 +250,7 @@ int assay__check_ort_place(struct assay__check *check, const struct assay__assig
         check->partitions.engine_pieces = count_pieces(answer, &on);
         code = assay__check_partition(check, "engine", false, error);
     }
-    if (!code) judge(check, answer, on);
+    if (!code) note_share(check, answer, on);
     assay__map_free(p.nodes);
     assay__map_free(p.producer);
     return code == ASSAY_ENOMEM ? assay_error_set(error, code, "out of memory") : code;

@@ -14,8 +14,8 @@
 
 #define TIMEOUT_S 300.0
 
-static int keep(struct assay__check *check, const struct assay__outcome *outcome,
-                const char *device, struct assay__assignment *answer)
+static int read_assignment(struct assay__check *check, const struct assay__outcome *outcome,
+                           const char *device, struct assay__assignment *answer)
 {
     const struct assay__layers *layers = &outcome->layers;
     const char *target = assay__ort_provider(device);
@@ -81,7 +81,7 @@ int assay__check_ort_profile(struct assay__check *check, const struct assay__che
         assay_error_set(error, code, "%s", outcome.reason);
     else if (!outcome.has_layers || !outcome.layers.count)
         code = assay_error_set(error, ASSAY_EUNSUPPORTED, "the engine's profile names no nodes");
-    else if (keep(check, &outcome, device, answer))
+    else if (read_assignment(check, &outcome, device, answer))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     assay__outcome_free(&outcome);
     return code;

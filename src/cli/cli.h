@@ -1,6 +1,6 @@
 /* cli.h - the command line: one table of commands; help, completion and manual pages are made from
  * it. A command is one file cmd_<verb>.c that owns its options structure and its table of options,
- * and a row in main.c. */
+ * and a row in commands.h. */
 #ifndef ASSAY_CLI_H
 #define ASSAY_CLI_H
 
@@ -90,13 +90,6 @@ const struct assay__option *assay__option_next(const struct assay__command *comm
 /** The table; NULL past the end. */
 const struct assay__command *assay__command_at(size_t index);
 const struct assay__command *assay__command_find(const char *name);
-
-extern const struct assay__command assay__command_run, assay__command_report, assay__command_query,
-    assay__command_devices, assay__command_doctor, assay__command_version, assay__command_help,
-    assay__command_completion, assay__command_man, assay__command_inspect, assay__command_make,
-    assay__command_power, assay__command_memory, assay__command_counters, assay__command_advise,
-    assay__command_compare, assay__command_sweep, assay__command_tune, assay__command_check,
-    assay__command_predict;
 
 /** Reads argv[first …] into the invocation. 0, or ASSAY__EXIT_USAGE after one line on stderr; *help
  *  is set by --help. */

@@ -5,6 +5,7 @@
  * ceilings. With --verify it is the first of several arms of one profile: the run without changes
  * and one arm per change follow. Beside a kept profile they stand in a profile of their own that is
  * not kept. */
+#include "cli/commands.h"
 #include "cli/render_options.h"
 #include "cli/report_file.h"
 #include "cli/run_ceilings.h"
@@ -209,7 +210,7 @@ static int verify_profile(const struct assay__invocation *invocation, struct ass
     verify.run.progress_context = &bar;
     struct assay_run_options whole = verify.run;
     whole.launches *= VERIFY_ARMS;
-    code = assay__arms_begin(&arms, &whole, error);
+    code = assay__arms_begin(&arms, &whole, NULL, error);
     if (code == 0) code = assay__arms_start(&arms, error);
     if (code == 0) code = assay__verify(advice, &arms, &verify, verification, error);
     if (code == 0) {
@@ -270,7 +271,7 @@ static int measure(struct session *s, const struct assay_run_options *library, i
 {
     int code = assay__recording_begin(&s->recording, library, error);
     s->begun = true;
-    if (code == 0) code = assay__arm_open(&s->recording, library, &s->arm, error);
+    if (code == 0) code = assay__arm_open(&s->recording, library, NULL, &s->arm, error);
     if (code == 0) code = assay__recording_store(&s->recording, error);
     if (code == 0) code = assay__arm_begin(s->arm, error);
     for (int i = 0; i < launches && code == 0 && !assay__arm_interrupted(s->arm); i++)
@@ -323,8 +324,8 @@ static int diagnose(struct assay__arms *arms, const struct assay_run_options *li
 {
     struct assay_run_options one = *library;
     one.launches = 1;
-    one.label = "diagnosis";
-    int code = assay__arms_add(arms, &one, NULL, error);
+    const struct assay__arm_identity identity = {.label = "diagnosis"};
+    int code = assay__arms_add(arms, &one, &identity, NULL, error);
     if (code == 0 && arms->items[0]) code = assay__arms_start(arms, error);
     if (code == 0 && arms->items[0]) code = assay__arms_launch(arms, 0, 1, 1, error);
     if (code == 0) code = assay__arms_conclude(arms, 0, error);
@@ -353,7 +354,7 @@ static int advise_verified(struct assay__invocation *invocation, struct assay_ru
     if (code) return assay__fail(code, &error);
     set_goal(o, &verify);
     whole.launches = verify.run.launches * VERIFY_ARMS;
-    code = assay__arms_begin(&arms, &whole, &error);
+    code = assay__arms_begin(&arms, &whole, NULL, &error);
     if (code == 0) code = diagnose(&arms, library, &error);
     if (code == 0) code = assay__advise(arms.recording.profile, &wanted, &advice, &error);
     if (code == 0) code = assay__verify(advice, &arms, &verify, &verification, &error);
@@ -399,7 +400,7 @@ static int advise_model(struct assay__invocation *invocation)
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static int advise_on_argument(struct assay__invocation *invocation)
 {
     const struct advise_options *o = invocation->options;
     if (o->list)
@@ -442,5 +443,5 @@ const struct assay__command assay__command_advise = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct advise_options),
-    .run = run,
+    .run = advise_on_argument,
 };

@@ -1,6 +1,7 @@
 /* cmd_check.c - assay check: will a model run on a target, all of it, and well? Status 0 when it
  * passes or only warns, 1 when it fails (with --strict also when it warns), 4 when the target could
  * not be asked and the model alone does not decide. */
+#include "cli/commands.h"
 #include "cli/model_command.h"
 
 #include "report/formats.h"
@@ -100,7 +101,7 @@ static int status_of(const struct assay__check *check, bool strict)
     }
 }
 
-static int run(struct assay__invocation *invocation)
+static int check_model(struct assay__invocation *invocation)
 {
     const struct check_options *o = invocation->options;
     struct assay__check *check = NULL;
@@ -150,5 +151,5 @@ const struct assay__command assay__command_check = {
     .options = options,
     .shared = assay__model_rows,
     .options_size = sizeof(struct check_options),
-    .run = run,
+    .run = check_model,
 };

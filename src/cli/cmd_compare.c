@@ -3,10 +3,11 @@
  * own CPU provider takes part as a control, so that a difference of versions is not taken for one
  * of devices. */
 #include "judge/comparison.h"
-#include "judge/fallback.h"
+#include "judge/placement.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "cli/device_words.h"
+#include "cli/commands.h"
+#include "cli/device_selection.h"
 #include "cli/device_list.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
@@ -59,7 +60,9 @@ static const struct assay__option options[] = {
 
 /* One arm to be: what differs from the others. */
 struct entry {
-    const char *model, *device, *label, *role;
+    const char *model, *device, *label;
+    enum assay__trial_role role;
+    bool software;
     const char *refused; /* why it cannot run; NULL */
 };
 
@@ -70,14 +73,17 @@ struct plan {
 };
 
 static int add(struct plan *plan, const char *model, const char *device, const char *label,
-               const char *role)
+               enum assay__trial_role role)
 {
     for (size_t i = 0; i < plan->count; i++)
         if (strcmp(plan->items[i].label, label) == 0) return 0;
     if (assay__vec_grow((void **)&plan->items, &plan->capacity, plan->count + 1,
                         sizeof *plan->items))
         return assay__fail(ASSAY_ENOMEM, NULL);
-    struct entry made = {model, NULL, assay__arena_strdup(plan->arena, label), role, NULL};
+    struct entry made = {.model = model,
+                         .label = assay__arena_strdup(plan->arena, label),
+                         .role = role,
+                         .software = role == ASSAY__ROLE_SOFTWARE};
     if (device) made.device = assay__arena_strdup(plan->arena, device);
     if (!made.label || (device && !made.device)) return assay__fail(ASSAY_ENOMEM, NULL);
     plan->items[plan->count++] = made;
@@ -94,12 +100,12 @@ static int refuse(struct plan *plan, const char *reason)
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-static const char *role_of(const struct assay__found_device *item)
+static enum assay__trial_role role_of(const struct assay__found_device *item)
 {
     bool prefixed = strchr(item->name, '/') != NULL;
-    if (item->device.software) return "software";
-    if (prefixed && strcmp(item->device.name, "cpu") == 0) return "control";
-    return NULL;
+    if (item->device.software) return ASSAY__ROLE_SOFTWARE;
+    if (prefixed && strcmp(item->device.name, "cpu") == 0) return ASSAY__ROLE_CONTROL;
+    return ASSAY__ROLE_NONE;
 }
 
 static int add_all(struct plan *plan, const struct assay__found *found, const char *model)
@@ -115,7 +121,7 @@ static int add_all(struct plan *plan, const struct assay__found *found, const ch
 
 /* Of every word that stands there twice: a device that also belongs to a class of the list is no
  * mistake. */
-static int say_twins(struct assay__arena *arena, const char *list)
+static int say_duplicates(struct assay__arena *arena, const char *list)
 {
     size_t length;
     for (const char *at = list; *at; at += length + (at[length] == ',')) {
@@ -156,28 +162,30 @@ static int add_controls(struct plan *plan, const struct assay__found *found, con
             plan->arena, "%.*s/cpu", (int)(slash - plan->items[i].device), plan->items[i].device);
         if (!name) return assay__fail(ASSAY_ENOMEM, NULL);
         const struct assay__found_device *cpu = find_device(found, name);
-        if (cpu && cpu->device.available) status = add(plan, model, name, name, "control");
+        if (cpu && cpu->device.available)
+            status = add(plan, model, name, name, ASSAY__ROLE_CONTROL);
     }
     return status;
 }
 
-static int plan_words(struct plan *plan, const char *list, const struct assay__found *found,
-                      const char *model)
+static int plan_devices(struct plan *plan, const char *list, const struct assay__found *found,
+                        const char *model)
 {
-    struct assay__device_words words;
+    struct assay__device_selection selection;
     struct assay_error error = {0};
     if (!list[strspn(list, ", ")]) {
         assay__say("compare: --devices names none: give names ('assay devices') or cpu, gpu, npu");
         return ASSAY__EXIT_USAGE;
     }
-    int code = assay__device_words_read(list, found, plan->arena, &words, &error);
+    int code = assay__device_selection_read(list, found, plan->arena, &selection, &error);
     if (code) return assay__fail(code, &error);
-    int status = say_twins(plan->arena, list);
-    for (size_t i = 0; i < words.count && !status; i++) {
-        const struct assay__device_word *word = &words.items[i];
+    int status = say_duplicates(plan->arena, list);
+    for (size_t i = 0; i < selection.count && !status; i++) {
+        const struct assay__selected_device *word = &selection.items[i];
         const struct assay__found_device *item = find_device(found, word->name);
         if (!item && !*word->kind) return say_unknown(word->name);
-        status = add(plan, model, word->name, word->name, word->software ? "software" : NULL);
+        status = add(plan, model, word->name, word->name,
+                     word->software ? ASSAY__ROLE_SOFTWARE : ASSAY__ROLE_NONE);
         if (!status && *word->refusal) /* a row that says so */
             status = refuse(plan, item ? item->device.reason : word->refusal);
     }
@@ -193,7 +201,7 @@ static void choose_reference(struct plan *plan)
             memmove(&plan->items[1], &plan->items[0], i * sizeof kept);
             plan->items[0] = kept;
         }
-    if (plan->count) plan->items[0].role = "reference";
+    if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
 }
 
 /* Characters of the folder that all of them begin with. */
@@ -221,9 +229,9 @@ static int plan_models(const struct assay__invocation *invocation, struct plan *
         const char *label = assay__arena_printf(plan->arena, "%zu: %s", i + 1,
                                                 invocation->arguments[i] + skip);
         if (!label) return assay__fail(ASSAY_ENOMEM, NULL);
-        status = add(plan, invocation->arguments[i], o->run.device, label, NULL);
+        status = add(plan, invocation->arguments[i], o->run.device, label, ASSAY__ROLE_NONE);
     }
-    if (plan->count) plan->items[0].role = "reference";
+    if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
     return status;
 }
 
@@ -249,7 +257,7 @@ static int make_plan(struct assay__invocation *invocation, struct plan *plan)
         status = find_device(&found, o->run.device) ? plan_models(invocation, plan)
                                                     : say_unknown(o->run.device);
     } else if (!status) {
-        status = o->devices ? plan_words(plan, o->devices, &found, invocation->arguments[0])
+        status = o->devices ? plan_devices(plan, o->devices, &found, invocation->arguments[0])
                             : add_all(plan, &found, invocation->arguments[0]);
         if (!status) choose_reference(plan);
     }
@@ -272,16 +280,16 @@ static int add_ceilings(const struct compare_options *o, const struct plan *plan
 }
 
 /* Who ran the nodes; an interrupt keeps what is there. */
-static int place(struct assay__arms *arms, struct assay_error *error)
+static int put_placements(struct assay__arms *arms, struct assay_error *error)
 {
     int code = 0;
     for (size_t i = 0; i < arms->count && !code; i++) {
         if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
         const struct assay_progress progress = {"asking who runs the nodes", 0, 0, -1};
         if (arms->whole.progress) arms->whole.progress(arms->whole.progress_context, &progress);
-        code = assay__fallback_put(assay__arm_options(arms->items[i]),
-                                   assay__arm_model_path(arms->items[i]),
-                                   assay__arms_trial(arms, i), error);
+        code = assay__placement_put(assay__arm_options(arms->items[i]),
+                                    assay__arm_model_path(arms->items[i]), arms->recording.profile,
+                                    assay__arms_trial(arms, i), error);
     }
     return code == ASSAY_EINTERRUPTED ? 0 : code;
 }
@@ -311,18 +319,19 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
         struct assay_run_options one = *whole;
         one.model = entry->model;
         one.device = entry->device;
-        one.label = entry->label;
-        one.role = entry->role;
+        const struct assay__arm_identity identity = {
+            .label = entry->label, .role = entry->role, .software = entry->software};
         if (entry->device && strchr(entry->device, '/')) one.library = NULL;
-        code = entry->refused ? assay__arms_add_refused(arms, &one, entry->refused, NULL, error)
-                              : assay__arms_add(arms, &one, NULL, error);
+        code = entry->refused
+                   ? assay__arms_add_refused(arms, &one, &identity, entry->refused, NULL, error)
+                   : assay__arms_add(arms, &one, &identity, NULL, error);
     }
     if (!code) code = assay__arms_start(arms, error);
     if (!code) code = assay__arms_launch(arms, 0, arms->count, whole->launches, error);
     for (size_t i = 0; i < arms->count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
     if (!code && !o->no_drift) code = drift(arms, error);
-    return code || o->no_placement ? code : place(arms, error);
+    return code || o->no_placement ? code : put_placements(arms, error);
 }
 
 /* Rows that could be judged, and of them those that lost a launch. */
@@ -340,8 +349,8 @@ static int count_rows(const struct assay_profile *profile, size_t *usable, size_
     return code ? assay__fail(code, NULL) : 0;
 }
 
-static int finish(const struct compare_options *o, struct assay_profile *profile, int code,
-                  const struct assay_error *error)
+static int show_comparison(const struct compare_options *o, struct assay_profile *profile, int code,
+                           const struct assay_error *error)
 {
     size_t usable = 0, lost = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
@@ -375,7 +384,7 @@ static struct assay_run_options whole_of(const struct assay__invocation *invocat
     return whole;
 }
 
-static int run(struct assay__invocation *invocation)
+static int compare_devices(struct assay__invocation *invocation)
 {
     struct compare_options *o = invocation->options;
     struct plan plan = {.arena = assay__arena_new()};
@@ -397,11 +406,11 @@ static int run(struct assay__invocation *invocation)
     assay__bar_start(&bar, o->run.quiet);
     status = add_ceilings(o, &plan, &bar, &whole);
     if (status) goto out;
-    int code = assay__arms_begin(&arms, &whole, &error);
+    int code = assay__arms_begin(&arms, &whole, NULL, &error);
     if (!code) code = measure(&arms, &plan, o, &whole, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
-    status = finish(o, profile, code, &error);
+    status = show_comparison(o, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
 out:
@@ -434,5 +443,5 @@ const struct assay__command assay__command_compare = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct compare_options),
-    .run = run,
+    .run = compare_devices,
 };

@@ -1,11 +1,11 @@
 /* cmd_completion.c - assay completion bash|zsh|fish: a completion script made from the table of
  * commands. Options, their fixed choices and command names are completed; where a profile is read,
  * *.assay and folders; everything else falls back to file names. */
-#include "cli/cli.h"
+#include "cli/commands.h"
 
 #include <string.h>
 
-static void put_words(struct assay__buf *out, const char *choices)
+static void put_choices(struct assay__buf *out, const char *choices)
 {
     for (const char *c = choices; *c; c++)
         assay__buf_putc(out, *c == '|' ? ' ' : *c);
@@ -30,7 +30,7 @@ static void put_names(struct assay__buf *out)
 }
 
 /* Words that complete a command's first argument, where they are fixed. */
-static const char *argument_words(const struct assay__command *command)
+static const char *argument_choices(const struct assay__command *command)
 {
     return strchr(command->arguments, '|') && !strchr(command->arguments, ' ') ? command->arguments
                                                                                : NULL;
@@ -50,11 +50,11 @@ static void bash_command(struct assay__buf *out, const struct assay__command *co
          o = assay__option_next(command, o))
         if (!o->hidden) assay__buf_printf(out, " --%s%s", o->name, o->bare ? "=" : "");
     assay__buf_puts(out, "'\n");
-    const char *words = argument_words(command);
+    const char *words = argument_choices(command);
     if (words || strcmp(command->name, "help") == 0) {
         assay__buf_puts(out, "        words='");
         if (words)
-            put_words(out, words);
+            put_choices(out, words);
         else
             put_names(out);
         assay__buf_puts(out, "'\n");
@@ -67,7 +67,7 @@ static void bash_command(struct assay__buf *out, const struct assay__command *co
         if (!any) assay__buf_puts(out, "        case $previous in\n");
         any = true;
         assay__buf_printf(out, "        --%s) choices='", o->name);
-        put_words(out, o->choices);
+        put_choices(out, o->choices);
         assay__buf_puts(out, "' ;;\n");
     }
     assay__buf_puts(out, any ? "        esac\n        ;;\n" : "        ;;\n");
@@ -124,7 +124,7 @@ static void zsh_text(struct assay__buf *out, const char *text)
         if (strchr("[]:\\", *c)) assay__buf_putc(&escaped, '\\');
         assay__buf_putc(&escaped, *c);
     }
-    put_quoted(out, escaped.data ? escaped.data : "");
+    put_quoted(out, assay__buf_text(&escaped));
     assay__buf_free(&escaped);
 }
 
@@ -146,7 +146,7 @@ static void zsh_option(struct assay__buf *out, const struct assay__option *o)
             assay__buf_putc(out, ':');
             if (o->choices) {
                 assay__buf_putc(out, '(');
-                put_words(out, o->choices);
+                put_choices(out, o->choices);
                 assay__buf_putc(out, ')');
             } else {
                 assay__buf_puts(out, "_files");
@@ -181,11 +181,11 @@ static void put_zsh(struct assay__buf *out)
         for (const struct assay__option *o = assay__option_next(command, NULL); o;
              o = assay__option_next(command, o))
             if (!o->hidden) zsh_option(out, o);
-        const char *words = argument_words(command);
+        const char *words = argument_choices(command);
         if (words || strcmp(command->name, "help") == 0) {
             assay__buf_puts(out, " \\\n            '1:argument:(");
             if (words)
-                put_words(out, words);
+                put_choices(out, words);
             else
                 put_names(out);
             assay__buf_puts(out, ")'");
@@ -225,7 +225,7 @@ static void put_fish(struct assay__buf *out)
             if (o->letter) assay__buf_printf(out, " -s %c", o->letter);
             if (o->choices) {
                 assay__buf_puts(out, o->bare ? " -f -a '" : " -x -a '");
-                put_words(out, o->choices);
+                put_choices(out, o->choices);
                 assay__buf_putc(out, '\'');
             } else if (o->argument) {
                 assay__buf_puts(out, " -r");
@@ -239,19 +239,19 @@ static void put_fish(struct assay__buf *out)
                               "complete -c assay -n '__fish_seen_subcommand_from %s' -k -f -a "
                               "'(__fish_complete_suffix .assay)'\n",
                               command->name);
-        const char *words = argument_words(command);
+        const char *words = argument_choices(command);
         if (!words && strcmp(command->name, "help") != 0) continue;
         assay__buf_printf(out, "complete -c assay -n '__fish_seen_subcommand_from %s' -f -a '",
                           command->name);
         if (words)
-            put_words(out, words);
+            put_choices(out, words);
         else
             put_names(out);
         assay__buf_puts(out, "'\n");
     }
 }
 
-static int run(struct assay__invocation *invocation)
+static int print_completion(struct assay__invocation *invocation)
 {
     static const struct {
         const char *name;
@@ -278,5 +278,5 @@ const struct assay__command assay__command_completion = {
     .examples = "  source <(assay completion bash)\n"
                 "  assay completion zsh > \"${fpath[1]}/_assay\"\n"
                 "  assay completion fish > ~/.config/fish/completions/assay.fish\n",
-    .run = run,
+    .run = print_completion,
 };

@@ -1,5 +1,6 @@
 /* cmd_counters.c - assay counters: what the processor counted: cycles, instructions, caches, per
  * layer class. */
+#include "cli/commands.h"
 #include "cli/run_command.h"
 
 #define TIME_S 2.0
@@ -8,7 +9,7 @@ struct counters_options {
     struct assay__run_flags run; /* first: the shared rows write it */
 };
 
-static int run(struct assay__invocation *invocation)
+static int measure_counters(struct assay__invocation *invocation)
 {
     int status = assay__run_check(invocation);
     if (status) return status;
@@ -23,7 +24,8 @@ const struct assay__command assay__command_counters = {
     .name = "counters",
     .summary = "what the processor counted: cycles, instructions, caches, per layer class",
     .arguments = "MODEL",
-    .min_arguments = 0, /* a script of the fake engine needs no model; else run() insists */
+    .min_arguments =
+        0, /* a script of the fake engine needs no model; else measure_counters() insists */
     .max_arguments = 1,
     .description = "Runs MODEL and reads the processor's counters (cycles, instructions, cache and "
                    "branch misses, stalls) and the "
@@ -40,5 +42,5 @@ const struct assay__command assay__command_counters = {
                 "  assay counters model.onnx --layers=off --json\n",
     .shared = assay__run_rows,
     .options_size = sizeof(struct counters_options),
-    .run = run,
+    .run = measure_counters,
 };

@@ -1,6 +1,7 @@
 /* cmd_devices.c - assay devices: the processors of this machine, what every build of an engine
  * offers on them, what is missing and why, and, when asked, measured ceilings. Also keeps the
  * user's list of builds. devices_find.c does the work. */
+#include "cli/commands.h"
 #include "cli/device_list.h"
 #include "cli/render_options.h"
 
@@ -30,7 +31,7 @@ static int check(const struct assay__devices_flags *o)
     return assay__render_check("devices", r);
 }
 
-static int run(struct assay__invocation *invocation)
+static int list_devices(struct assay__invocation *invocation)
 {
     struct assay__devices_flags *o = invocation->options;
     struct assay__found found = {0};
@@ -112,5 +113,5 @@ const struct assay__command assay__command_devices = {
                 "  assay devices --ceilings --only compute --json\n",
     .options = options,
     .options_size = sizeof(struct assay__devices_flags),
-    .run = run,
+    .run = list_devices,
 };

@@ -3,6 +3,7 @@
  * row of the table below; those that look at switches of the kernel are in doctor_system.c. Exit
  * status 0: the doctor advises, it does not judge. */
 #include "base/clock.h"
+#include "cli/commands.h"
 #include "cli/doctor.h"
 #include "cli/render_options.h"
 #include "probe/live.h"
@@ -182,16 +183,17 @@ static void check_thermal(const struct assay__patient *p, struct assay__diagnosi
 
 static void check_clock(const struct assay__patient *p, struct assay__diagnosis *d)
 {
-    (void)p;
     double read_ns = NAN, step_ns = NAN;
     assay__clock_measure(&read_ns, &step_ns);
     assay__buf_printf(&d->says, "a clock read costs %.0f ns, the smallest step is %.0f ns", read_ns,
                       step_ns);
     if (read_ns > 200) {
         d->health = ASSAY__HEALTH_WARNING;
-        assay__buf_puts(&d->advice,
-                        "the clock is slow (a system call?): echo tsc | sudo tee "
-                        "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+        assay__buf_puts(&d->advice, "the clock is slow (a system call?)");
+        if (strcmp(p->machine.architecture, "x86_64") == 0)
+            assay__buf_puts(&d->advice,
+                            ": echo tsc | sudo tee "
+                            "/sys/devices/system/clocksource/clocksource0/current_clocksource");
     }
 }
 
@@ -331,7 +333,7 @@ static int show(const struct assay__patient *patient, const struct assay__diagno
     return assay__print_document(render, doc, &out);
 }
 
-static int run(struct assay__invocation *invocation)
+static int examine_machine(struct assay__invocation *invocation)
 {
     struct doctor_options *o = invocation->options;
     struct assay__patient patient = {0};
@@ -384,5 +386,5 @@ const struct assay__command assay__command_doctor = {
                 "  ASSAY_FSROOT=machine assay doctor\n",
     .options = options,
     .options_size = sizeof(struct doctor_options),
-    .run = run,
+    .run = examine_machine,
 };

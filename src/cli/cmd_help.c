@@ -1,7 +1,7 @@
 /* cmd_help.c - assay help [COMMAND]. */
-#include "cli/cli.h"
+#include "cli/commands.h"
 
-static int run(struct assay__invocation *invocation)
+static int print_help(struct assay__invocation *invocation)
 {
     struct assay__buf out = {0};
     if (!invocation->argument_count) {
@@ -31,5 +31,5 @@ const struct assay__command assay__command_help = {
     .arguments = "[COMMAND]",
     .max_arguments = 1,
     .description = "Without COMMAND, lists the commands; with it, shows its page.",
-    .run = run,
+    .run = print_help,
 };

@@ -1,5 +1,6 @@
 /* cmd_inspect.c - assay inspect: what a model is made of, costs and holds in memory, without
  * running it; or the difference of two models. Status 1 when shapes contradict each other. */
+#include "cli/commands.h"
 #include "cli/model_command.h"
 
 #include "report/formats.h"
@@ -104,7 +105,7 @@ static int open_model(const struct assay__invocation *invocation, size_t index,
     return assay__inspect_new(model, invocation->arguments[index], zoo, &workload, inspect, error);
 }
 
-static int run(struct assay__invocation *invocation)
+static int inspect_model(struct assay__invocation *invocation)
 {
     const struct inspect_options *o = invocation->options;
     struct assay__inspect *models[2] = {NULL, NULL};
@@ -154,5 +155,5 @@ const struct assay__command assay__command_inspect = {
     .options = options,
     .shared = assay__model_rows,
     .options_size = sizeof(struct inspect_options),
-    .run = run,
+    .run = inspect_model,
 };

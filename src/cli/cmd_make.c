@@ -1,8 +1,9 @@
 /* cmd_make.c - assay make: build a model of the zoo, or rewrite one, into an ONNX file, and say
- * what the rewrite did to its outputs. Steps are rows of one table and are applied in its order. */
+ * what the rewrite did to its outputs. The rewrites, their options and their order are those of
+ * model/rewrite/rewrites.h. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/render_options.h"
 #include "base/text.h"
 #include "report/report_make.h"
@@ -23,13 +24,19 @@
 #ifndef PATH_MAX
 #define PATH_MAX 4096
 #endif
-#define STRIP_KEEP "16"
+
+/* What was given of a rewrite's option, by its kind. */
+union rewrite_arguments {
+    bool flag;
+    const char *text; /* STRING, CHOICE */
+    struct assay__option_list list;
+};
 
 struct make_options {
-    const char *output, *from, *extract, *int8, *strip, *library;
+    const char *output, *from, *library;
     int64_t batch, seed;
-    struct assay__option_list fix, repeat;
-    bool list, float16, no_drift, quiet;
+    union rewrite_arguments rewrites[ASSAY__REWRITE_COUNT];
+    bool list, no_drift, quiet;
     struct assay__render_options render;
 };
 
@@ -38,6 +45,21 @@ struct make_options {
     {                                                                                \
         name, 0, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false \
     }
+/* " --fix-dim --extract …" */
+#define REWRITE_NAME(NAME, kind, option, ...) " --" option
+#define REWRITE_NAMES ASSAY__REWRITES(REWRITE_NAME)
+#define REWRITE_OPTION(NAME, kind, option, argument, choices, bare, help) \
+    {option,                                                              \
+     0,                                                                   \
+     ASSAY__OPTION_##kind,                                                \
+     AT(rewrites[ASSAY__REWRITE_AT_##NAME]),                              \
+     argument,                                                            \
+     help,                                                                \
+     choices,                                                             \
+     bare,                                                                \
+     0,                                                                   \
+     0,                                                                   \
+     false},
 
 static const struct assay__option options[] = {
     {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE", "The ONNX file to write.", NULL, NULL,
@@ -45,26 +67,11 @@ static const struct assay__option options[] = {
     FLAG("list", list, "List the models of the zoo with their parameters."),
     {"from", 0, ASSAY__OPTION_STRING, AT(from), "MODEL",
      "Rewrite this model (a file or a name of the zoo).", NULL, NULL, 0, 0, false},
-    {"fix-dim", 0, ASSAY__OPTION_LIST, AT(fix), "NAME=N",
-     "Make a symbolic dimension a number; may be given again.", NULL, NULL, 0, 0, false},
     {"batch", 0, ASSAY__OPTION_INTEGER, AT(batch), "N",
      "Make the batch N; a fixed one is changed where that can be shown to be right.", NULL, NULL, 1,
      1e9, false},
-    {"extract", 0, ASSAY__OPTION_STRING, AT(extract), "FROM..TO",
-     "Keep what lies between these tensors (names separated by commas; an empty side: the model's "
-     "inputs or outputs).",
-     NULL, NULL, 0, 0, false},
-    {"repeat", 0, ASSAY__OPTION_LIST, AT(repeat), "NODE=N",
-     "Run one node N times, on the same values; may be given again.", NULL, NULL, 0, 0, false},
-    {"int8", 0, ASSAY__OPTION_CHOICE, AT(int8), "HOW",
-     "Weights as int8, dequantised when used (weights), or integer products with activations "
-     "quantised while running (dynamic).",
-     "weights|dynamic", NULL, 0, 0, false},
-    FLAG("float16", float16, "Calculate in float16; inputs and outputs stay float32."),
-    {"strip", 0, ASSAY__OPTION_STRING, AT(strip), "KEEP",
-     "Take the weights out; tensors of at most KEEP elements stay (default " STRIP_KEEP ").", NULL,
-     STRIP_KEEP, 0, 0, false},
-    FLAG("no-drift", no_drift, "Do not run the two models to compare their outputs."),
+    ASSAY__REWRITES(REWRITE_OPTION)
+        FLAG("no-drift", no_drift, "Do not run the two models to compare their outputs."),
     {"seed", 0, ASSAY__OPTION_INTEGER, AT(seed), "N",
      "Seed of the inputs the outputs are compared on (default 0).", NULL, NULL, 0, 9e18, false},
     {"library", 0, ASSAY__OPTION_STRING, AT(library), "FILE",
@@ -80,113 +87,48 @@ struct making {
     struct assay__model *model;
     struct assay__rewrite_notes notes;
     struct assay__arena *arena;
-    const char *steps[16];
+    const char *steps[ASSAY__REWRITE_COUNT];
     struct assay__made made;
     struct assay__drift drift;
     struct assay__bar bar;
     struct assay_error error;
 };
 
-static int usage(const char *option, const char *value, const char *expected)
-{
-    assay__say("make: --%s: '%s' is not %s", option, value, expected);
-    return ASSAY__EXIT_USAGE;
-}
-
-static void tell(struct making *make, const char *phase)
+static void show_phase(struct making *make, const char *phase)
 {
     struct assay_progress progress = {phase, 1, 1, -1};
     assay__bar_update(&make->bar, &progress);
 }
 
-/* --- steps ------------------------------------------------------------------------------------ */
+/* --- rewrites --------------------------------------------------------------------------------- */
 
-static bool wants_fix(const struct make_options *o)
-{
-    return o->fix.count > 0 || o->batch > 0;
-}
+#define REWRITE_KIND(NAME, kind, ...) ASSAY__OPTION_##kind,
+static const enum assay__option_kind rewrite_kinds[] = {ASSAY__REWRITES(REWRITE_KIND)};
 
-static int do_fix(struct making *make)
+/* Whether a rewrite is asked for, and with what. */
+static bool rewrite_asked(const struct make_options *o, size_t index,
+                          struct assay__rewrite_request *request)
 {
-    const struct make_options *o = make->options;
-    return assay__rewrite_fix_dims(make->model, o->fix.items, o->fix.count, o->batch, &make->notes,
-                                   &make->error);
-}
-
-static bool wants_extract(const struct make_options *o)
-{
-    return o->extract != NULL;
-}
-
-/* "a,b" cut into the arena. */
-static int cut_names(struct making *make, const char *text, size_t length, const char ***names,
-                     size_t *count)
-{
-    size_t most = 1;
-    for (size_t i = 0; i < length; i++)
-        most += text[i] == ',';
-    *count = 0;
-    *names = assay__arena_array(make->arena, most, sizeof **names);
-    if (!*names) return ASSAY_ENOMEM;
-    for (size_t at = 0; at < length;) {
-        size_t end = at;
-        while (end < length && text[end] != ',')
-            end++;
-        if (end > at &&
-            !((*names)[(*count)++] = assay__arena_strndup(make->arena, text + at, end - at)))
-            return ASSAY_ENOMEM;
-        at = end + 1;
+    const union rewrite_arguments *given = &o->rewrites[index];
+    bool asked = false;
+    if (rewrite_kinds[index] == ASSAY__OPTION_FLAG) {
+        asked = given->flag;
+    } else if (rewrite_kinds[index] == ASSAY__OPTION_LIST) {
+        request->arguments = given->list.items;
+        request->argument_count = given->list.count;
+    } else {
+        request->arguments = &given->text;
+        request->argument_count = given->text != NULL;
     }
-    return 0;
+    if (index == ASSAY__REWRITE_AT_fix_dims) request->batch = o->batch;
+    return asked || request->argument_count > 0 || request->batch > 0;
 }
 
-static int do_extract(struct making *make)
+static bool rewrites(const struct make_options *o)
 {
-    const char *text = make->options->extract, *dots = strstr(text, "..");
-    const char **from = NULL, **to = NULL;
-    size_t from_count = 0, to_count = 0;
-    if (cut_names(make, text, (size_t)(dots - text), &from, &from_count) ||
-        cut_names(make, dots + 2, strlen(dots + 2), &to, &to_count))
-        return assay_error_set(&make->error, ASSAY_ENOMEM, "out of memory");
-    return assay__rewrite_extract(make->model, from, from_count, to, to_count, &make->notes,
-                                  &make->error);
-}
-
-static bool wants_repeat(const struct make_options *o)
-{
-    return o->repeat.count > 0;
-}
-
-/* The last '=': a node's name may hold one. */
-static int do_repeat(struct making *make)
-{
-    int code = 0;
-    for (size_t i = 0; i < make->options->repeat.count && !code; i++) {
-        const char *text = make->options->repeat.items[i], *equals = strrchr(text, '=');
-        const char *name = assay__arena_strndup(make->arena, text, (size_t)(equals - text));
-        int64_t times = 0;
-        assay__text_int64(equals + 1, &times);
-        code = name ? assay__rewrite_repeat(make->model, name, times, &make->notes, &make->error)
-                    : assay_error_set(&make->error, ASSAY_ENOMEM, "out of memory");
-    }
-    return code;
-}
-
-static bool wants_int8(const struct make_options *o)
-{
-    return o->int8 != NULL;
-}
-
-static int do_int8(struct making *make)
-{
-    return strcmp(make->options->int8, "weights") == 0
-               ? assay__rewrite_weights_int8(make->model, &make->notes, &make->error)
-               : assay__rewrite_dynamic_int8(make->model, &make->notes, &make->error);
-}
-
-static bool wants_float16(const struct make_options *o)
-{
-    return o->float16;
+    for (size_t i = 0; i < ASSAY__REWRITE_COUNT; i++)
+        if (rewrite_asked(o, i, &(struct assay__rewrite_request){0})) return true;
+    return false;
 }
 
 static struct assay__drift_options engine_of(struct making *make)
@@ -205,13 +147,13 @@ static int look_at_ranges(struct making *make, struct assay__activation_ranges *
     struct assay__workload_options workload = {.seed = (uint64_t)o->seed};
     struct assay__drift_options engine = engine_of(make);
     struct assay_error detail = {0};
-    const char *reason = o->strip      ? "the weights are taken out"
-                         : o->no_drift ? "nothing is run (--no-drift)"
-                                       : NULL;
+    const char *reason = o->rewrites[ASSAY__REWRITE_AT_strip].text ? "the weights are taken out"
+                         : o->no_drift                             ? "nothing is run (--no-drift)"
+                                                                   : NULL;
     int code = assay__model_inline(make->model, &make->error); /* their values have names then */
     if (code) return code;
     if (!reason) {
-        tell(make, "looking at ranges");
+        show_phase(make, "looking at ranges");
         code = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine,
                                         ranges, &detail);
         if (code == ASSAY_EINTERRUPTED || assay__interrupted)
@@ -229,71 +171,41 @@ static int look_at_ranges(struct making *make, struct assay__activation_ranges *
                                ranges->bodies ? "; those inside of bodies were not seen" : "");
 }
 
-static int do_float16(struct making *make)
+/* Applies a rewrite that wants to know which values go beyond float16. */
+static int apply_within_ranges(struct making *make, const struct assay__rewriter *rewriter,
+                               struct assay__rewrite_request *request)
 {
     struct assay__activation_ranges ranges = {0};
     struct assay__map *large = assay__map_new();
-    double largest = 0;
     int code = large ? look_at_ranges(make, &ranges) : ASSAY_ENOMEM;
     for (size_t i = 0; i < ranges.count && !code; i++) {
         code = assay__map_set(large, ranges.values[i].name, i);
-        if (ranges.values[i].largest > largest) largest = ranges.values[i].largest;
+        if (ranges.values[i].largest > request->largest)
+            request->largest = ranges.values[i].largest;
     }
     if (code == ASSAY_ENOMEM) assay_error_set(&make->error, code, "out of memory");
-    if (!code)
-        code = assay__rewrite_float16_within(make->model, large, largest, &make->notes,
-                                             &make->error);
+    request->large = large;
+    if (!code) code = rewriter->apply(make->model, request, &make->notes, &make->error);
     assay__map_free(large);
     assay__activation_ranges_free(&ranges);
-    make->made.float16 = true;
     return code;
 }
 
-static bool wants_strip(const struct make_options *o)
-{
-    return o->strip != NULL;
-}
-
-static int do_strip(struct making *make)
-{
-    int64_t keep = 0;
-    assay__text_int64(make->options->strip, &keep);
-    return assay__rewrite_strip(make->model, keep, &make->notes, &make->error);
-}
-
-static const struct {
-    const char *name;
-    bool (*wanted)(const struct make_options *o);
-    int (*apply)(struct making *make);
-    const char *no_drift; /* why its outputs cannot be set against the original's; NULL: they can */
-} steps[] = {
-    {"fix", wants_fix, do_fix, NULL},
-    {"extract", wants_extract, do_extract, "a part of a model has other inputs and outputs"},
-    {"repeat", wants_repeat, do_repeat, NULL},
-    {"int8", wants_int8, do_int8, NULL},
-    {"float16", wants_float16, do_float16, NULL},
-    {"strip", wants_strip, do_strip, "the weights were taken out"},
-};
-
-#define STEP_COUNT (sizeof steps / sizeof steps[0])
-
-static bool rewrites(const struct make_options *o)
-{
-    for (size_t i = 0; i < STEP_COUNT; i++)
-        if (steps[i].wanted(o)) return true;
-    return false;
-}
-
-static int rewrite(struct making *make)
+static int rewrite_model(struct making *make)
 {
     uint64_t start = assay__now_ns();
     int code = 0;
-    for (size_t i = 0; i < STEP_COUNT && !code; i++) {
-        if (!steps[i].wanted(make->options)) continue;
-        tell(make, "rewriting");
-        code = steps[i].apply(make);
-        make->steps[make->made.step_count++] = steps[i].name;
-        if (steps[i].no_drift) make->made.drift_reason = steps[i].no_drift;
+    for (size_t i = 0; i < ASSAY__REWRITE_COUNT && !code; i++) {
+        const struct assay__rewriter *rewriter = assay__rewriter_at(i);
+        struct assay__rewrite_request request = {0};
+        if (!rewrite_asked(make->options, i, &request)) continue;
+        show_phase(make, "rewriting");
+        code = rewriter->needs_ranges
+                   ? apply_within_ranges(make, rewriter, &request)
+                   : rewriter->apply(make->model, &request, &make->notes, &make->error);
+        make->steps[make->made.step_count++] = rewriter->step;
+        if (rewriter->no_drift) make->made.drift_reason = rewriter->no_drift;
+        if (rewriter->drift_note) make->made.drift_note = rewriter->drift_note;
         if (!code && assay__interrupted)
             code = assay_error_set(&make->error, ASSAY_EINTERRUPTED,
                                    "interrupted; nothing was written");
@@ -340,65 +252,23 @@ static int check_owned(struct making *make, const char *source)
                : 0;
 }
 
-static bool listed_twice(const struct assay__option_list *list, size_t i, size_t length)
+static int check_rewrites(const struct make_options *o)
 {
-    for (size_t k = 0; k < i; k++)
-        if (strncmp(list->items[k], list->items[i], length) == 0) return true;
-    return false;
-}
-
-/* --fix-dim and --repeat: of the form NAME=N, every name once. */
-static int check_pairs(const struct make_options *o)
-{
-    int64_t number = 0;
-    for (size_t i = 0; i < o->fix.count; i++) {
-        const char *equals = strchr(o->fix.items[i], '=');
-        if (!equals || equals == o->fix.items[i])
-            return usage("fix-dim", o->fix.items[i], "of the form NAME=N");
-        size_t length = (size_t)(equals - o->fix.items[i]);
-        if (!listed_twice(&o->fix, i, length + 1)) continue;
-        assay__say("make: --fix-dim: '%.*s' is given twice", (int)length, o->fix.items[i]);
+    for (size_t i = 0; i < ASSAY__REWRITE_COUNT; i++) {
+        const struct assay__rewriter *rewriter = assay__rewriter_at(i);
+        struct assay__rewrite_request request = {0};
+        struct assay_error error = {0};
+        if (!rewrite_asked(o, i, &request) || !rewriter->check) continue;
+        if (!rewriter->check(request.arguments, request.argument_count, &error)) continue;
+        assay__say("make: --%s: %s", assay__rewrite_option(i), error.message);
         return ASSAY__EXIT_USAGE;
     }
-    for (size_t i = 0; i < o->repeat.count; i++) {
-        const char *equals = strrchr(o->repeat.items[i], '=');
-        if (!equals || equals == o->repeat.items[i] || assay__text_int64(equals + 1, &number))
-            return usage("repeat", o->repeat.items[i], "of the form NODE=N");
-    }
     return 0;
-}
-
-/* "a,b,a": a name that stands there twice, or NULL; its length. */
-static const char *named_twice(const char *text, size_t size, size_t *length)
-{
-    for (size_t at = 0; at < size; at += *length + 1) {
-        for (*length = 0; at + *length < size && text[at + *length] != ',';)
-            ++*length;
-        for (size_t before = 0, other; *length && before < at; before += other + 1) {
-            for (other = 0; text[before + other] != ',';)
-                other++;
-            if (other == *length && memcmp(text + before, text + at, other) == 0) return text + at;
-        }
-    }
-    return NULL;
-}
-
-static int check_extract(const char *text)
-{
-    const char *dots = strstr(text, ".."), *twice;
-    size_t length = 0;
-    if (!dots) return usage("extract", text, "of the form FROM..TO");
-    twice = named_twice(text, (size_t)(dots - text), &length);
-    if (!twice) twice = named_twice(dots + 2, strlen(dots + 2), &length);
-    if (!twice) return 0;
-    assay__say("make: --extract: '%.*s' is given twice", (int)length, twice);
-    return ASSAY__EXIT_USAGE;
 }
 
 static int check(const struct assay__invocation *invocation, const char **source)
 {
     const struct make_options *o = invocation->options;
-    int64_t number = 0;
     *source = o->from ? o->from : invocation->argument_count ? invocation->arguments[0] : NULL;
     if (!*source) {
         assay__say("make: what shall be made? assay make NAME -o FILE builds a model of the zoo "
@@ -414,14 +284,10 @@ static int check(const struct assay__invocation *invocation, const char **source
         return ASSAY__EXIT_USAGE;
     }
     int status = assay__render_check("make", &o->render);
-    if (!status) status = check_pairs(o);
-    if (!status && o->extract) status = check_extract(o->extract);
+    if (!status) status = check_rewrites(o);
     if (status) return status;
-    if (o->strip && (assay__text_int64(o->strip, &number) || number < 0))
-        return usage("strip", o->strip, "a number of elements");
     if (o->from && !rewrites(o)) {
-        assay__say("make: --from %s: nothing to do; --float16, --int8, --batch, --fix-dim, "
-                   "--extract, --repeat and --strip change a model",
+        assay__say("make: --from %s: nothing to do; these change a model: --batch" REWRITE_NAMES,
                    *source);
         return ASSAY__EXIT_USAGE;
     }
@@ -431,7 +297,7 @@ static int check(const struct assay__invocation *invocation, const char **source
 static int open_source(struct making *make, const char *source)
 {
     uint64_t start = assay__now_ns();
-    tell(make, "reading");
+    show_phase(make, "reading");
     int code = assay__model_open(source, &make->model, &make->made.zoo, &make->error);
     make->made.build_s = (double)(assay__now_ns() - start) / 1e9;
     if (code) return code;
@@ -468,7 +334,7 @@ static int write_model(struct making *make)
     struct stat file;
     uint64_t start = assay__now_ns();
     time_t began = time(NULL);
-    tell(make, "writing");
+    show_phase(make, "writing");
     int code = assay__model_write_until(make->model, made->path, &assay__interrupted, &make->error);
     made->write_s = (double)(assay__now_ns() - start) / 1e9;
     if (code) return code;
@@ -517,7 +383,7 @@ static int measure_drift(struct making *make, const char *source)
     }
     struct assay__workload_options workload = {.seed = (uint64_t)make->options->seed};
     struct assay__drift_options run = engine_of(make);
-    tell(make, "comparing outputs");
+    show_phase(make, "comparing outputs");
     int code = original(make, source, path, sizeof path, folder, sizeof folder);
     if (!code)
         code = assay__drift(path, make->made.path, &workload, &run, &make->drift, &make->error);
@@ -538,7 +404,7 @@ static int make_model(struct making *make, const char *source)
     struct assay__doc *doc = NULL;
     int code = open_source(make, source);
     if (!code) code = check_owned(make, source);
-    if (!code) code = rewrite(make);
+    if (!code) code = rewrite_model(make);
     if (!code) code = write_model(make);
     if (code) {
         assay__bar_erase(&make->bar);
@@ -564,7 +430,7 @@ static int list_zoo(const struct assay__invocation *invocation)
     return ASSAY__EXIT_USAGE;
 }
 
-static int run(struct assay__invocation *invocation)
+static int make_or_list(struct assay__invocation *invocation)
 {
     struct make_options *o = invocation->options;
     const char *source = NULL;
@@ -602,18 +468,18 @@ const struct assay__command assay__command_make = {
     .name = "make",
     .summary = "build a model of the zoo, or rewrite a model, into an ONNX file",
     .arguments = "NAME -o FILE | --from MODEL -o FILE | --list",
-    .min_arguments = 0, /* --list and --from need none; else run() insists */
+    .min_arguments = 0, /* --list and --from need none; else make_or_list() insists */
     .max_arguments = 1,
-    .description = "Builds NAME, a model of the zoo with parameters (resnet50:batch=8; --list "
-                   "shows them), or rewrites the model "
-                   "given with --from, into the ONNX file given with -o.\n\n"
-                   "Rewrites are applied in this order, whatever the order of the options: "
-                   "dimensions (--fix-dim, --batch), "
-                   "--extract, --repeat, --int8, --float16, --strip. Then the original and the "
-                   "rewritten model run once on the same "
-                   "seeded inputs, on the CPU, and the drift of every output is printed: largest "
-                   "absolute error, relative L2, "
-                   "cosine, and how often the largest element stands at the same place.",
+    .description =
+        "Builds NAME, a model of the zoo with parameters (resnet50:batch=8; --list "
+        "shows them), or rewrites the model "
+        "given with --from, into the ONNX file given with -o.\n\n"
+        "Rewrites are applied in this order, whatever the order of the options:" REWRITE_NAMES
+        " (--batch goes with --fix-dim). Then the original and the "
+        "rewritten model run once on the same "
+        "seeded inputs, on the CPU, and the drift of every output is printed: largest "
+        "absolute error, relative L2, "
+        "cosine, and how often the largest element stands at the same place.",
     .examples = "  assay make resnet50 -o resnet50.onnx\n"
                 "  assay make cfc:units=64,outputs=16 -o cfc.onnx\n"
                 "  assay make --from model.onnx --float16 -o half.onnx\n"
@@ -621,5 +487,5 @@ const struct assay__command assay__command_make = {
                 "  assay make --from model.onnx --extract data..relu1,relu2 -o part.onnx\n",
     .options = options,
     .options_size = sizeof(struct make_options),
-    .run = run,
+    .run = make_or_list,
 };

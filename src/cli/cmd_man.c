@@ -2,7 +2,7 @@
  * assay-<command>.1. No date is written, so that the same program makes the same pages. */
 #include "base/file.h"
 #include "base/utf8.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 
 #include <assay/api.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ static size_t put_wide(struct assay__buf *out, const char *text, size_t length)
 /* Text in roff: backslashes and dashes are escaped, a line may not begin with a dot or an
  * apostrophe, and what is not ASCII is written by its number, which every roff reads whatever the
  * locale. */
-static void put(struct assay__buf *out, const char *text, size_t length)
+static void put_roff(struct assay__buf *out, const char *text, size_t length)
 {
     bool line_start = true;
     for (size_t i = 0; i < length; i++) {
@@ -42,7 +42,7 @@ static void put(struct assay__buf *out, const char *text, size_t length)
 
 static void puts_text(struct assay__buf *out, const char *text)
 {
-    put(out, text, strlen(text));
+    put_roff(out, text, strlen(text));
 }
 
 static void put_head(struct assay__buf *out, const char *page, const char *summary)
@@ -72,7 +72,7 @@ static void put_choices(struct assay__buf *out, const char *choices)
         size_t length = strcspn(at, "|");
         assay__buf_clear(&word);
         assay__buf_add(&word, at, length);
-        puts_text(out, word.data ? word.data : "");
+        puts_text(out, assay__buf_text(&word));
         at += length;
         if (*at == '|') assay__buf_puts(out, "|\\:");
         at += *at == '|';
@@ -86,7 +86,7 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     struct assay__buf label = {0};
     assay__option_label(&label, option);
     assay__buf_puts(out, ".TP\n.B ");
-    puts_text(out, label.data ? label.data : "");
+    puts_text(out, assay__buf_text(&label));
     assay__buf_putc(out, '\n');
     puts_text(out, option->help);
     if (option->choices) {
@@ -117,12 +117,12 @@ static void command_page(struct assay__buf *out, const struct assay__command *co
     put_head(out, page, command->summary);
     assay__buf_puts(out, ".SH SYNOPSIS\n.B ");
     assay__usage(&usage, command);
-    puts_text(out, usage.data ? usage.data : "");
+    puts_text(out, assay__buf_text(&usage));
     assay__buf_puts(out, "\n.SH DESCRIPTION\n");
     for (const char *at = command->description; *at;) {
         const char *end = strstr(at, "\n\n");
         size_t length = end ? (size_t)(end - at) : strlen(at);
-        put(out, at, length);
+        put_roff(out, at, length);
         assay__buf_puts(out, end ? "\n.PP\n" : "\n");
         at += length;
         while (*at == '\n')
@@ -182,7 +182,7 @@ static int write_page(const char *folder, const char *name, struct assay__buf *p
     return code ? assay__fail(code, &error) : ASSAY__EXIT_DONE;
 }
 
-static int run(struct assay__invocation *invocation)
+static int write_pages(struct assay__invocation *invocation)
 {
     const char *folder = invocation->arguments[0];
     struct assay__buf page = {0};
@@ -210,6 +210,6 @@ const struct assay__command assay__command_man = {
     .min_arguments = 1,
     .max_arguments = 1,
     .description = "Writes assay.1 and one page per command into DIR. The installation uses it.",
-    .run = run,
+    .run = write_pages,
     .hidden = true,
 };

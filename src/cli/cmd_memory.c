@@ -1,5 +1,6 @@
 /* cmd_memory.c - assay memory: where the memory of a model goes: weights, activations, allocations,
  * growth. */
+#include "cli/commands.h"
 #include "cli/run_command.h"
 
 #define TIME_S 2.0
@@ -16,7 +17,7 @@ static const struct assay__option options[] = {
     {0},
 };
 
-static int run(struct assay__invocation *invocation)
+static int measure_memory(struct assay__invocation *invocation)
 {
     const struct memory_options *o = invocation->options;
     int status = assay__run_check(invocation);
@@ -52,5 +53,5 @@ const struct assay__command assay__command_memory = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct memory_options),
-    .run = run,
+    .run = measure_memory,
 };

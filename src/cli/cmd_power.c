@@ -1,5 +1,6 @@
 /* cmd_power.c - assay power: where the energy of a model goes: power, temperature and clocks over
  * time. */
+#include "cli/commands.h"
 #include "cli/run_command.h"
 
 #define DURATION_S 30.0
@@ -25,7 +26,7 @@ static const struct assay__option options[] = {
     {0},
 };
 
-static int run(struct assay__invocation *invocation)
+static int measure_power(struct assay__invocation *invocation)
 {
     const struct power_options *o = invocation->options;
     int status = assay__run_check(invocation);
@@ -71,5 +72,5 @@ const struct assay__command assay__command_power = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct power_options),
-    .run = run,
+    .run = measure_power,
 };

@@ -1,6 +1,7 @@
 /* cmd_predict.c - assay predict: what a chip that is not here would do, by an analytic model, each
  * value with the error that the model was found to have; the measurements that error comes from;
  * and the efficiencies of this machine. */
+#include "cli/commands.h"
 #include "cli/model_command.h"
 
 #include "cli/predict_targets.h"
@@ -117,14 +118,14 @@ static int open_model(struct predicting *p, struct assay_error *error)
     p->profile = assay__profile_new();
     if (!code && !p->profile) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (code) return code;
-    p->profile->command = "predict";
+    assay__profile_set_command(p->profile, "predict");
     p->profile->command_line = p->invocation->command_line;
     p->profile->created = created(p->profile->arena);
     p->profile->complete = true;
     code = assay__describe_machine(p->profile, error);
     if (!code)
-        code = assay__describe_model(p->profile, p->model, p->workload, name, p->zoo ? "" : name,
-                                     &costs, error);
+        code = assay__describe_model(p->profile, p->profile->models[0], p->model, p->workload, name,
+                                     p->zoo ? "" : name, &costs, error);
     assay__costs_free(&costs);
     if (!code) code = assay__analyse(p->model, p->workload, &p->analysis, error);
     return code;
@@ -157,14 +158,14 @@ static int predict_all(struct predicting *p, struct assay_error *error)
     struct assay__predicted_item *items = assay__arena_array(p->arena, work->count + 1,
                                                              sizeof *items);
     for (size_t i = 0; i < p->targets.count && items && !code; i++) {
-        const struct assay__target *target = &p->targets.items[i];
+        const struct assay__predict_target *target = &p->targets.items[i];
         const struct assay__precision *precision = precision_of(p->invocation->options, work,
                                                                 target->unit);
         struct assay__prediction prediction;
         memset(items, 0, work->count * sizeof *items);
-        assay__predict(work, target, precision, &p->targets.trusts[i].fit, items, &prediction);
+        assay__predict(work, target, precision, &p->targets.fits[i], items, &prediction);
         code = assay__predict_trial(p->profile, p->analysis, work, target, precision,
-                                    &p->targets.trusts[i], items, &prediction);
+                                    &p->targets.fits[i], items, &prediction);
     }
     return code || !items ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
 }
@@ -193,8 +194,7 @@ static int predict_model(const struct assay__invocation *invocation, struct assa
     if (!status) {
         if (!code) code = predict_all(&p, &error);
         if (!code)
-            code = assay__prediction_report(p.profile, p.targets.trusts, layers, view, &out,
-                                            &error);
+            code = assay__prediction_report(p.profile, p.targets.fits, layers, view, &out, &error);
         status = finish(o, code, &out, &error);
         if (!status) status = outcome(p.profile);
     }
@@ -226,7 +226,7 @@ static int validate(const struct assay__invocation *invocation, struct assay__ar
     const struct predict_options *o = invocation->options;
     struct assay__validation validation;
     struct assay__calibration kept;
-    struct assay__target target;
+    struct assay__predict_target target;
     struct assay_error error = {0};
     struct assay__buf out = {0};
     const char *key = NULL;
@@ -251,7 +251,7 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
 {
     const struct predict_options *o = invocation->options;
     struct assay__bar bar;
-    struct assay__target target;
+    struct assay__predict_target target;
     struct assay__calibration made;
     struct assay_error error = {0};
     const char *key = NULL;
@@ -329,7 +329,7 @@ static int check(const struct assay__invocation *invocation)
     return 0;
 }
 
-static int run(struct assay__invocation *invocation)
+static int choose_task(struct assay__invocation *invocation)
 {
     const struct predict_options *o = invocation->options;
     struct assay_report_options view;
@@ -372,5 +372,5 @@ const struct assay__command assay__command_predict = {
     .options = options,
     .shared = assay__model_rows,
     .options_size = sizeof(struct predict_options),
-    .run = run,
+    .run = choose_task,
 };

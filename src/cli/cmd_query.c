@@ -155,8 +155,8 @@ static int on_row(void *context, int columns, const char *const *names, const ch
 }
 
 /* Rows that came before an error are shown; of a wrong statement there is nothing. */
-static int finish(struct result *r, const struct assay__render_options *render, int code,
-                  const struct assay_error *error)
+static int end_output(struct result *r, const struct assay__render_options *render, int code,
+                      const struct assay_error *error)
 {
     bool show = !r->status && (r->started || !code);
     if (r->json && !code) {
@@ -177,8 +177,8 @@ static int finish(struct result *r, const struct assay__render_options *render, 
 }
 
 /* On the terminal the rows stand alone; a page says what they are. */
-static int begin(struct result *r, const struct assay__render_options *render, const char *path,
-                 const char *sql)
+static int begin_output(struct result *r, const struct assay__render_options *render,
+                        const char *path, const char *sql)
 {
     if (r->json) {
         assay__json_start(&r->writer, &r->out, false);
@@ -193,7 +193,7 @@ static int begin(struct result *r, const struct assay__render_options *render, c
     return 0;
 }
 
-static int run(struct assay__invocation *invocation)
+static int query_profile(struct assay__invocation *invocation)
 {
     struct query_options *o = invocation->options;
     struct assay__render_options *render = &o->render;
@@ -209,11 +209,11 @@ static int run(struct assay__invocation *invocation)
     struct result r = {.json = assay__wants_json(render),
                        .csv = render->format && strcmp(render->format, "csv") == 0};
     int status = assay__render_check("query", render);
-    if (!status) status = begin(&r, render, path, sql);
+    if (!status) status = begin_output(&r, render, path, sql);
     if (status) return status;
     assay__catch_interrupts();
     int code = assay__query(path, sql, on_row, &r, &assay__interrupted, &error);
-    return finish(&r, render, r.status ? 0 : code, &error);
+    return end_output(&r, render, r.status ? 0 : code, &error);
 }
 
 static const struct assay__option options[] = {
@@ -242,5 +242,5 @@ const struct assay__command assay__command_query = {
                 "  assay query resnet50.assay 'SELECT max(ns) FROM samples' --json\n",
     .options = options,
     .options_size = sizeof(struct query_options),
-    .run = run,
+    .run = query_profile,
 };

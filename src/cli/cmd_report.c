@@ -1,7 +1,7 @@
 /* cmd_report.c - assay report: render a kept profile. The same text on every machine. */
 #include "judge/diff.h"
 #include "base/file.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/report_several.h"
 #include "cli/report_figure.h"
 #include "cli/report_file.h"
@@ -144,7 +144,7 @@ static int list(const struct assay__invocation *invocation, const struct report_
     return assay__print_list("report", &o->render, assay__formats_json, assay__formats_document);
 }
 
-static int run(struct assay__invocation *invocation)
+static int report_profile(struct assay__invocation *invocation)
 {
     struct report_options *o = invocation->options;
     struct assay__arena *arena = NULL;
@@ -179,7 +179,7 @@ const struct assay__command assay__command_report = {
     .name = "report",
     .summary = "show a kept profile as a page, text, JSON, CSV or Markdown",
     .arguments = "PROFILE...",
-    .min_arguments = 0, /* --list needs none; else run() insists */
+    .min_arguments = 0, /* --list needs none; else report_profile() insists */
     .max_arguments = ASSAY__DIFF_MOST,
     .description = "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. "
                    "The profile is only read, and is treated as "
@@ -197,5 +197,5 @@ const struct assay__command assay__command_report = {
                 "  assay report --list\n",
     .options = options,
     .options_size = sizeof(struct report_options),
-    .run = run,
+    .run = report_profile,
 };

@@ -1,4 +1,5 @@
 /* cmd_run.c - assay run: profile one model on one target and print the report. */
+#include "cli/commands.h"
 #include "cli/require_option.h"
 #include "cli/run_command.h"
 
@@ -51,7 +52,7 @@ static int check_sampling(const struct assay__invocation *invocation, bool power
     return 0;
 }
 
-static int run(struct assay__invocation *invocation)
+static int run_model(struct assay__invocation *invocation)
 {
     struct run_options *o = invocation->options;
     struct assay__arena *arena = NULL;
@@ -79,7 +80,7 @@ const struct assay__command assay__command_run = {
     .name = "run",
     .summary = "profile a model: latency, throughput, layers, memory",
     .arguments = "MODEL",
-    .min_arguments = 0, /* a script of the fake engine needs no model; else run() insists */
+    .min_arguments = 0, /* a script of the fake engine needs no model; else run_model() insists */
     .max_arguments = 1,
     .description =
         "Runs MODEL on a device of this machine and reports where its time goes. MODEL is an ONNX "
@@ -99,5 +100,5 @@ const struct assay__command assay__command_run = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct run_options),
-    .run = run,
+    .run = run_model,
 };

@@ -9,11 +9,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/device_words.h"
+#include "cli/commands.h"
+#include "cli/device_selection.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
+#include "engine/engine.h"
+#include "model/rewrite/rewrites.h"
 #include "profile/profile.h"
-#include "run/builds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,6 @@
 #define LAUNCHES 3
 #define TIME_S 0.5 /* with its loading a launch stays near 1 s */
 #define POINTS_MOST 400
-#define TAGS 5
 
 struct sweep_options {
     struct assay__run_flags run; /* first: the shared rows write it */
@@ -48,7 +49,7 @@ static const struct assay__option options[] = {
     ONCE("threads", threads, "LIST", "Threads of the engine."),
     ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all."),
     ONCE("precision", precision, "LIST",
-         "float32 (the model as it is), float16, int8-weights, int8-dynamic: rewritten copies."),
+         ASSAY__PRECISION_NAMES "; others than float32 are rewritten copies."),
     ONCE("spinning", spinning, "LIST", "on, off: whether the engine's idle threads spin."),
     ONCE("devices", devices, "LIST",
          "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the "
@@ -72,14 +73,12 @@ static const struct assay__option options[] = {
 struct sweep_work {
     struct assay__arena *arena;
     struct assay__config_space space;
-    struct assay__device_words words;
-    struct assay__sweep_device devices[ASSAY__DEVICE_WORDS];
+    struct assay__device_selection words;
+    struct assay__sweep_device devices[ASSAY__SELECTED_DEVICES];
     struct assay_profile *kept;
-    const char *kind; /* class of the one device when none varies; "" unknown */
-    bool software;    /* that one device is emulated */
+    bool software; /* the one device is emulated, when none varies */
     const char *model;
-    const char *tags[TAGS];
-    size_t tag_count;
+    struct assay__plan plan;
 };
 
 static int usage(const struct assay_error *error)
@@ -97,20 +96,21 @@ static int read_devices(const struct sweep_options *o, struct sweep_work *work)
     struct assay__devices_flags flags = {
         .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet || !o->devices};
     struct assay__found found = {.count = 0};
-    struct assay__device_words one = {.count = 0}, *words = o->devices ? &work->words : &one;
+    struct assay__device_selection one = {.count = 0}, *words = o->devices ? &work->words : &one;
     struct assay_error error = {0};
-    work->kind = !o->devices && (!o->run.device || assay__build_on_cpu(o->run.device)) ? "cpu" : "";
-    if (*work->kind) return 0; /* known by its name */
+    const char *engine = o->run.engine ? o->run.engine : "ort",
+               *device = o->run.device ? assay__device_bare(o->run.device) : "cpu";
+    if (!o->devices && assay__engine_device_class(engine, device) == ASSAY__CLASS_CPU) return 0;
     int status = assay__devices_find(&flags, &found);
-    if (!status && assay__device_words_read(o->devices ? o->devices : o->run.device, &found,
-                                            work->arena, words, &error))
+    if (!status && assay__device_selection_read(o->devices ? o->devices : o->run.device, &found,
+                                                work->arena, words, &error))
         status = usage(&error);
     assay__devices_free(&found);
-    if (one.count == 1 && !*one.items[0].refusal) work->kind = one.items[0].kind;
     work->software = one.count == 1 && one.items[0].software;
     for (size_t i = 0; i < work->words.count; i++)
         work->devices[i] = (struct assay__sweep_device){
-            work->words.items[i].kind, work->words.items[i].software, work->words.items[i].refusal};
+            assay__device_class_parse(work->words.items[i].kind), work->words.items[i].software,
+            work->words.items[i].refusal};
     return status;
 }
 
@@ -134,7 +134,7 @@ static int apply_preset(struct sweep_options *o, struct sweep_work *work)
 static int read_grid(const struct sweep_options *o, struct sweep_work *work)
 {
     const char *const lists[ASSAY__AXIS_COUNT] = {
-        [ASSAY__AXIS_DEVICE] = o->devices ? assay__device_words_list(&work->words, work->arena)
+        [ASSAY__AXIS_DEVICE] = o->devices ? assay__device_selection_list(&work->words, work->arena)
                                           : NULL,
         [ASSAY__AXIS_PRECISION] = o->precision,
         [ASSAY__AXIS_OPT] = o->opt,
@@ -147,7 +147,7 @@ static int read_grid(const struct sweep_options *o, struct sweep_work *work)
     int code = 0;
     for (size_t a = 0; a < ASSAY__AXIS_COUNT && !code; a++)
         if (lists[a])
-            code = assay__config_read(&work->space, (enum assay__config_axis)a, lists[a], &error);
+            code = assay__config_read(&work->space, (enum assay__axis)a, lists[a], &error);
     if (!code) code = assay__config_check_threads(&work->space, &error);
     if (!code) code = assay__config_count(&work->space, POINTS_MOST, &error);
     if (!code && work->space.points < 2)
@@ -173,17 +173,12 @@ static int check_options(const struct sweep_options *o, struct sweep_work *work)
         assay_error_set(&e, ASSAY_EINVAL,
                         "--resume goes on with a file: name it with -o, as the sweep before did");
     if (e.code) return usage(&e);
-    work->tags[work->tag_count++] = assay__arena_printf(work->arena, "goal=%s",
-                                                        o->goal ? o->goal : "throughput");
-    if (o->slo) work->tags[work->tag_count++] = assay__arena_printf(work->arena, "slo=%s", o->slo);
-    if (o->memory)
-        work->tags[work->tag_count++] = assay__arena_printf(work->arena, "memory_budget=%llu",
-                                                            (unsigned long long)bytes);
-    if (!o->allow_drift)
-        work->tags[work->tag_count++] = assay__arena_printf(
-            work->arena, "%s=%.9g", ASSAY__SWEEP_DRIFT_LIMIT, ASSAY__DRIFT_LIMIT);
-    for (size_t i = 0; i < work->tag_count; i++)
-        if (!work->tags[i]) return assay__fail(ASSAY_ENOMEM, NULL);
+    work->plan = assay__plan_unknown();
+    work->plan.asked = true;
+    work->plan.goal = assay__plan_goal_parse(o->goal);
+    assay__plan_set_slo(&work->plan, o->slo);
+    if (o->memory) work->plan.memory_bytes = (double)bytes;
+    if (!o->allow_drift) work->plan.drift_limit = ASSAY__DRIFT_LIMIT;
     return 0;
 }
 
@@ -191,12 +186,10 @@ static int check_options(const struct sweep_options *o, struct sweep_work *work)
 
 static const char *version_now(const struct assay__found *found, const struct assay__trial *trial)
 {
-    const char *slash = strchr(trial->device, '/');
-    size_t length = slash ? (size_t)(slash - trial->device) : 0;
     for (size_t i = 0; i < found->build_count; i++) {
         const struct assay__found_build *build = &found->builds[i];
-        if (strcmp(build->engine, trial->engine) == 0 && strlen(build->name) == length &&
-            strncmp(build->name, trial->device, length) == 0)
+        if (strcmp(build->engine, trial->target.engine) == 0 &&
+            strcmp(build->name, trial->target.build) == 0)
             return build->version ? build->version : "";
     }
     return "";
@@ -213,11 +206,11 @@ static int check_versions(const struct sweep_options *o, const struct assay_prof
     for (size_t i = 0; i < kept->trial_count && !status; i++) {
         const struct assay__trial *trial = &kept->trials[i];
         const char *now = version_now(&found, trial);
-        if (strcmp(trial->engine, "ort") != 0 || !trial->engine_version[0] || !*now ||
-            strcmp(now, trial->engine_version) == 0)
+        if (strcmp(trial->target.engine, "ort") != 0 || !trial->target.engine_version[0] || !*now ||
+            strcmp(now, trial->target.engine_version) == 0)
             continue;
         assay__say("sweep: --resume: %s was measured with %s %s, here it is %s", kept->path,
-                   trial->engine, trial->engine_version, now);
+                   trial->target.engine, trial->target.engine_version, now);
         status = ASSAY__EXIT_USAGE;
     }
     assay__devices_free(&found);
@@ -244,7 +237,7 @@ static int open_kept(const struct sweep_options *o, struct sweep_work *work)
 static int add_ceilings(const struct sweep_options *o, const struct sweep_work *work,
                         struct assay__bar *bar, struct assay_run_options *whole)
 {
-    const char *devices[ASSAY__DEVICE_WORDS] = {whole->device};
+    const char *devices[ASSAY__SELECTED_DEVICES] = {whole->device};
     size_t count = work->words.count ? 0 : 1;
     for (size_t d = 0; d < work->words.count; d++)
         if (!*work->words.items[d].refusal) devices[count++] = work->words.items[d].name;
@@ -262,8 +255,6 @@ static struct assay_run_options whole_options(struct assay__invocation *invocati
     if (!o->run.iters && !(o->run.time_s > 0)) whole.time_s = TIME_S;
     if (!assay__option_given(invocation, "layers")) whole.layers = ASSAY_LAYERS_OFF;
     whole.power = o->power || (o->goal && strcmp(o->goal, "energy") == 0);
-    whole.tags = work->tags;
-    whole.tag_count = work->tag_count;
     whole.progress = assay__bar_update;
     whole.progress_context = bar;
     return whole;
@@ -297,8 +288,8 @@ static size_t measured(const struct assay_profile *profile, size_t *lost)
     return good + *lost;
 }
 
-static int finish(const struct sweep_options *o, struct assay_profile *profile, int code,
-                  const struct assay_error *error)
+static int show_sweep(const struct sweep_options *o, struct assay_profile *profile, int code,
+                      const struct assay_error *error)
 {
     size_t usable = 0, lost = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
@@ -333,25 +324,24 @@ static int measure(struct assay__invocation *invocation, struct sweep_work *work
         .space = &work->space,
         .whole = &whole,
         .devices = work->words.count ? work->devices : NULL,
-        .kind = work->kind,
         .software = work->software,
         .kept = work->kept,
         .confirm = o->confirm,
         .start_ns = start_ns,
     };
     int code = assay__config_rewrite(&work->space, work->model, &error);
-    if (!code) code = assay__arms_begin(&arms, &whole, &error);
+    if (!code) code = assay__arms_begin(&arms, &whole, &work->plan, &error);
     if (!code) code = assay__sweep_run(&arms, &plan, &tally, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
     if (profile) say_kept(o, work, &tally);
-    status = finish(o, profile, code, &error);
+    status = show_sweep(o, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static int sweep_model(struct assay__invocation *invocation)
 {
     struct sweep_options *o = invocation->options;
     uint64_t start_ns = assay__now_ns();
@@ -399,5 +389,5 @@ const struct assay__command assay__command_sweep = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct sweep_options),
-    .run = run,
+    .run = sweep_model,
 };

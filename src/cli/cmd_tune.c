@@ -7,12 +7,15 @@
 #include "base/clock.h"
 #include "base/cpu_list.h"
 #include "base/text.h"
-#include "cli/device_words.h"
+#include "cli/commands.h"
+#include "cli/device_selection.h"
 #include "cli/render_options.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "model/inputs/inputs.h"
+#include "model/rewrite/rewrites.h"
 #include "platform/platform.h"
+#include "engine/engine.h"
 #include "profile/profile.h"
 #include "run/builds.h"
 #include "zoo/model_open.h"
@@ -55,7 +58,7 @@ static const struct assay__option options[] = {
     ONCE("threads", threads, "LIST", "Threads (default: 1, 2, 4 … to the cores)."),
     ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all (default: all four)."),
     ONCE("precision", precision, "LIST",
-         "float32, float16, int8-weights, int8-dynamic (default: those that can be made)."),
+         ASSAY__PRECISION_NAMES " (default: those that can be made)."),
     ONCE("spinning", spinning, "LIST",
          "Whether idle threads spin: on, off (default: both on the CPU)."),
     {"trials", 0, ASSAY__OPTION_INTEGER, AT(trials), "N",
@@ -70,9 +73,7 @@ struct work {
     struct assay__arena *arena;
     struct assay__config_space space;
     struct assay__tune_job job;
-    struct assay__sweep_limits limits;
-    const char *tags[6];
-    size_t tag_count;
+    struct assay__plan plan;
 };
 
 /* --- what is asked for ------------------------------------------------------------------------ */
@@ -103,41 +104,22 @@ static int check_limits(const struct tune_options *o, struct work *work)
     double budget = BUDGET_S;
     uint64_t bytes = 0;
     struct assay_error error = {0};
-    struct assay__sweep_limits *limits = &work->limits;
-    *limits = (struct assay__sweep_limits){
-        .goal = ASSAY__SWEEP_LATENCY, .slo_s = NAN, .memory_bytes = NAN};
-    if (o->goal && strcmp(o->goal, "throughput") == 0) limits->goal = ASSAY__SWEEP_THROUGHPUT;
-    if (o->goal && strcmp(o->goal, "energy") == 0) limits->goal = ASSAY__SWEEP_ENERGY;
+    struct assay__plan *plan = &work->plan;
+    *plan = assay__plan_unknown();
+    plan->asked = true;
+    plan->goal = assay__plan_goal_parse(o->goal ? o->goal : "latency");
     if (o->slo && assay__sweep_slo_check(o->slo, &error)) return usage("tune: %s", error.message);
-    if (o->slo) assay__sweep_slo_parse(o->slo, &limits->slo_metric, &limits->slo_s);
+    assay__plan_set_slo(plan, o->slo);
     if (o->memory && assay__sweep_memory_read(o->memory, &bytes, &error))
         return usage("tune: %s", error.message);
-    if (o->memory) limits->memory_bytes = (double)bytes;
+    if (o->memory) plan->memory_bytes = (double)bytes;
+    if (!o->allow_drift) plan->drift_limit = ASSAY__DRIFT_LIMIT;
     if (o->budget && (assay__text_duration_s(o->budget, &budget) || !(budget > 0)))
         return usage("tune: --budget: '%s' is not a time such as 60s", o->budget);
     if (budget < BUDGET_LEAST_S)
         return usage("tune: --budget %s is too short for one launch; 30s or more is sensible",
                      o->budget);
-    work->job.budget_s = budget;
-    return 0;
-}
-
-static int make_tags(const struct tune_options *o, struct work *work)
-{
-    struct assay__arena *arena = work->arena;
-    const char **tags = work->tags;
-    size_t n = 0;
-    tags[n++] = assay__arena_printf(arena, "goal=%s", o->goal ? o->goal : "latency");
-    if (o->slo) tags[n++] = assay__arena_printf(arena, "slo=%s", o->slo);
-    if (o->memory)
-        tags[n++] = assay__arena_printf(arena, "memory_budget=%.0f", work->limits.memory_bytes);
-    tags[n++] = assay__arena_printf(arena, "budget_s=%.9g", work->job.budget_s);
-    tags[n++] = assay__arena_printf(arena, "grid=%zu", work->space.points);
-    if (!o->allow_drift)
-        tags[n++] = assay__arena_printf(arena, "drift_limit=%.9g", ASSAY__DRIFT_LIMIT);
-    for (size_t i = 0; i < n; i++)
-        if (!tags[i]) return assay__fail(ASSAY_ENOMEM, NULL);
-    work->tag_count = n;
+    plan->budget_s = budget;
     return 0;
 }
 
@@ -189,15 +171,17 @@ static int read_devices(const struct tune_options *o, struct work *work, const c
 {
     struct assay__devices_flags flags = {
         .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet};
-    struct assay__device_words words = {.count = 0};
+    struct assay__device_selection words = {.count = 0};
     struct assay__found found = {.count = 0};
     struct assay_error error = {0};
     *list = NULL;
-    if (!o->devices && (!o->run.device || assay__build_on_cpu(o->run.device))) return 0;
+    const char *engine = o->run.engine ? o->run.engine : "ort",
+               *device = o->run.device ? assay__device_bare(o->run.device) : "cpu";
+    if (!o->devices && assay__engine_device_class(engine, device) == ASSAY__CLASS_CPU) return 0;
     flags.quiet = flags.quiet || !o->devices;
     int status = assay__devices_find(&flags, &found);
-    if (!status && assay__device_words_read(o->devices ? o->devices : o->run.device, &found,
-                                            work->arena, &words, &error))
+    if (!status && assay__device_selection_read(o->devices ? o->devices : o->run.device, &found,
+                                                work->arena, &words, &error))
         status = usage("tune: --devices: %s", error.message);
     if (!o->devices) { /* one device that is named: whether it is emulated */
         work->job.software[0] = words.count == 1 && words.items[0].software;
@@ -208,7 +192,7 @@ static int read_devices(const struct tune_options *o, struct work *work, const c
         work->job.software[i] = words.items[i].software;
         work->job.refusals[i] = *words.items[i].refusal ? words.items[i].refusal : NULL;
     }
-    if (!status) *list = assay__device_words_list(&words, work->arena);
+    if (!status) *list = assay__device_selection_list(&words, work->arena);
     if (!status && !*list) status = assay__fail(ASSAY_ENOMEM, NULL);
     assay__devices_free(&found);
     return status;
@@ -222,21 +206,20 @@ static int read_space(const struct tune_options *o, struct work *work,
     bool named = o->run.device != NULL && strcmp(o->run.device, "cpu") != 0;
     int code = 0, status = read_devices(o, work, &lists[ASSAY__AXIS_DEVICE]);
     if (status) return status;
-    lists[ASSAY__AXIS_PRECISION] = o->precision ? o->precision
-                                                : "float32,float16,int8-weights,int8-dynamic";
+    lists[ASSAY__AXIS_PRECISION] = o->precision ? o->precision : ASSAY__PRECISION_LIST;
     lists[ASSAY__AXIS_OPT] = o->opt ? o->opt : "none,basic,extended,all";
     lists[ASSAY__AXIS_THREADS] = o->threads ? o->threads : named ? NULL : default_threads(o, work);
     lists[ASSAY__AXIS_SPINNING] = o->spinning                   ? o->spinning
                                   : named || o->run.no_spinning ? NULL
                                                                 : "on,off";
     lists[ASSAY__AXIS_BATCH] = o->batch ? o->batch
-                               : work->limits.goal == ASSAY__SWEEP_THROUGHPUT &&
+                               : work->plan.goal == ASSAY__PLAN_THROUGHPUT &&
                                        batch_is_free(o, model)
                                    ? "1,2,4,8,16,32"
                                    : NULL;
     for (size_t a = 0; a < ASSAY__AXIS_COUNT && !code; a++)
         if (lists[a])
-            code = assay__config_read(&work->space, (enum assay__config_axis)a, lists[a], &error);
+            code = assay__config_read(&work->space, (enum assay__axis)a, lists[a], &error);
     if (!code) code = assay__config_check_threads(&work->space, &error);
     if (code) return usage("tune: %s", error.message);
     return 0;
@@ -275,6 +258,7 @@ static int make_space(const struct tune_options *o, struct work *work, const cha
     if (work->space.points < 2)
         return usage("tune: nothing varies: %s", "there is one configuration only; give an axis "
                                                  "more values, such as --threads 1,2,4");
+    work->plan.configurations = (int64_t)work->space.points;
     return 0;
 }
 
@@ -285,16 +269,14 @@ static struct assay_run_options whole_of(const struct assay__invocation *invocat
 {
     const struct tune_options *o = invocation->options;
     struct assay_run_options whole = assay__run_options_of(invocation);
-    bool energy = work->limits.goal == ASSAY__SWEEP_ENERGY;
+    bool energy = work->plan.goal == ASSAY__PLAN_ENERGY;
     whole.command = "tune";
     whole.launches = 1;
     if (!o->run.iters && !(o->run.time_s > 0)) whole.time_s = energy ? TIME_ENERGY_S : TIME_S;
     if (!assay__option_given(invocation, "layers")) whole.layers = ASSAY_LAYERS_OFF;
-    if (!(o->run.timeout_s > 0)) whole.timeout_s = fmin(300, fmax(work->job.budget_s, 1));
-    whole.launch_limit_s = fmax(work->job.budget_s / 3, 2);
+    if (!(o->run.timeout_s > 0)) whole.timeout_s = fmin(300, fmax(work->plan.budget_s, 1));
+    whole.launch_limit_s = fmax(work->plan.budget_s / 3, 2);
     whole.power = energy;
-    whole.tags = work->tags;
-    whole.tag_count = work->tag_count;
     whole.progress = assay__bar_update;
     whole.progress_context = bar;
     return whole;
@@ -328,7 +310,7 @@ static size_t measured(const struct assay_profile *profile)
 static bool knows_energy(const struct assay_profile *profile)
 {
     for (size_t t = 0; t < profile->trial_count; t++)
-        if (isfinite(assay__trial_known(&profile->trials[t], "energy.inference.gross")))
+        if (isfinite(assay__trial_value(&profile->trials[t], "energy.inference.gross")))
             return true;
     return false;
 }
@@ -351,8 +333,8 @@ static void say_failed(const struct work *work, const struct assay_profile *prof
                    result.failed > 1 ? "; the report has the others" : "");
 }
 
-static int finish(const struct tune_options *o, const struct work *work,
-                  const struct assay_profile *profile, int code, const struct assay_error *error)
+static int show_tune(const struct tune_options *o, const struct work *work,
+                     const struct assay_profile *profile, int code, const struct assay_error *error)
 {
     size_t usable = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
@@ -362,16 +344,16 @@ static int finish(const struct tune_options *o, const struct work *work,
         return ASSAY__EXIT_FAILED;
     }
     if (measured(profile) < 2) {
-        bool late = (double)(assay__now_ns() - work->job.begin_ns) / 1e9 > work->job.budget_s / 2;
+        bool late = (double)(assay__now_ns() - work->job.begin_ns) / 1e9 > work->plan.budget_s / 2;
         assay__say(late ? "tune: the budget of %.3g s was spent on one launch: there is nothing to "
                           "choose from; give more"
                         : "tune: one launch went well within %.3g s, no other: there is nothing to "
                           "choose from",
-                   work->job.budget_s);
+                   work->plan.budget_s);
         return ASSAY__EXIT_FAILED;
     }
     say_failed(work, profile);
-    if (work->limits.goal == ASSAY__SWEEP_ENERGY && !knows_energy(profile)) {
+    if (work->plan.goal == ASSAY__PLAN_ENERGY && !knows_energy(profile)) {
         assay__say("tune: energy per inference cannot be measured here ('assay doctor' says what "
                    "would); try --goal latency");
         return ASSAY__EXIT_FAILED;
@@ -390,8 +372,7 @@ static int measure(struct assay__invocation *invocation, struct work *work)
     struct assay_run_options whole = whole_of(invocation, work, &bar);
     work->job.space = &work->space;
     work->job.whole = &whole;
-    work->job.limits = &work->limits;
-    work->job.allow_drift = o->allow_drift;
+    work->job.plan = &work->plan;
     work->job.configurations = (size_t)o->trials;
     work->job.seed = (uint64_t)o->run.seed;
     assay__bar_start(&bar, o->run.quiet);
@@ -400,13 +381,13 @@ static int measure(struct assay__invocation *invocation, struct work *work)
     int code = assay__tune_measure(&arms, &work->job, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
-    status = finish(o, work, profile, code, &error);
+    status = show_tune(o, work, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static int tune_model(struct assay__invocation *invocation)
 {
     struct tune_options *o = invocation->options;
     struct work *work = calloc(1, sizeof *work);
@@ -421,7 +402,6 @@ static int run(struct assay__invocation *invocation)
     assay__render_top(invocation, &o->run.render);
     if (!status) assay__catch_interrupts();
     if (!status) status = make_space(o, work, invocation->arguments[0]);
-    if (!status) status = make_tags(o, work);
     if (!status) status = measure(invocation, work);
     assay__config_end(&work->space);
     assay__arena_free(work->arena);
@@ -451,5 +431,5 @@ const struct assay__command assay__command_tune = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct tune_options),
-    .run = run,
+    .run = tune_model,
 };

@@ -1,7 +1,7 @@
 /* cmd_version.c - assay version: nothing is loaded or looked for, so that it answers in a few
  * milliseconds. */
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "report/json/json_head.h"
 
 #include <assay/api.h>
@@ -10,7 +10,7 @@ struct version_options {
     bool json;
 };
 
-static int run(struct assay__invocation *invocation)
+static int print_version(struct assay__invocation *invocation)
 {
     const struct version_options *o = invocation->options;
     struct assay__buf out = {0};
@@ -40,5 +40,5 @@ const struct assay__command assay__command_version = {
     .description = "Prints the version of assay and of the profile schema it writes.",
     .options = options,
     .options_size = sizeof(struct version_options),
-    .run = run,
+    .run = print_version,
 };

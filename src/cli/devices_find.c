@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "ceiling/accelerator/accelerator.h"
 #include "cli/device_list.h"
+#include "profile/facts.h"
 #include "run/devices.h"
 
 #include <assay/run.h>
@@ -197,7 +198,7 @@ static int find_devices(struct finding *finding)
     const char *slash = flags->device ? strchr(flags->device, '/') : NULL;
     struct assay__builds builds;
     int status = read_builds(flags, found->arena, &builds);
-    finding->only = assay__build_device(flags->device);
+    finding->only = assay__device_bare(flags->device);
     for (size_t i = 0; assay_engine_at(i) && !status && !slash; i++) {
         const struct assay_engine_ops *engine = assay_engine_at(i);
         bool wanted = flags->engine ? strcmp(flags->engine, engine->name) == 0

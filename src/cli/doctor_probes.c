@@ -150,7 +150,7 @@ double assay__doctor_limit(const struct assay__patient *patient, const char *cha
             const struct assay__channel *c = &e->channels[k];
             if (strcmp(c->name, channel) != 0) continue;
             *source = c->source;
-            *known = c->available || strcmp(c->reason, "no limit is set") == 0;
+            *known = c->available || c->unlimited;
             return c->available && e->readings ? e->readings[k].value : NAN;
         }
     }

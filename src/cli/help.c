@@ -77,8 +77,8 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     struct assay__buf label = {0}, text = {0};
     assay__buf_puts(&label, option->letter ? "  " : "      ");
     assay__option_label(&label, option);
-    size_t width = assay__text_width(label.data ? label.data : "");
-    assay__buf_puts(out, label.data ? label.data : "");
+    size_t width = assay__text_width(assay__buf_text(&label));
+    assay__buf_puts(out, assay__buf_text(&label));
     if (width + 2 > HELP_AT) {
         assay__buf_putc(out, '\n');
         width = 0;
@@ -86,7 +86,7 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     assay__buf_repeat(out, " ", HELP_AT - width);
     assay__buf_puts(&text, option->help);
     if (option->choices) put_choices(&text, option->choices);
-    wrap(out, text.data ? text.data : "", text.length, HELP_AT, HELP_AT);
+    wrap(out, assay__buf_text(&text), text.length, HELP_AT, HELP_AT);
     assay__buf_free(&label);
     assay__buf_free(&text);
 }

@@ -1,6 +1,6 @@
-/* main.c - the table of commands and the way in. Adding a command: one file cmd_<verb>.c and one
- * row here. */
-#include "cli/cli.h"
+/* main.c - the way in: finds the command that is named in the table made from commands.h, and runs
+ * it. */
+#include "cli/commands.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -8,15 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct assay__command *const commands[] = {
-    &assay__command_run,        &assay__command_compare, &assay__command_sweep,
-    &assay__command_tune,       &assay__command_power,   &assay__command_memory,
-    &assay__command_counters,   &assay__command_advise,  &assay__command_inspect,
-    &assay__command_check,      &assay__command_predict, &assay__command_make,
-    &assay__command_report,     &assay__command_query,   &assay__command_devices,
-    &assay__command_doctor,     &assay__command_version, &assay__command_help,
-    &assay__command_completion, &assay__command_man,
-};
+#define ROW(NAME) &assay__command_##NAME,
+static const struct assay__command *const commands[] = {ASSAY__COMMANDS(ROW)};
 
 const struct assay__command *assay__command_at(size_t index)
 {

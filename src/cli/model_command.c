@@ -1,4 +1,4 @@
-/* model_command.c - see model_command.h. */
+/* model_command.c - the options, reading and output that inspect, check and predict share. */
 #include "cli/model_command.h"
 
 #include "base/file.h"
@@ -96,7 +96,7 @@ int assay__model_finish(const struct assay__model_flags *flags, const struct ass
         assay__say("out of memory");
         return ASSAY__EXIT_FAILED;
     }
-    if (!flags->output) return assay__write_stdout(out->data ? out->data : "", out->length);
+    if (!flags->output) return assay__write_stdout(assay__buf_text(out), out->length);
     int code = assay__file_write(flags->output, out->data, out->length, error);
     return code ? assay__fail(code, error) : ASSAY__EXIT_DONE;
 }

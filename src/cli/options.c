@@ -108,7 +108,7 @@ static int unknown_option(const struct assay__command *command, const char *give
 {
     struct assay__buf word = {0};
     assay__buf_add(&word, name, length);
-    struct assay__nearest nearest = {.word = word.data ? word.data : ""};
+    struct assay__nearest nearest = {.word = assay__buf_text(&word)};
     for (const struct assay__option *o = assay__option_next(command, NULL); o;
          o = assay__option_next(command, o))
         if (!o->hidden) assay__nearest_try(&nearest, o->name);
@@ -329,10 +329,10 @@ static int check_arguments(const struct assay__invocation *invocation)
         assay__usage(&usage, command);
         if (command->max_arguments > 2) /* a limit nobody can see in the usage */
             assay__say("%s: %zu arguments are too many, %zu at most: %s", command->name, count,
-                       command->max_arguments, usage.data ? usage.data : "");
+                       command->max_arguments, assay__buf_text(&usage));
         else
             assay__say("%s: '%s' is one argument too many: %s", command->name,
-                       invocation->arguments[command->max_arguments], usage.data ? usage.data : "");
+                       invocation->arguments[command->max_arguments], assay__buf_text(&usage));
         assay__buf_free(&usage);
         return ASSAY__EXIT_USAGE;
     }

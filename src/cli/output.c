@@ -70,7 +70,7 @@ int assay__print(struct assay__buf *out)
     if (out->failed)
         assay__say("out of memory");
     else
-        status = assay__write_stdout(out->data ? out->data : "", out->length);
+        status = assay__write_stdout(assay__buf_text(out), out->length);
     assay__buf_free(out);
     return status;
 }

@@ -1,4 +1,4 @@
-/* predict_targets.c - see predict_targets.h. */
+/* predict_targets.c - finds what --chip names: a chip, this machine or a profile. */
 #include "cli/predict_targets.h"
 
 #include "ceiling/ceiling.h"
@@ -36,7 +36,8 @@ static int describe(struct assay__arena *arena, const struct assay__ceilings *se
 }
 
 int assay__predict_this(struct assay__arena *arena, bool measure, struct assay__bar *bar,
-                        struct assay__target *target, const char **key, struct assay_error *error)
+                        struct assay__predict_target *target, const char **key,
+                        struct assay_error *error)
 {
     struct assay__machine machine;
     struct assay__ceilings *set = NULL;
@@ -93,7 +94,7 @@ static int of_profile(struct assay__arena *arena, const char *path, const char *
         for (size_t k = 0; k < i && !seen; k++)
             seen = strcmp(profile->ceilings[k].device, device) == 0;
         if (seen) continue;
-        struct assay__target *target = &out->items[out->count];
+        struct assay__predict_target *target = &out->items[out->count];
         const char *shown = assay__arena_printf(arena, "%s (%s)", path, device);
         if (!shown || assay__target_of_ceilings(profile, device, shown, arena, target)) {
             assay_profile_close(profile);
@@ -101,7 +102,7 @@ static int of_profile(struct assay__arena *arena, const char *path, const char *
             return ASSAY__EXIT_FAILED;
         }
         if (unit && strcmp(unit, assay__unit_name(target->unit)) != 0) continue;
-        struct assay__fit *fit = &out->trusts[out->count++].fit;
+        struct assay__fit *fit = &out->fits[out->count++];
         assay__fit_builtin(target->unit, fit);
         if (target->unit == ASSAY__UNIT_CPU)
             fit->validation = "not validated for that machine: assay predict --calibrate, run "
@@ -143,7 +144,7 @@ static int of_table(struct assay__arena *arena, const char *name, const char *un
             assay__say("out of memory");
             return ASSAY__EXIT_FAILED;
         }
-        assay__fit_builtin(u, &out->trusts[out->count++].fit);
+        assay__fit_builtin(u, &out->fits[out->count++]);
     }
     return 0;
 }
@@ -160,7 +161,7 @@ int assay__predict_targets(struct assay__arena *arena, const char *chip, const c
         }
         int code = assay__predict_this(arena, false, NULL, &out->items[0], &out->key, &error);
         if (code) return assay__fail(code, &error);
-        fit_of_this(arena, out->key, &out->trusts[0].fit);
+        fit_of_this(arena, out->key, &out->fits[0]);
         out->count = 1;
         return 0;
     }

@@ -9,8 +9,8 @@
 #define ASSAY__PREDICT_TARGETS 8
 
 struct assay__predict_targets {
-    struct assay__target items[ASSAY__PREDICT_TARGETS];
-    struct assay__trust trusts[ASSAY__PREDICT_TARGETS];
+    struct assay__predict_target items[ASSAY__PREDICT_TARGETS];
+    struct assay__fit fits[ASSAY__PREDICT_TARGETS];
     size_t count;
     const char *key; /* of this machine; NULL: another */
 };
@@ -20,6 +20,7 @@ int assay__predict_targets(struct assay__arena *arena, const char *chip, const c
                            struct assay__predict_targets *out);
 /** This machine's CPU; measure: its ceilings are measured when none are kept. */
 int assay__predict_this(struct assay__arena *arena, bool measure, struct assay__bar *bar,
-                        struct assay__target *target, const char **key, struct assay_error *error);
+                        struct assay__predict_target *target, const char **key,
+                        struct assay_error *error);
 
 #endif

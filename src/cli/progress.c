@@ -23,7 +23,7 @@ void assay__bar_start(struct assay__bar *bar, bool quiet)
               strcmp(terminal, "dumb") != 0;
 }
 
-static void put(const struct assay__buf *out)
+static void write_bar(const struct assay__buf *out)
 {
     if (out->failed || !out->data) return;
     /* a lost redraw is no error: the next one comes */
@@ -52,9 +52,9 @@ void assay__bar_update(void *context, const struct assay_progress *progress)
         assay__buf_printf(&line, "launch %d of %d: ", progress->launch, progress->launches);
     assay__text_safe(&line, phase);
     assay__buf_puts(&out, "\r\033[K");
-    size_t width = assay__text_width(line.data ? line.data : ""), room = (size_t)bar->columns - 1;
-    assay__text_fit(&out, line.data ? line.data : "", width < room ? width : room, 0);
-    put(&out);
+    size_t width = assay__text_width(assay__buf_text(&line)), room = (size_t)bar->columns - 1;
+    assay__text_fit(&out, assay__buf_text(&line), width < room ? width : room, 0);
+    write_bar(&out);
     assay__buf_free(&line);
     assay__buf_free(&out);
 }
@@ -64,7 +64,7 @@ void assay__bar_erase(struct assay__bar *bar)
     struct assay__buf out = {0};
     if (!bar->on || !bar->drawn_ns) return;
     assay__buf_puts(&out, "\r\033[K");
-    put(&out);
+    write_bar(&out);
     assay__buf_free(&out);
     bar->drawn_ns = 0;
 }

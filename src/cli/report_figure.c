@@ -1,4 +1,4 @@
-/* report_figure.c - see report_figure.h. */
+/* report_figure.c - writes one figure of a profile as SVG, or draws it in the terminal. */
 #include "cli/report_figure.h"
 
 #include "cli/render_options.h"

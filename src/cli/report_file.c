@@ -1,4 +1,4 @@
-/* report_file.c - see report_file.h. */
+/* report_file.c - writes a report into a file, in the format that its name asks for. */
 #include "cli/report_file.h"
 
 #include "base/file.h"
@@ -75,7 +75,7 @@ int assay__report_file_ending(const char *command, const char *option, const cha
             at += length;
         }
     assay__say("%s: %s: no format is called '.%.40s'; known are %s.svg", command, option, extension,
-               known.data ? known.data : "");
+               assay__buf_text(&known));
     assay__buf_free(&known);
     return ASSAY__EXIT_USAGE;
 }
@@ -107,16 +107,17 @@ int assay__report_file_check(const char *command, const char *path, const char *
 
 const char *assay__report_figure_of(const struct assay_profile *profile, const char *path)
 {
-    static const char *const of_command[][2] = {{"compare", "compare"}, {"sweep", "sweep"},
-                                                {"tune", "pareto"},     {"power", "power"},
-                                                {"memory", "memory"},   {"devices", "devices"}};
+    static const char *const of_kind[ASSAY__PROFILE_KINDS] = {[ASSAY__PROFILE_COMPARE] = "compare",
+                                                              [ASSAY__PROFILE_SWEEP] = "sweep",
+                                                              [ASSAY__PROFILE_TUNE] = "pareto",
+                                                              [ASSAY__PROFILE_POWER] = "power",
+                                                              [ASSAY__PROFILE_MEMORY] = "memory"};
     const char *name = name_of(path);
     size_t stem = strcspn(name, ".");
     const struct assay__figure_row *row;
     for (size_t i = 0; (row = assay__figure_row_at(i)); i++)
         if (strlen(row->name) == stem && strncmp(row->name, name, stem) == 0) return row->name;
-    for (size_t i = 0; i < sizeof of_command / sizeof of_command[0]; i++)
-        if (strcmp(profile->command, of_command[i][0]) == 0) return of_command[i][1];
+    if (of_kind[profile->kind]) return of_kind[profile->kind];
     for (size_t i = 0; i < profile->trial_count; i++)
         if (profile->trials[i].layers.count) return "layers";
     return "latency";

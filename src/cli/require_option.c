@@ -1,4 +1,4 @@
-/* require_option.c - see require.h. */
+/* require_option.c - reads --require, finds its table and judges a profile by it. */
 #include "cli/require_option.h"
 
 #include "base/text.h"
@@ -65,7 +65,7 @@ static int trial_status(const struct assay_profile *profile, const struct assay_
     put_rows(&rows, &judgement, judgement.minimum);
     assay__say(no ? "the minimum of '%s' is not met: %s"
                   : "the minimum of '%s' cannot be judged, the report says why: %s",
-               table->name, rows.data ? rows.data : "");
+               table->name, assay__buf_text(&rows));
     assay__buf_free(&rows);
     return no ? ASSAY__EXIT_NO : ASSAY__EXIT_NO_VERDICT;
 }

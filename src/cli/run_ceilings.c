@@ -1,13 +1,14 @@
-/* run_ceilings.c - see run_ceilings.h. Nothing is measured unless asked: a run must not take longer
- * than it was told to. The CPU's ceilings hold for every device of class "cpu". Those of another
- * device have a file of their own, named by what the engine says of it, so it is asked first (in a
- * child process, as `assay devices` does). The fake engine's times are scripted: no ceiling holds
- * for them. */
+/* run_ceilings.c - finds or measures the ceilings of a run's devices. Nothing is measured unless
+ * asked: a run must not take longer than it was told to. The CPU's ceilings hold for every device
+ * of class "cpu". Those of another device have a file of their own, named by what the engine says
+ * of it, so it is asked first (in a child process, as `assay devices` does). The fake engine's
+ * times are scripted: no ceiling holds for them. */
 #include "cli/run_ceilings.h"
 
 #include "base/clock.h"
 #include "ceiling/accelerator/accelerator.h"
 #include "platform/platform.h"
+#include "profile/facts.h"
 #include "run/builds.h"
 #include "run/devices.h"
 
@@ -66,7 +67,7 @@ static int ask(struct getting *getting, const struct assay_run_options *options)
                                             .library = options->library,
                                             .interrupt = &assay__interrupted};
     const char *device = options->device ? options->device : "cpu";
-    if (strcmp(assay__build_device(device), "cpu") == 0) {
+    if (strcmp(assay__device_bare(device), "cpu") == 0) { /* it is always here */
         getting->cpu = getting->found = true;
         return 0;
     }

@@ -1,4 +1,4 @@
-/* run_command.c - see run_command.h. */
+/* run_command.c - the options, checks and output of the commands that run a model. */
 #include "cli/run_command.h"
 
 #include "experiment/config_space.h"
@@ -225,8 +225,8 @@ static bool has_samples(const struct assay_profile *profile)
 
 /* The report is printed even of a failed or interrupted run: what was measured is there, and says
  * so. */
-static int finish(const struct assay__run_flags *o, int code, struct assay_profile *profile,
-                  const struct assay_error *run_error)
+static int show_run(const struct assay__run_flags *o, int code, struct assay_profile *profile,
+                    const struct assay_error *run_error)
 {
     struct assay__buf out = {0};
     struct assay_error error = {0};
@@ -281,7 +281,7 @@ int assay__run_go(struct assay__invocation *invocation, const struct assay_run_o
     if (status == 0) {
         int code = assay_run(&asked, &profile, &error);
         assay__bar_erase(&bar);
-        status = finish(o, code, profile, &error);
+        status = show_run(o, code, profile, &error);
     }
     assay_profile_close(profile);
     assay__arena_free(arena);

@@ -11,11 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct assay__cost_row *const families[] = {
-    assay__cost_rows_math,   assay__cost_rows_nn,    assay__cost_rows_move,
-    assay__cost_rows_signal, assay__cost_rows_fused, assay__cost_rows_quantised,
-    assay__cost_rows_coreml, assay__cost_rows_ml,
-};
+#define FAMILY(NAME) assay__cost_rows_##NAME,
+static const struct assay__cost_row *const families[] = {ASSAY__COST_FAMILIES(FAMILY)};
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
 #define SLOTS 2048 /* a power of two, several times the number of rows */

@@ -42,10 +42,19 @@ struct assay__cost_row {
     bool by_data;  /* how large its outputs are is in the data */
 };
 
-/* The families; each ends with a NULL op. */
-extern const struct assay__cost_row assay__cost_rows_math[], assay__cost_rows_nn[],
-    assay__cost_rows_move[], assay__cost_rows_signal[], assay__cost_rows_fused[],
-    assay__cost_rows_quantised[], assay__cost_rows_coreml[], assay__cost_rows_ml[];
+/* X(FAMILY): the rows at the end of cost_FAMILY.c; each table ends with a NULL op. */
+#define ASSAY__COST_FAMILIES(X) \
+    X(math)                     \
+    X(nn)                       \
+    X(move)                     \
+    X(signal)                   \
+    X(fused)                    \
+    X(quantised)                \
+    X(coreml)                   \
+    X(ml)
+
+#define ASSAY__COST_DECLARE(FAMILY) extern const struct assay__cost_row assay__cost_rows_##FAMILY[];
+ASSAY__COST_FAMILIES(ASSAY__COST_DECLARE)
 
 /* Short forms of the rows. */
 #define ASSAY__COST_EACH(name, where, each)        \

@@ -1,4 +1,5 @@
-/* liveness.c - see liveness.h for the rules.
+/* liveness.c - computes which tensors are alive at each node and how many bytes they take, by the
+ * rules of liveness.h.
  *
  * One pass over the execution order gives every activation its first and last position (a view
  * stands for the tensor it shows); a second adds the sizes up as differences at those positions

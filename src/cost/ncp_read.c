@@ -10,7 +10,7 @@
 
 #define STEPS_MOST 1000000
 
-static int wrong(struct assay_error *error, const char *what)
+static int bad_metadata(struct assay_error *error, const char *what)
 {
     return assay_error_set(error, ASSAY_EFORMAT, "the metadata \"%s\": %s", ASSAY__NCP_METADATA,
                            what);
@@ -44,10 +44,10 @@ static int read_names(const struct assay__json *root, struct assay__ncp *ncp,
     ncp->wiring = assay__json_get_string(root, "wiring", "");
     ncp->mode = assay__json_get_string(root, "mode", "");
     ncp->form = assay__json_get_string(root, "form", "");
-    if (!is_one_of(ncp->cell, cells)) return wrong(error, "an unknown cell");
-    if (!is_one_of(ncp->wiring, wirings)) return wrong(error, "an unknown wiring");
-    if (!is_one_of(ncp->mode, modes)) return wrong(error, "an unknown mode");
-    if (!is_one_of(ncp->form, forms)) return wrong(error, "an unknown form");
+    if (!is_one_of(ncp->cell, cells)) return bad_metadata(error, "an unknown cell");
+    if (!is_one_of(ncp->wiring, wirings)) return bad_metadata(error, "an unknown wiring");
+    if (!is_one_of(ncp->mode, modes)) return bad_metadata(error, "an unknown mode");
+    if (!is_one_of(ncp->form, forms)) return bad_metadata(error, "an unknown form");
     ncp->mixed_memory = assay__json_get_bool(root, "mixed_memory", false);
     ncp->wired = strcmp(ncp->wiring, "none") != 0;
     return 0;
@@ -60,11 +60,11 @@ static int read_sizes(const struct assay__json *root, struct assay__ncp *ncp,
     if (!read_size(root, "units", 1, ASSAY__NCP_UNITS, &ncp->units) ||
         !read_size(root, "inputs", 1, ASSAY__NCP_UNITS, &ncp->inputs) ||
         !read_size(root, "outputs", 1, ncp->units, &ncp->outputs))
-        return wrong(error, "units, inputs or outputs are missing or absurd");
+        return bad_metadata(error, "units, inputs or outputs are missing or absurd");
     if (!read_size(root, "steps", 1, STEPS_MOST, &ncp->steps))
-        return wrong(error, "steps are missing or absurd");
+        return bad_metadata(error, "steps are missing or absurd");
     if (ltc && !read_size(root, "unfolds", 1, STEPS_MOST, &ncp->unfolds))
-        return wrong(error, "unfolds are missing or absurd");
+        return bad_metadata(error, "unfolds are missing or absurd");
     return 0;
 }
 
@@ -73,7 +73,7 @@ static int read_matrix(const struct assay__json *root, const char *key, size_t c
 {
     *matrix = assay__json_get_string(root, key, "");
     if (strlen(*matrix) != count || strspn(*matrix, "+-.") != count)
-        return wrong(error, "a matrix does not have one of '+', '-', '.' per pair");
+        return bad_metadata(error, "a matrix does not have one of '+', '-', '.' per pair");
     return 0;
 }
 
@@ -103,7 +103,7 @@ static int read_groups(const struct assay__json *list, struct assay__ncp_wiring 
     }
     free(taken);
     if (!good || total != wiring->units)
-        return wrong(error, "the groups do not hold every neuron once");
+        return bad_metadata(error, "the groups do not hold every neuron once");
     return 0;
 }
 
@@ -114,9 +114,9 @@ int assay__ncp_read(const char *text, struct assay__arena *arena, struct assay__
     *wiring = (struct assay__ncp_wiring){.adjacency = NULL};
     int code = assay__json_parse(arena, text, strlen(text), &root, error);
     if (code == ASSAY_ENOMEM) return code;
-    if (code || root->kind != ASSAY__JSON_OBJECT) return wrong(error, "not a JSON object");
+    if (code || root->kind != ASSAY__JSON_OBJECT) return bad_metadata(error, "not a JSON object");
     if (assay__json_get_integer(root, "version", 0) != 1)
-        return wrong(error, "of another version than 1");
+        return bad_metadata(error, "of another version than 1");
     code = read_names(root, ncp, error);
     if (!code) code = read_sizes(root, ncp, error);
     if (code) return code;

@@ -1,9 +1,10 @@
-/* roofline.c - see roofline.h. A layer is bound by the roof whose part of its least time is the
- * longer one (compute at the ridge, where both are the same); it is overhead when it does nothing,
- * or when it is short and far below its roof: its time is then the engine's cost of running any
- * node. */
+/* roofline.c - places every layer of a trial under its roof. A layer is bound by the roof whose
+ * part of its least time is the longer one (compute at the ridge, where both are the same); it is
+ * overhead when it does nothing, or when it is short and far below its roof: its time is then the
+ * engine's cost of running any node. */
 #include "cost/roofline.h"
 
+#include "base/metric_value.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -42,8 +43,8 @@ static const char *not_known(const struct assay__layer *layer, bool timed)
 }
 
 /* intensity, attainable and least time, of a layer whose FLOPs, bytes and roofs are known */
-static void place(const struct assay__layer *layer, const struct assay__roof *weights,
-                  struct assay__roofline_layer *out)
+static void set_least_time(const struct assay__layer *layer, const struct assay__roof *weights,
+                           struct assay__roofline_layer *out)
 {
     double compute_s = layer->flops > 0 ? layer->flops / out->peak->value : 0,
            memory_s = layer->bytes > 0 ? layer->bytes / out->level->value : 0,
@@ -64,9 +65,9 @@ static void place(const struct assay__layer *layer, const struct assay__roof *we
     out->bound = compute_s >= memory_s ? ASSAY__BOUND_COMPUTE : ASSAY__BOUND_MEMORY;
 }
 
-static void judge(const struct assay__roofline *r, struct assay__roofs *roofs,
-                  struct assay__arena *arena, const struct assay__layer *layer,
-                  struct assay__roofline_layer *out)
+static void place_layer(const struct assay__roofline *r, struct assay__roofs *roofs,
+                        struct assay__arena *arena, const struct assay__layer *layer,
+                        struct assay__roofline_layer *out)
 {
     bool timed = layer->state != ASSAY_UNAVAILABLE && layer->time_ns > 0 &&
                  isfinite(layer->time_ns);
@@ -86,7 +87,7 @@ static void judge(const struct assay__roofline *r, struct assay__roofs *roofs,
     else if (layer->bytes > 0 && !out->level)
         out->reason = "no ceiling of the memory is kept";
     if (out->reason[0]) return;
-    place(layer, r->weights, out);
+    set_least_time(layer, r->weights, out);
     out->utilization = out->least_ns / layer->time_ns;
     bool nothing = !(layer->flops > 0) && !(layer->bytes > 0);
     if (nothing ||
@@ -115,7 +116,7 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         struct assay__roofline_layer *placed = &out->layers[i];
-        judge(out, roofs, arena, layer, placed);
+        place_layer(out, roofs, arena, layer, placed);
         if (out->reason[0]) { /* no ceilings: every layer has the same reason */
             placed->bound = ASSAY__BOUND_UNKNOWN;
             placed->reason = out->reason;
@@ -140,8 +141,8 @@ static const struct assay__roof *model_peak(const struct assay_profile *profile,
                                             const struct assay__roofline *r, const char **note)
 {
     double integer = 0, all = 0;
-    for (size_t i = 0; i < profile->model.operator_count; i++) {
-        const struct assay__operator_info *o = &profile->model.operators[i];
+    for (size_t i = 0; i < trial->model->operator_count; i++) {
+        const struct assay__operator_info *o = &trial->model->operators[i];
         if (!(o->flops > 0)) continue;
         all += o->flops;
         if (strcmp(assay__roofline_type(o->op, "float"), "int8") == 0) integer += o->flops;
@@ -154,24 +155,28 @@ static const struct assay__roof *model_peak(const struct assay_profile *profile,
     return assay__roofs_compute(roofs, arena, "int8", note);
 }
 
-static int put_share(struct assay_metrics *metrics, const char *name, const char *of,
-                     const struct assay__roof *roof, const char *unit, const char *why,
-                     const char *remark)
+static void put_share(struct assay_metrics *metrics, const char *name, const char *of,
+                      const struct assay__roof *roof, const char *unit, const char *why,
+                      const char *remark)
 {
     const struct assay_metric *value = assay_metrics_get(metrics, of);
     char scaled[64], note[256];
-    if (!roof) return assay_metrics_unavailable(metrics, name, why);
-    if (!value || !isfinite(value->value))
-        return assay_metrics_unavailable(metrics, name,
-                                         value && value->note ? value->note : "not known");
+    if (!roof) {
+        assay_metrics_unavailable(metrics, name, why);
+        return;
+    }
+    if (!value || !isfinite(value->value)) {
+        assay_metrics_unavailable(metrics, name, value && value->note ? value->note : "not known");
+        return;
+    }
     assay__text_scaled(scaled, sizeof scaled, roof->value, unit);
     snprintf(note, sizeof note, "%s / %s, %s%s%s", of, roof->name, scaled, remark[0] ? "; " : "",
              remark);
-    return assay_metrics_derived(metrics, name, value->value / roof->value, "ceilings", note);
+    assay_metrics_derived(metrics, name, value->value / roof->value, "ceilings", note);
 }
 
-static int put_times(struct assay_metrics *metrics, const struct assay__roofline *r,
-                     const struct assay__layers *layers)
+static void put_times(struct assay_metrics *metrics, const struct assay__roofline *r,
+                      const struct assay__layers *layers)
 {
     const char *why = r->reason;
     if (!why[0] && !layers->count)
@@ -179,8 +184,9 @@ static int put_times(struct assay_metrics *metrics, const struct assay__roofline
     else if (!why[0] && !(r->least_of_ns > 0))
         why = "no layer has a known time, FLOPs, bytes and roof";
     if (why[0]) {
-        int code = assay_metrics_unavailable(metrics, "roofline.time", why);
-        return code ? code : assay_metrics_unavailable(metrics, "roofline.utilization", why);
+        assay_metrics_unavailable(metrics, "roofline.time", why);
+        assay_metrics_unavailable(metrics, "roofline.utilization", why);
+        return;
     }
     char note[192];
     size_t known = 0;
@@ -189,11 +195,10 @@ static int put_times(struct assay_metrics *metrics, const struct assay__roofline
     snprintf(note, sizeof note,
              "sum over %zu of %zu layers of max(FLOPs / compute roof, bytes / memory roof)", known,
              r->layer_count);
-    int code = assay_metrics_derived(metrics, "roofline.time", r->least_ns / 1e9, "ceilings", note);
-    if (code) return code;
+    assay_metrics_derived(metrics, "roofline.time", r->least_ns / 1e9, "ceilings", note);
     snprintf(note, sizeof note, "roofline.time / the time of these %zu layers", known);
-    return assay_metrics_derived(metrics, "roofline.utilization", r->least_ns / r->least_of_ns,
-                                 "ceilings", note);
+    assay_metrics_derived(metrics, "roofline.utilization", r->least_ns / r->least_of_ns, "ceilings",
+                          note);
 }
 
 int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *trial)
@@ -207,11 +212,11 @@ int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *tr
     const struct assay__roof *last = r.level_count ? &r.levels[r.level_count - 1] : NULL;
     const struct assay__roof *peak = model_peak(profile, trial, profile->arena, &r, &peak_note);
     if (!peak_note) return ASSAY_ENOMEM;
-    code = put_share(trial->metrics, "compute.utilization", "compute.rate", peak, "FLOP/s",
-                     r.reason[0] ? r.reason : peak_note, peak_note);
-    if (code == 0)
-        code = put_share(trial->metrics, "memory.bandwidth_utilization", "memory.bandwidth", last,
-                         "B/s", r.reason[0] ? r.reason : "no ceiling of the memory is kept",
-                         "above 100 % where caches serve");
-    return code ? code : put_times(trial->metrics, &r, &trial->layers);
+    put_share(trial->metrics, "compute.utilization", "compute.rate", peak, "FLOP/s",
+              r.reason[0] ? r.reason : peak_note, peak_note);
+    put_share(trial->metrics, "memory.bandwidth_utilization", "memory.bandwidth", last, "B/s",
+              r.reason[0] ? r.reason : "no ceiling of the memory is kept",
+              "above 100 % where caches serve");
+    put_times(trial->metrics, &r, &trial->layers);
+    return assay_metrics_failed(trial->metrics);
 }

@@ -36,7 +36,8 @@ enum assay__bound assay__bound_parse(const char *name); /* anything else is unkn
 struct assay__roof {
     /* the ceiling: "compute.float32.all-cores", "3 x bandwidth.l2.read.one-core" */
     const char *name;
-    const char *label;  /* "float32", "l2", "dram", "device" */
+    const char *kind;   /* "float32", "int8"; "l2", "dram", "device" */
+    const char *label;  /* for people: the kind, or "dram read" */
     double value;       /* FLOP/s or B/s */
     double holds_bytes; /* memory: what fits into the level; INFINITY for the last one */
 };

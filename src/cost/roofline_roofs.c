@@ -9,6 +9,7 @@
 #include "cost/roofline.h"
 
 #include "base/cpu_list.h"
+#include "profile/trial_values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,18 +28,13 @@ static bool ends(const char *name, const char *suffix)
 }
 
 /* Without the name of the engine's build in front of it ("ovn/cpu"). */
-static const char *bare(const char *device)
-{
-    const char *slash = strrchr(text(device), '/');
-    return slash ? slash + 1 : text(device);
-}
-
 /* The ceiling of that name with a value, or NULL. */
 static const struct assay__ceiling_info *find(const struct assay__roofs *roofs, const char *name)
 {
     for (size_t i = 0; i < roofs->profile->ceiling_count; i++) {
         const struct assay__ceiling_info *c = &roofs->profile->ceilings[i];
-        if (strcmp(bare(c->device), roofs->device) == 0 && strcmp(text(c->name), name) == 0)
+        if (strcmp(assay__device_bare(text(c->device)), roofs->device) == 0 &&
+            strcmp(text(c->name), name) == 0)
             return isfinite(c->value) && c->value > 0 ? c : NULL;
     }
     return NULL;
@@ -46,28 +42,17 @@ static const struct assay__ceiling_info *find(const struct assay__roofs *roofs, 
 
 /* --- cores ------------------------------------------------------------------------------------ */
 
-static const char *option(const struct assay__trial *trial, const char *key)
-{
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, key) == 0) return text(trial->options[i].value);
-    return "";
-}
-
 static void count_cpu(void *context, unsigned cpu)
 {
     (void)cpu;
     ++*(int *)context;
 }
 
-/* Threads as the option has them ("2", "2 (engine's default)"), no more than the CPUs it was pinned
- * to; 0 unknown. */
+/* Its threads, no more than the CPUs it was pinned to; 0 unknown. */
 static int cores_of(const struct assay__trial *trial)
 {
-    long threads = strtol(option(trial, "threads"), NULL, 10);
-    int pinned = 0;
-    const char *cpus = option(trial, "cpus");
-    if (!assay__cpu_list_each(cpus, count_cpu, &pinned)) pinned = 0;
-    int cores = threads > 0 && threads < 65536 ? (int)threads : 0;
+    int pinned = 0, cores = trial->target.threads;
+    if (!assay__cpu_list_each(trial->target.cpus, count_cpu, &pinned)) pinned = 0;
     return pinned && (!cores || pinned < cores) ? pinned : cores;
 }
 
@@ -136,7 +121,7 @@ static void host_levels(struct assay__roofs *roofs, struct assay__arena *arena)
     const double holds[ASSAY__ROOFLINE_LEVELS] = {
         e->l1d_bytes * cores, e->l2_bytes * (shared_l2 ? 1 : cores), e->l3_bytes, INFINITY};
     for (size_t i = 0; i < ASSAY__ROOFLINE_LEVELS; i++) {
-        struct assay__roof roof = {.label = names[i], .holds_bytes = holds[i]};
+        struct assay__roof roof = {.kind = names[i], .label = names[i], .holds_bytes = holds[i]};
         if (holds[i] > 0 && fastest(roofs, arena, names[i], &roof))
             roofs->levels[roofs->level_count++] = roof;
     }
@@ -148,7 +133,7 @@ static void device_levels(struct assay__roofs *roofs)
 {
     const struct assay__ceiling_info *copy = find(roofs, "bandwidth.device.copy");
     if (copy)
-        roofs->levels[roofs->level_count++] = (struct assay__roof){copy->name, "device",
+        roofs->levels[roofs->level_count++] = (struct assay__roof){copy->name, "device", "device",
                                                                    copy->value, INFINITY};
 }
 
@@ -156,7 +141,7 @@ static void device_levels(struct assay__roofs *roofs)
 static int weights_level(struct assay__roofs *roofs, const struct assay__trial *trial,
                          struct assay__arena *arena)
 {
-    double bytes = (double)roofs->profile->model.weight_bytes;
+    double bytes = (double)trial->model->weight_bytes;
     size_t i = 0;
     if (!(bytes > 0) || strcmp(text(trial->layers.method), "isolated") == 0) return 0;
     while (i < roofs->level_count && bytes > roofs->levels[i].holds_bytes)
@@ -164,9 +149,9 @@ static int weights_level(struct assay__roofs *roofs, const struct assay__trial *
     if (i == roofs->level_count) return 0;
     struct assay__roof *level = &roofs->levels[i];
     char stem[64];
-    struct assay__roof read = {.holds_bytes = level->holds_bytes};
+    struct assay__roof read = {.kind = level->kind, .holds_bytes = level->holds_bytes};
     roofs->weights = level;
-    snprintf(stem, sizeof stem, "bandwidth.%s.read", level->label);
+    snprintf(stem, sizeof stem, "bandwidth.%s.read", level->kind);
     if (!of_cores(roofs, arena, stem, &read) || !(read.value < level->value)) return 0;
     read.label = assay__arena_printf(arena, "%s read", level->label);
     roofs->weights = assay__arena_alloc(arena, sizeof read);
@@ -181,9 +166,9 @@ static const struct assay__roof *compute_of(struct assay__roofs *roofs, struct a
                                             const char *type)
 {
     char name[96];
-    struct assay__roof roof = {.label = type, .holds_bytes = NAN};
+    struct assay__roof roof = {.kind = type, .label = type, .holds_bytes = NAN};
     for (size_t i = 0; i < roofs->type_count; i++)
-        if (strcmp(roofs->types[i].label, type) == 0) return &roofs->types[i];
+        if (strcmp(roofs->types[i].kind, type) == 0) return &roofs->types[i];
     if (roofs->type_count == sizeof roofs->types / sizeof roofs->types[0]) return NULL;
     if (roofs->host) {
         snprintf(name, sizeof name, "compute.%s", type);
@@ -253,10 +238,10 @@ static const struct assay__tensor_info *first_float(const struct assay__tensor_i
 
 /* Layers do not carry their types. The model's is that of its weights where 2 bytes each say 16
  * bits, else of its first input, else output, of a floating-point type. */
-static void model_type(const struct assay_profile *profile, const struct assay__trial *trial,
-                       struct assay__arena *arena, struct assay__roofline *out)
+static void model_type(const struct assay__trial *trial, struct assay__arena *arena,
+                       struct assay__roofline *out)
 {
-    const struct assay__model_info *m = &profile->model;
+    const struct assay__model_info *m = trial->model;
     const char *what = "input";
     const struct assay__tensor_info *t = first_float(trial->inputs, trial->input_count);
     if (!t) t = first_float(m->inputs, m->input_count);
@@ -280,43 +265,37 @@ static void model_type(const struct assay_profile *profile, const struct assay__
 
 /* --- together --------------------------------------------------------------------------------- */
 
-/* Of class "cpu" by its name: the machine's ceilings hold for it. */
-static bool is_cpu(const char *device)
-{
-    return strcmp(device, "cpu") == 0 || strcmp(device, "xnnpack") == 0 || ends(device, ":cpu");
-}
-
-/* device is the bare name, which says of what class it is; people are told the one they gave. */
-static const char *no_ceilings(const struct assay__trial *trial, const char *device,
-                               struct assay__arena *arena)
+static const char *no_ceilings(const struct assay__trial *trial, struct assay__arena *arena)
 {
     const char *root = getenv("ASSAY_FSROOT");
-    if (strcmp(text(trial->engine), "fake") == 0)
+    if (strcmp(text(trial->target.engine), "fake") == 0)
         return "the fake engine's times are scripted: no ceiling holds for them";
     if (root && root[0]) /* nothing could measure them */
         return "no ceilings: the files of another machine are read (ASSAY_FSROOT is set), which "
                "cannot be measured";
-    if (is_cpu(device))
+    if (assay__trial_on_cpu(trial)) /* the machine's ceilings hold for it */
         return "no ceilings of this machine are kept: assay devices --ceilings measures them "
                "(about 17 s)";
     return assay__arena_printf(arena,
                                "no ceilings of %s are kept: assay devices --ceilings measures "
                                "them (at most 60 s each)",
-                               text(trial->device));
+                               text(trial->target.device));
 }
 
 int assay__roofs_find(const struct assay_profile *profile, const struct assay__trial *trial,
                       struct assay__arena *arena, struct assay__roofs *roofs,
                       struct assay__roofline *out)
 {
-    *roofs = (struct assay__roofs){.profile = profile, .device = bare(trial->device)};
+    *roofs = (struct assay__roofs){.profile = profile,
+                                   .device = assay__device_bare(trial->target.device)};
     roofs->levels = assay__arena_array(arena, ASSAY__ROOFLINE_LEVELS, sizeof *roofs->levels);
     if (!roofs->levels) return ASSAY_ENOMEM;
-    model_type(profile, trial, arena, out);
+    model_type(trial, arena, out);
     bool any = false;
     for (size_t i = 0; i < profile->ceiling_count; i++) {
         const char *name = text(profile->ceilings[i].name);
-        if (strcmp(bare(profile->ceilings[i].device), roofs->device) != 0) continue;
+        if (strcmp(assay__device_bare(text(profile->ceilings[i].device)), roofs->device) != 0)
+            continue;
         any = true;
         roofs->host |= ends(name, ".one-core") || ends(name, ".all-cores");
     }
@@ -325,7 +304,7 @@ int assay__roofs_find(const struct assay_profile *profile, const struct assay__t
     if (roofs->cores > 1 && all > 0 && roofs->cores >= all) roofs->cores = 0;
     if (roofs->host && all == 1) roofs->cores = 1;
     out->cores_note = cores_note(roofs, arena, all);
-    out->reason = any ? "" : no_ceilings(trial, roofs->device, arena);
+    out->reason = any ? "" : no_ceilings(trial, arena);
     if (roofs->host)
         host_levels(roofs, arena);
     else

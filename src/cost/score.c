@@ -1,5 +1,7 @@
-/* score.c - see score.h. */
+/* score.c - computes the efficiency score and puts it, or why there is none, as a metric. */
 #include "cost/score.h"
+
+#include "base/metric_value.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,35 +10,16 @@
 #define FULL_SPEED 1000.0 /* inferences per second */
 #define FULL_TOPS 10.0    /* TOPS/W */
 
-bool assay__device_is_host(const char *device)
-{
-    static const char *const others[] = {
-        "cuda",         "tensorrt",     "nv",         "rocm",       "migraphx",
-        "webgpu",       "dml",          "qnn",        "gpu",        "npu",
-        "openvino:gpu", "openvino:npu", "coreml:gpu", "coreml:ane", "vitisai",
-    };
-    const char *slash = strrchr(device, '/'); /* "build/cuda:0" */
-    if (slash) device = slash + 1;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (strncmp(device, others[i], strlen(others[i])) == 0) return false;
-    return true;
-}
-
-static bool known(const struct assay_metric *metric)
-{
-    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
-}
-
 const struct assay_metric *assay__peak_memory(const struct assay_metrics *metrics, bool host)
 {
     const struct assay_metric *unified = assay_metrics_get(metrics, "memory.unified_peak");
-    if (known(unified)) return unified;
+    if (assay__metric_is_known(unified)) return unified;
     return assay_metrics_get(metrics, host ? "memory.peak.worker" : "memory.peak.device");
 }
 
 static const char *why_not(const struct assay_metric *metric)
 {
-    if (known(metric)) return "";
+    if (assay__metric_is_known(metric)) return "";
     return metric && metric->note && metric->note[0] ? metric->note : "it was not measured";
 }
 
@@ -44,7 +27,8 @@ static const char *why_not(const struct assay_metric *metric)
 static void set_part(struct assay__score_part *part, const struct assay_metric *value, double full)
 {
     part->reason = why_not(value);
-    part->share = known(value) && full > 0 ? fmax(0, fmin(value->value / full, 1)) : NAN;
+    part->share = assay__metric_is_known(value) && full > 0 ? fmax(0, fmin(value->value / full, 1))
+                                                            : NAN;
     part->points = part->of * part->share;
 }
 
@@ -59,9 +43,10 @@ void assay__score(const struct assay_metrics *metrics, bool host, struct assay__
     set_part(&score->parts[0], assay_metrics_get(metrics, "throughput.inferences"), FULL_SPEED);
     set_part(&score->parts[1], assay_metrics_get(metrics, "efficiency.tops_per_watt"), FULL_TOPS);
     set_part(&score->parts[2], assay_metrics_get(metrics, "memory.model"),
-             known(peak) ? peak->value : NAN);
+             assay__metric_is_known(peak) ? peak->value : NAN);
     if (!score->parts[2].reason[0] && isnan(score->parts[2].share))
-        score->parts[2].reason = known(peak) ? "the peak of memory is 0" : why_not(peak);
+        score->parts[2].reason = assay__metric_is_known(peak) ? "the peak of memory is 0"
+                                                              : why_not(peak);
     for (size_t i = 0; i < ASSAY__SCORE_PARTS; i++)
         score->points += score->parts[i].points;
 }

@@ -33,9 +33,6 @@ void assay__score(const struct assay_metrics *metrics, bool host, struct assay__
 /** Puts score.efficiency, or why it is unavailable. 0 or ASSAY_ENOMEM. */
 int assay__score_put(struct assay_metrics *metrics, bool host);
 
-/** Whether a device ("cpu", "ovn/openvino:cpu", "cuda:0") works in the host's memory and on its
- *  power rail. */
-bool assay__device_is_host(const char *device);
 /** The metric of the memory that counts: unified memory where it is told, else the device's own,
  *  else the worker's. */
 const struct assay_metric *assay__peak_memory(const struct assay_metrics *metrics, bool host);

@@ -1,4 +1,4 @@
-/* adapter.c - see adapter.h.
+/* adapter.c - asks Vulkan or CUDA for the name of the card behind a device.
  *
  * Vulkan: ONNX Runtime's WebGPU provider does not say which adapter it took. It asks for a Vulkan
  * adapter, and a processor that only stands in for a GPU (VkPhysicalDeviceType 4, CPU) comes after
@@ -97,12 +97,13 @@ static void ask_vulkan(void *library, struct assay__adapter *adapter)
     struct instance_create_info info = {.type = 1};
     VkInstance instance = NULL;
     VkPhysicalDevice devices[DEVICE_MOST] = {NULL};
-    static struct device_properties found[DEVICE_MOST]; /* 20 kB: not for the stack */
+    struct device_properties *found = calloc(DEVICE_MOST, sizeof *found); /* 20 kB */
     uint32_t count = DEVICE_MOST;
-    if (!create.object || !destroy.object || !enumerate.object || !get.object ||
+    if (!found || !create.object || !destroy.object || !enumerate.object || !get.object ||
         create.create(&info, NULL, &instance) != 0) {
         snprintf(adapter->note, sizeof adapter->note,
                  "its adapter is not known: Vulkan gives no instance");
+        free(found);
         return;
     }
     /* VK_INCOMPLETE (5): more than asked for; those are enough to know that there are several */
@@ -111,7 +112,6 @@ static void ask_vulkan(void *library, struct assay__adapter *adapter)
         snprintf(adapter->note, sizeof adapter->note,
                  "its adapter is not known: Vulkan lists no device");
     } else {
-        memset(found, 0, sizeof found);
         for (uint32_t i = 0; i < count; i++) {
             get.properties(devices[i], &found[i]);
             found[i].device_name[sizeof found[i].device_name - 1] = '\0';
@@ -119,6 +119,7 @@ static void ask_vulkan(void *library, struct assay__adapter *adapter)
         choose(found, count, adapter);
     }
     destroy.destroy(instance, NULL);
+    free(found);
 }
 
 void assay__adapter_vulkan(struct assay__adapter *adapter)

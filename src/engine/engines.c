@@ -1,13 +1,15 @@
-/* engines.c - the built-in engines, in the order they are offered. Adding one is a new file and a
- * row here. */
+/* engines.c - the table of engines, made from the list in engines.h, and the reading of a caller's
+ * options for them. */
+#include "engine/engines.h"
+
 #include "engine/engine.h"
+
+#include "base/options_read.h"
 
 #include <string.h>
 
-static const struct assay_engine_ops *const engines[] = {
-    &assay__engine_ort,
-    &assay__engine_fake,
-};
+#define ROW(NAME) &assay__engine_##NAME,
+static const struct assay_engine_ops *const engines[] = {ASSAY__ENGINES(ROW)};
 
 const struct assay_engine_ops *assay_engine_at(size_t index)
 {
@@ -21,19 +23,19 @@ const struct assay_engine_ops *assay_engine_find(const char *name)
     return NULL;
 }
 
+enum assay__device_class assay__engine_device_class(const char *engine, const char *device)
+{
+    const struct assay_engine_ops *ops = assay_engine_find(engine);
+    return ops && ops->device_kind && device ? assay__device_class_parse(ops->device_kind(device))
+                                             : ASSAY__CLASS_UNKNOWN;
+}
+
 int assay__session_options_read(const struct assay_session_options *given,
                                 struct assay_session_options *own, struct assay_error *error)
 {
-    memset(own, 0, sizeof *own);
     if (!given) return assay_error_set(error, ASSAY_EINVAL, "no session options were given");
-    if (given->size < sizeof given->size)
-        return assay_error_set(error, ASSAY_EINVAL, "session options without their size");
-    const unsigned char *bytes = (const unsigned char *)given;
-    for (size_t i = sizeof *own; i < given->size; i++)
-        if (bytes[i])
-            return assay_error_set(error, ASSAY_EINVAL,
-                                   "session options have a member that this version does not know");
-    memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+    int code = assay__options_read(given, own, sizeof *own, "session", error);
+    if (code) return code;
     if (own->streams < 0 || own->streams > 1024)
         return assay_error_set(error, ASSAY_EINVAL, "%d streams: between 1 and 1024 are possible",
                                own->streams);
@@ -48,16 +50,8 @@ int assay__session_options_read(const struct assay_session_options *given,
 int assay__assignment_options_read(const struct assay_assignment_options *given,
                                    struct assay_assignment_options *own, struct assay_error *error)
 {
-    memset(own, 0, sizeof *own);
-    if (!given || given->size < sizeof given->size)
-        return assay_error_set(error, ASSAY_EINVAL, "assignment options without their size");
-    const unsigned char *bytes = (const unsigned char *)given;
-    for (size_t i = sizeof *own; i < given->size; i++)
-        if (bytes[i])
-            return assay_error_set(
-                error, ASSAY_EINVAL,
-                "assignment options have a member that this version does not know");
-    memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+    int code = assay__options_read(given, own, sizeof *own, "assignment", error);
+    if (code) return code;
     if (!own->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
     if (own->dim_count > 0 && (!own->dim_names || !own->dim_values))
         return assay_error_set(error, ASSAY_EINVAL,

@@ -1,9 +1,10 @@
-/* config_space.c - see space.h. */
+/* config_space.c - reads the axes of a grid of configurations, makes the copies of the model that
+ * its precisions need, and puts a point of it into the options of a run. */
 #include "experiment/config_space.h"
 
-#include "advise/change.h"
 #include "base/checked.h"
 #include "base/file.h"
+#include "model/rewrite/rewrites.h"
 #include "platform/platform.h"
 #include "zoo/model_open.h"
 
@@ -14,35 +15,28 @@
 
 static const char *const levels[] = {"none", "basic", "extended", "all", NULL};
 static const char *const switches[] = {"on", "off", NULL};
-static const char *const precisions[] = {"float32", "float16", "int8-weights", "int8-dynamic",
-                                         NULL};
+#define NAME(KIND, precision, ...) precision,
+static const char *const precisions[] = {"float32", ASSAY__PRECISIONS(NAME) NULL};
 
-static const struct {
-    const char *name;
-    bool integers;
-    const char *const *choices; /* NULL: any word */
-} axes[ASSAY__AXIS_COUNT] = {
-    [ASSAY__AXIS_DEVICE] = {"device", false, NULL},
-    [ASSAY__AXIS_PRECISION] = {"precision", false, precisions},
-    [ASSAY__AXIS_OPT] = {"opt", false, levels},
-    [ASSAY__AXIS_THREADS] = {"threads", true, NULL},
-    [ASSAY__AXIS_SPINNING] = {"spinning", false, switches},
-    [ASSAY__AXIS_SEQ] = {"seq", true, NULL},
-    [ASSAY__AXIS_BATCH] = {"batch", true, NULL},
+static const char *const *const words[ASSAY__AXIS_COUNT] = {
+    /* NULL: any word, or numbers */
+    [ASSAY__AXIS_PRECISION] = precisions,
+    [ASSAY__AXIS_OPT] = levels,
+    [ASSAY__AXIS_SPINNING] = switches,
 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static bool is_value(enum assay__config_axis axis, const char *word)
+static bool is_value(enum assay__axis axis, const char *word)
 {
     if (!*word) return false;
-    if (axes[axis].integers)
+    if (assay__axis_is_number(axis))
         return word[0] >= '1' && word[0] <= '9' && word[strspn(word, "0123456789")] == '\0' &&
                strlen(word) < 10;
-    for (const char *const *c = axes[axis].choices; c && *c; c++)
+    for (const char *const *c = words[axis]; c && *c; c++)
         if (strcmp(*c, word) == 0) return true;
-    /* a label is read back by its blanks and equals signs */
-    return axes[axis].choices == NULL && word[strcspn(word, " =")] == '\0';
+    /* a label is read by people: "device=cpu batch=8" */
+    return words[axis] == NULL && word[strcspn(word, " =")] == '\0';
 }
 
 static bool has_value(const struct assay__config_values *values, const char *word)
@@ -53,24 +47,25 @@ static bool has_value(const struct assay__config_values *values, const char *wor
 }
 
 /* Says what it could have been. */
-static int refuse_value(enum assay__config_axis axis, const char *word, struct assay_error *error)
+static int refuse_value(enum assay__axis axis, const char *word, struct assay_error *error)
 {
     char list[128] = "";
-    for (const char *const *c = axes[axis].choices; c && *c; c++) {
+    for (const char *const *c = words[axis]; c && *c; c++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : ": ", *c);
     }
     return assay_error_set(
-        error, ASSAY_EINVAL, "--%s: '%s' is not a value of it%s", axes[axis].name, word,
-        axes[axis].integers ? ": whole numbers from 1 to 999999999, such as 1,2,4" : list);
+        error, ASSAY_EINVAL, "--%s: '%s' is not a value of it%s", assay__axis_name(axis), word,
+        assay__axis_is_number(axis) ? ": whole numbers from 1 to 999999999, such as 1,2,4" : list);
 }
 
-int assay__config_read(struct assay__config_space *space, enum assay__config_axis axis,
-                       const char *list, struct assay_error *error)
+int assay__config_read(struct assay__config_space *space, enum assay__axis axis, const char *list,
+                       struct assay_error *error)
 {
     struct assay__config_values *values = &space->axes[axis];
     if (!list || !*list)
-        return assay_error_set(error, ASSAY_EINVAL, "--%s: the list is empty", axes[axis].name);
+        return assay_error_set(error, ASSAY_EINVAL, "--%s: the list is empty",
+                               assay__axis_name(axis));
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
         const char *word = assay__arena_strndup(space->arena, at, length);
@@ -79,7 +74,7 @@ int assay__config_read(struct assay__config_space *space, enum assay__config_axi
         if (!has_value(values, word)) {
             if (values->count == ASSAY__CONFIG_VALUES)
                 return assay_error_set(error, ASSAY_EINVAL, "--%s: more than %d values",
-                                       axes[axis].name, ASSAY__CONFIG_VALUES);
+                                       assay__axis_name(axis), ASSAY__CONFIG_VALUES);
             values->values[values->count++] = word;
         }
         at += length;
@@ -129,23 +124,18 @@ int assay__config_count(struct assay__config_space *space, size_t most, struct a
 static int rewrite_one(struct assay__config_space *space, const char *name, size_t index,
                        struct assay_error *error)
 {
-    static const enum assay__change_kind kinds[] = {ASSAY__CHANGE_NONE, ASSAY__CHANGE_FLOAT16,
-                                                    ASSAY__CHANGE_WEIGHTS_INT8,
-                                                    ASSAY__CHANGE_DYNAMIC_INT8};
-    struct assay__change change = {.kind = ASSAY__CHANGE_NONE};
+    const struct assay__rewrite_precision *precision = assay__rewrite_precision_find(
+        space->axes[ASSAY__AXIS_PRECISION].values[index]);
     struct assay__rewrite_notes notes = {0};
     struct assay__model *model = NULL;
     struct assay_error why = {0};
-    for (size_t i = 0; precisions[i]; i++)
-        if (strcmp(precisions[i], space->axes[ASSAY__AXIS_PRECISION].values[index]) == 0)
-            change.kind = kinds[i];
     space->models[index] = name;
-    if (change.kind == ASSAY__CHANGE_NONE) return 0;
+    if (!precision) return 0;
     const char *path = assay__arena_printf(space->arena, "%s/precision-%zu.onnx", space->folder,
                                            index);
     if (!path) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     int code = assay__model_open(name, &model, NULL, &why);
-    if (!code) code = assay__change_rewrite(&change, model, &notes, &why);
+    if (!code) code = assay__rewrite_precision_apply(precision, model, &notes, &why);
     if (!code) code = assay__model_write(model, path, &why);
     assay__model_free(model);
     space->models[index] = code ? NULL : path;
@@ -180,7 +170,7 @@ void assay__config_end(struct assay__config_space *space)
 /* --- points ----------------------------------------------------------------------------------- */
 
 size_t assay__config_choice(const struct assay__config_space *space, size_t point,
-                            enum assay__config_axis axis)
+                            enum assay__axis axis)
 {
     for (size_t a = ASSAY__AXIS_COUNT; a-- > (size_t)axis;) {
         size_t count = space->axes[a].count ? space->axes[a].count : 1;
@@ -199,7 +189,7 @@ size_t assay__config_point(const struct assay__config_space *space, const size_t
 }
 
 static void set_value(struct assay_run_options *options, const struct assay__config_space *space,
-                      enum assay__config_axis axis, size_t choice)
+                      enum assay__axis axis, size_t choice)
 {
     const char *text = space->axes[axis].values[choice];
     switch (axis) {
@@ -220,18 +210,24 @@ static void set_value(struct assay_run_options *options, const struct assay__con
 }
 
 int assay__config_apply(const struct assay__config_space *space, size_t point,
-                        struct assay_run_options *options, struct assay_error *error)
+                        struct assay_run_options *options, struct assay__arm_identity *identity,
+                        struct assay_error *error)
 {
+    struct assay__axis_value *axes = assay__arena_array(space->arena, ASSAY__AXIS_COUNT,
+                                                        sizeof *axes);
     const char *label = "";
-    for (size_t a = 0; a < ASSAY__AXIS_COUNT && label; a++) {
+    size_t count = 0;
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT && axes && label; a++) {
         if (!space->axes[a].count) continue;
-        size_t choice = assay__config_choice(space, point, (enum assay__config_axis)a);
+        enum assay__axis axis = (enum assay__axis)a;
+        size_t choice = assay__config_choice(space, point, axis);
+        axes[count] = (struct assay__axis_value){axis, space->axes[a].values[choice]};
         label = assay__arena_printf(space->arena, "%s%s%s=%s", label, *label ? " " : "",
-                                    axes[a].name, space->axes[a].values[choice]);
-        set_value(options, space, (enum assay__config_axis)a, choice);
+                                    assay__axis_name(axis), axes[count++].value);
+        set_value(options, space, axis, choice);
     }
-    if (!label) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    options->label = label;
+    if (!axes || !label) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    *identity = (struct assay__arm_identity){.label = label, .axes = axes, .axis_count = count};
     if (!space->axes[ASSAY__AXIS_PRECISION].count) return 0;
     const char *refusal =
         space->refusals[assay__config_choice(space, point, ASSAY__AXIS_PRECISION)];

@@ -5,6 +5,7 @@
 #define ASSAY_EXPERIMENT_CONFIG_SPACE_H
 
 #include "base/arena.h"
+#include "run/arm/arm.h"
 
 #include <assay/error.h>
 #include <assay/run.h>
@@ -13,18 +14,6 @@
 #include <stddef.h>
 
 #define ASSAY__CONFIG_VALUES 64 /* of an axis, at most */
-
-/* In the order of labels and of points: the last axis moves fastest. */
-enum assay__config_axis {
-    ASSAY__AXIS_DEVICE,
-    ASSAY__AXIS_PRECISION,
-    ASSAY__AXIS_OPT,
-    ASSAY__AXIS_THREADS,
-    ASSAY__AXIS_SPINNING,
-    ASSAY__AXIS_SEQ,
-    ASSAY__AXIS_BATCH,
-    ASSAY__AXIS_COUNT
-};
 
 struct assay__config_values {
     const char *values[ASSAY__CONFIG_VALUES];
@@ -44,8 +33,8 @@ struct assay__config_space {
 
 /** Adds the values of a comma-separated list, twins once. ASSAY_EINVAL with a message for people:
  *  not a value of the axis, an empty list, too many. Device names are taken as they are. */
-int assay__config_read(struct assay__config_space *space, enum assay__config_axis axis,
-                       const char *list, struct assay_error *error);
+int assay__config_read(struct assay__config_space *space, enum assay__axis axis, const char *list,
+                       struct assay_error *error);
 /** ASSAY_EINVAL with the limit: more threads than this machine can start in reasonable time (4 for
  *  each CPU, but 64 in any case). */
 int assay__config_check_threads(const struct assay__config_space *space, struct assay_error *error);
@@ -59,14 +48,15 @@ int assay__config_rewrite(struct assay__config_space *space, const char *model,
                           struct assay_error *error);
 /** The value of the axis at a point (index into its values; 0 where it does not vary). */
 size_t assay__config_choice(const struct assay__config_space *space, size_t point,
-                            enum assay__config_axis axis);
+                            enum assay__axis axis);
 /** The point with these choices, by axis. */
 size_t assay__config_point(const struct assay__config_space *space, const size_t *choices);
-/** What the point means for a run: device, model, options, and the label "device=cpu batch=8" in
- *  the arena. ASSAY_EUNSUPPORTED with the reason when its rewrite was refused (the label is set all
- *  the same). */
+/** What the point means for a run: device, model, options; and in the identity where it stands and
+ *  the label "device=cpu batch=8", in the arena. ASSAY_EUNSUPPORTED with the reason when its
+ * rewrite was refused (the identity is set all the same). */
 int assay__config_apply(const struct assay__config_space *space, size_t point,
-                        struct assay_run_options *options, struct assay_error *error);
+                        struct assay_run_options *options, struct assay__arm_identity *identity,
+                        struct assay_error *error);
 /** Removes the copies. */
 void assay__config_end(struct assay__config_space *space);
 

@@ -10,7 +10,7 @@
 
 static bool is_point(const struct assay__trial *trial)
 {
-    return strcmp(assay__trial_option(trial, "role"), ASSAY__SWEEP_CONFIRM) != 0;
+    return trial->role != ASSAY__ROLE_CONFIRM;
 }
 
 /* The nth point's trial; NULL: there are fewer. */
@@ -34,7 +34,7 @@ static size_t count_points(const struct assay_profile *profile)
 static int check_model(const struct assay_profile *kept, const struct assay_profile *now,
                        struct assay_error *error)
 {
-    const struct assay__model_info *a = &kept->model, *b = &now->model;
+    const struct assay__model_info *a = kept->models[0], *b = now->models[0];
     bool known = a->sha256 && *a->sha256 && b->sha256 && *b->sha256;
     if (strcmp(a->fingerprint, b->fingerprint) == 0 && a->parameters == b->parameters &&
         a->weight_bytes == b->weight_bytes && (!known || strcmp(a->sha256, b->sha256) == 0))
@@ -49,8 +49,7 @@ static int check_grid(const struct assay_profile *kept, const struct assay_profi
 {
     size_t had = count_points(kept), has = count_points(now);
     for (size_t i = 0; i < has && i < had; i++) {
-        const char *a = assay__trial_option(point_at(kept, i), "label"),
-                   *b = assay__trial_option(point_at(now, i), "label");
+        const char *a = point_at(kept, i)->label, *b = point_at(now, i)->label;
         if (strcmp(a, b) != 0)
             return assay_error_set(error, ASSAY_EINVAL,
                                    "%s holds another grid: its point %zu is '%s', here it is '%s'",
@@ -67,8 +66,7 @@ static int check_grid(const struct assay_profile *kept, const struct assay_profi
  * itself. */
 static bool is_asked(const char *key)
 {
-    static const char *const keys[] = {"goal", "slo", "memory_budget", ASSAY__SWEEP_DRIFT_LIMIT,
-                                       ASSAY__SWEEP_CLASS};
+    static const char *const keys[] = {"goal", "slo", "memory_budget", "drift_limit", "class"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(key, keys[i]) == 0) return true;
     return false;
@@ -95,16 +93,18 @@ static int check_inputs(const struct assay_profile *kept, const struct assay__tr
     }
     if (same) return 0;
     return assay_error_set(error, ASSAY_EINVAL, "%s was measured with other inputs (point '%s')",
-                           kept->path, assay__trial_option(a, "label"));
+                           kept->path, a->label);
 }
 
 static int check_point(const struct assay_profile *kept, const struct assay__trial *a,
                        const struct assay__trial *b, struct assay_error *error)
 {
     if (!a->launch_count || !b->option_count) return 0; /* nothing of it is taken over */
-    if (strcmp(a->engine, b->engine) != 0 || strcmp(a->device, b->device) != 0)
+    if (strcmp(a->target.engine, b->target.engine) != 0 ||
+        strcmp(a->target.device, b->target.device) != 0)
         return assay_error_set(error, ASSAY_EINVAL, "%s was measured on %s %s, this is %s %s",
-                               kept->path, a->engine, a->device, b->engine, b->device);
+                               kept->path, a->target.engine, a->target.device, b->target.engine,
+                               b->target.device);
     for (size_t i = 0; i < b->option_count; i++) {
         const char *key = b->options[i].key, *now = b->options[i].value,
                    *then = assay__trial_option(a, key);
@@ -119,7 +119,7 @@ static int check_point(const struct assay_profile *kept, const struct assay__tri
 int assay__sweep_resumable(const struct assay_profile *kept, const struct assay_profile *now,
                            struct assay_error *error)
 {
-    if (strcmp(kept->command, "sweep") != 0)
+    if (kept->kind != ASSAY__PROFILE_SWEEP)
         return assay_error_set(error, ASSAY_EINVAL, "%s is a profile of %s, not of sweep",
                                kept->path, kept->command);
     int code = check_model(kept, now, error);
@@ -178,6 +178,7 @@ static int adopt_trial(struct assay__arms *arms, size_t index, struct assay__tri
     *trial = *kept;
     *kept = empty;
     trial->id = id;
+    trial->model = empty.model;
     assay__arm_close(arms->items[index]);
     arms->items[index] = NULL;
     store_trial(arms, trial);
@@ -195,20 +196,12 @@ static int adopt_launches(struct assay__arms *arms, size_t index, struct assay__
         code = assay__arm_adopt(arms->items[index], launch, error);
         taken++;
     }
-    if (taken && !trial->engine_version[0]) {
-        trial->engine_version = kept->engine_version;
-        trial->engine_library = kept->engine_library;
+    if (taken && !trial->target.engine_version[0]) {
+        trial->target.engine_version = kept->target.engine_version;
+        trial->target.engine_library = kept->target.engine_library;
     }
     tally->launches_kept += (size_t)taken;
     return code;
-}
-
-static size_t good_launches(const struct assay__trial *trial)
-{
-    size_t good = 0;
-    for (size_t i = 0; i < trial->launch_count; i++)
-        good += trial->launches[i].state == ASSAY__TRIAL_OK;
-    return good;
 }
 
 int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, size_t count,
@@ -218,7 +211,7 @@ int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, siz
     for (size_t i = 0; i < count && !code; i++) {
         struct assay__trial *old = point_at(kept, i);
         if (!old || !arms->items[i] || !old->launch_count) continue;
-        bool ended = (old->state == ASSAY__TRIAL_FAILED && !good_launches(old)) ||
+        bool ended = (old->state == ASSAY__TRIAL_FAILED && !assay__trial_good_launches(old)) ||
                      (old->state == ASSAY__TRIAL_OK && old->launch_count >= (size_t)launches);
         if (ended) {
             if (old->state == ASSAY__TRIAL_FAILED)

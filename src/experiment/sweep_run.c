@@ -1,4 +1,5 @@
-/* sweep_run.c - see sweep_run.h. */
+/* sweep_run.c - measures the points of a sweep, resumes an earlier one, and runs the best two
+ * again. */
 #include "experiment/sweep_run.h"
 
 #include "judge/sweep.h"
@@ -10,17 +11,17 @@
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-/* What a point means, its device's class and role with it. *refusal says why it cannot run; "" it
+/* What a point means, and what its device makes of it. *refusal says why it cannot run; "" it
  * can. */
 static int point_options(const struct assay__sweep_plan *plan, size_t point,
-                         struct assay_run_options *one, const char **refusal,
-                         struct assay_error *error)
+                         struct assay_run_options *one, struct assay__arm_identity *identity,
+                         const char **refusal, struct assay_error *error)
 {
     const struct assay__config_space *space = plan->space;
     struct assay_error why = {0};
     *one = *plan->whole;
     *refusal = "";
-    int code = assay__config_apply(space, point, one, &why);
+    int code = assay__config_apply(space, point, one, identity, &why);
     if (code && code != ASSAY_EUNSUPPORTED) return assay_error_set(error, code, "%s", why.message);
     if (code && !(*refusal = assay__arena_strdup(space->arena, why.message)))
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
@@ -28,17 +29,10 @@ static int point_options(const struct assay__sweep_plan *plan, size_t point,
         plan->devices && space->axes[ASSAY__AXIS_DEVICE].count
             ? &plan->devices[assay__config_choice(space, point, ASSAY__AXIS_DEVICE)]
             : NULL;
-    const char *kind = device ? device->kind : plan->kind;
-    if (!device && (!kind || !*kind)) return 0;
     if (device && *device->refusal) *refusal = device->refusal;
-    if (device ? device->software : plan->software) one->role = "software";
-    const char **tags = assay__arena_array(space->arena, one->tag_count + 1, sizeof *tags);
-    const char *tag = assay__arena_printf(space->arena, "%s=%s", ASSAY__SWEEP_CLASS, kind);
-    if (!tags || !tag) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    for (size_t i = 0; i < one->tag_count; i++)
-        tags[i] = one->tags[i];
-    tags[one->tag_count++] = tag;
-    one->tags = tags;
+    if (device) identity->device_class = device->device_class;
+    identity->software = device ? device->software : plan->software;
+    if (identity->software) identity->role = ASSAY__ROLE_SOFTWARE;
     return 0;
 }
 
@@ -46,11 +40,12 @@ static int add_point(struct assay__arms *arms, const struct assay__sweep_plan *p
                      struct assay_error *error)
 {
     struct assay_run_options one;
+    struct assay__arm_identity identity;
     const char *refusal = "";
-    int code = point_options(plan, point, &one, &refusal, error);
+    int code = point_options(plan, point, &one, &identity, &refusal, error);
     if (code) return code;
-    return *refusal ? assay__arms_add_refused(arms, &one, refusal, NULL, error)
-                    : assay__arms_add(arms, &one, NULL, error);
+    return *refusal ? assay__arms_add_refused(arms, &one, &identity, refusal, NULL, error)
+                    : assay__arms_add(arms, &one, &identity, NULL, error);
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
@@ -86,7 +81,7 @@ static int trust(const struct assay__sweep_plan *plan, size_t point)
            device = assay__config_choice(space, point, ASSAY__AXIS_DEVICE);
     bool as_is = !precisions->count || strcmp(precisions->values[precision], "float32") == 0;
     bool cpu = !space->axes[ASSAY__AXIS_DEVICE].count || !plan->devices ||
-               strcmp(plan->devices[device].kind, "cpu") == 0;
+               plan->devices[device].device_class == ASSAY__CLASS_CPU;
     return 2 * as_is + cpu;
 }
 
@@ -95,12 +90,11 @@ static int trust(const struct assay__sweep_plan *plan, size_t point)
 static size_t reference_of(const struct assay__arms *arms, const struct assay__sweep_plan *plan,
                            size_t point, size_t count)
 {
-    static const enum assay__config_axis same[] = {ASSAY__AXIS_SEQ, ASSAY__AXIS_BATCH};
+    static const enum assay__axis same[] = {ASSAY__AXIS_SEQ, ASSAY__AXIS_BATCH};
     size_t best = SIZE_MAX;
     for (size_t k = 0; k < count; k++) {
         const struct assay__trial *trial = assay__arms_trial(arms, k);
-        const struct assay_metric *m = assay_metrics_get(trial->metrics, "outputs.nonfinite");
-        bool fits = m && m->state != ASSAY_UNAVAILABLE && m->value == 0;
+        bool fits = assay__trial_value(trial, "outputs.nonfinite") == 0;
         for (size_t i = 0; i < 2 && fits; i++)
             fits = assay__config_choice(plan->space, k, same[i]) ==
                    assay__config_choice(plan->space, point, same[i]);
@@ -114,7 +108,7 @@ static size_t reference_of(const struct assay__arms *arms, const struct assay__s
 static int judge_outputs(struct assay__arms *arms, const struct assay__sweep_plan *plan,
                          size_t count, struct assay_error *error)
 {
-    static const enum assay__config_axis axes[] = {ASSAY__AXIS_DEVICE, ASSAY__AXIS_PRECISION};
+    static const enum assay__axis axes[] = {ASSAY__AXIS_DEVICE, ASSAY__AXIS_PRECISION};
     int code = 0;
     for (size_t i = 0; i < count && !code; i++)
         code = assay__arms_nonfinite(arms, i, error);
@@ -141,22 +135,22 @@ static int confirm(struct assay__arms *arms, const struct assay__sweep_plan *pla
                    struct assay__sweep_tally *tally, struct assay_error *error)
 {
     struct assay_profile *profile = arms->recording.profile;
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
     size_t first = arms->count;
-    int code = arena && assay__sweep(profile, &limits, arena, &sweep) == 0
+    int code = arena && assay__sweep(profile, arena, &sweep) == 0
                    ? 0
                    : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (code || sweep.best == SIZE_MAX || sweep.next == SIZE_MAX) goto out;
     const size_t points[] = {sweep.best, sweep.next};
     for (size_t i = 0; i < 2 && !code; i++) {
         struct assay_run_options one;
+        struct assay__arm_identity identity;
         const char *refusal = "";
-        code = point_options(plan, points[i], &one, &refusal, error);
-        one.role = ASSAY__SWEEP_CONFIRM;
+        code = point_options(plan, points[i], &one, &identity, &refusal, error);
+        identity.role = ASSAY__ROLE_CONFIRM;
         one.launches = ASSAY__SWEEP_CONFIRM_LAUNCHES;
-        if (!code) code = assay__arms_add(arms, &one, NULL, error);
+        if (!code) code = assay__arms_add(arms, &one, &identity, NULL, error);
     }
     if (!code) code = assay__arms_launch(arms, first, 2, ASSAY__SWEEP_CONFIRM_LAUNCHES, error);
     tally->confirmed = !code;
@@ -203,12 +197,13 @@ static int put_wall(struct assay__arms *arms, uint64_t start_ns, struct assay_er
         {"sweep.wall.overhead", "total - measuring - loading", total_s - measuring_s - loading_s},
     };
     struct assay_metrics *metrics = assay__arms_trial(arms, 0)->metrics;
-    int code = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !code; i++)
-        code = i == 3 ? assay_metrics_derived(metrics, rows[i].name, rows[i].value, "clock",
-                                              rows[i].note)
-                      : assay_metrics_measured(metrics, rows[i].name, rows[i].value, "clock",
-                                               rows[i].note);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct assay_metric metric = {rows[i].name, rows[i].value,
+                                      NULL,         i == 3 ? ASSAY_DERIVED : ASSAY_MEASURED,
+                                      "clock",      rows[i].note};
+        assay_metrics_put(metrics, &metric);
+    }
+    int code = assay_metrics_failed(metrics);
     return code ? assay_error_set(error, code, "out of memory for the metrics") : 0;
 }
 

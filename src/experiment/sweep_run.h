@@ -10,7 +10,7 @@
 
 /* What is known of a value of the device axis. */
 struct assay__sweep_device {
-    const char *kind; /* "cpu", "gpu", "npu"; "" unknown */
+    enum assay__device_class device_class;
     bool software;
     const char *refusal; /* why it cannot be used; "" it can */
 };
@@ -19,8 +19,7 @@ struct assay__sweep_plan {
     const struct assay__config_space *space;
     const struct assay_run_options *whole;
     const struct assay__sweep_device *devices; /* by value of the device axis; NULL: none varies */
-    const char *kind;           /* class of the one device when none varies; NULL or "" unknown */
-    bool software;              /* that one device is emulated */
+    bool software;                             /* the one device is emulated, when none varies */
     struct assay_profile *kept; /* of an earlier capture, which must outlive the new one; NULL */
     bool confirm;
     uint64_t start_ns; /* when the command began */

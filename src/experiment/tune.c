@@ -1,4 +1,4 @@
-/* tune.c - see tune.h.
+/* tune.c - chooses the configurations that a tuning tries next.
  *
  * A proposal is the untried point of the largest expected improvement over the best tried one
  * (Jones, Schonlau, Welch, Efficient Global Optimization, 1998), of the belief without noise, times
@@ -150,7 +150,7 @@ void assay__tune_ban(struct assay__tune *tune, size_t axis, size_t value)
 
 /* --- belief ----------------------------------------------------------------------------------- */
 
-static int believe(struct assay__tune *tune, size_t count, bool adapt)
+static int fit_surrogate(struct assay__tune *tune, size_t count, bool adapt)
 {
     int code = assay__vec_grow((void **)&tune->scratch, &tune->scratch_capacity, count + 1,
                                sizeof *tune->scratch);
@@ -246,9 +246,9 @@ static int search_round(struct assay__tune *tune, size_t *points, size_t *count)
         take(tune, point, points, count);
         tune->seen[believed++] = (struct assay__tune_observation){point, tune->round,
                                                                   tune->mean[point]};
-        code = believe(tune, believed, false);
+        code = fit_surrogate(tune, believed, false);
     }
-    if (!code && believed > real) code = believe(tune, real, false);
+    if (!code && believed > real) code = fit_surrogate(tune, real, false);
     return code;
 }
 
@@ -259,8 +259,8 @@ static size_t rank(const struct assay__tune *tune, size_t *points, size_t most, 
     for (size_t p = 0; p < tune->points; p++) {
         if (tune->state[p] != GOOD) continue;
         double apart = tune->mean[p] - tune->mean[best];
-        if (plausible && apart > 2 * hypot(tune->deviation[p], tune->deviation[best]) + 0.01)
-            continue;
+        double own = tune->deviation[p], other = tune->deviation[best];
+        if (plausible && apart > 2 * sqrt(own * own + other * other) + 0.01) continue;
         size_t at = count < most ? count++ : most;
         if (at == most && tune->mean[p] >= tune->mean[points[most - 1]]) continue;
         if (at == most) at--;
@@ -310,7 +310,7 @@ static void add_incumbent(struct assay__tune *tune, size_t *points, size_t *coun
 int assay__tune_round(struct assay__tune *tune, enum assay__tune_stage *stage, size_t *points,
                       size_t *count)
 {
-    int code = tune->seen_count ? believe(tune, tune->seen_count, true) : 0;
+    int code = tune->seen_count ? fit_surrogate(tune, tune->seen_count, true) : 0;
     *count = 0;
     while (!code && *count == 0 && tune->stage != ASSAY__TUNE_DONE) {
         *stage = tune->stage;

@@ -1,4 +1,4 @@
-/* tune_session.c - see tune_session.h.
+/* tune_session.c - runs a tuning: launches what the search asks for until the budget is spent.
  *
  * A point has one arm for the search (role "start" or "search"); the finalists have fresh ones
  * (role "finalist"), so that what chose them does not judge them; what the best owes to each
@@ -47,7 +47,7 @@ static double elapsed_s(const struct session *s)
 
 static double left_s(const struct session *s)
 {
-    return s->job->budget_s - elapsed_s(s);
+    return s->job->plan->budget_s - elapsed_s(s);
 }
 
 static double guess_s(const struct session *s, size_t point)
@@ -58,7 +58,7 @@ static double guess_s(const struct session *s, size_t point)
 
 /* --- the grid --------------------------------------------------------------------------------- */
 
-static size_t value_of(const struct assay__config_space *space, enum assay__config_axis axis,
+static size_t value_of(const struct assay__config_space *space, enum assay__axis axis,
                        const char *word, size_t otherwise)
 {
     for (size_t i = 0; i < space->axes[axis].count; i++)
@@ -104,27 +104,22 @@ static void make_grid(const struct assay__config_space *space, struct assay__tun
 
 /* --- arms ------------------------------------------------------------------------------------- */
 
-static int add_arm(struct session *s, size_t point, const char *role, double time_s, size_t *index,
-                   struct assay_error *error)
+static int add_arm(struct session *s, size_t point, enum assay__trial_role role, double time_s,
+                   size_t *index, struct assay_error *error)
 {
     const struct assay__tune_job *job = s->job;
     struct assay_run_options one = *job->whole;
     struct assay_error refusal = {0};
-    const char *tags[16];
-    size_t device = assay__config_choice(job->space, point, ASSAY__AXIS_DEVICE), count = 0;
-    int code = assay__config_apply(job->space, point, &one, &refusal);
+    struct assay__arm_identity identity;
+    size_t device = assay__config_choice(job->space, point, ASSAY__AXIS_DEVICE);
+    int code = assay__config_apply(job->space, point, &one, &identity, &refusal);
     if (code && code != ASSAY_EUNSUPPORTED) return assay_error_set(error, code, "out of memory");
-    for (; count < one.tag_count && count < 15; count++)
-        tags[count] = one.tags[count];
-    if (job->software[device]) tags[count++] = "software=yes";
-    one.tags = tags;
-    one.tag_count = count;
-    one.role = role;
+    identity.software = job->software[device];
+    identity.role = role;
     if (!one.iterations) one.time_s = time_s;
-    if (job->refusals[device])
-        return assay__arms_add_refused(s->arms, &one, job->refusals[device], index, error);
-    if (code) return assay__arms_add_refused(s->arms, &one, refusal.message, index, error);
-    return assay__arms_add(s->arms, &one, index, error);
+    const char *why = job->refusals[device] ? job->refusals[device] : refusal.message;
+    return *why ? assay__arms_add_refused(s->arms, &one, &identity, why, index, error)
+                : assay__arms_add(s->arms, &one, &identity, index, error);
 }
 
 static const struct {
@@ -135,10 +130,10 @@ static const struct {
                    {"latency.mean", 0.5}};
 
 /* NaN: there is no limit of latency. */
-static double limit_quantile(const struct assay__sweep_limits *limits)
+static double limit_quantile(const struct assay__plan *plan)
 {
-    for (size_t i = 0; limits->slo_metric && i < sizeof percentiles / sizeof percentiles[0]; i++)
-        if (strcmp(percentiles[i].name, limits->slo_metric) == 0) return percentiles[i].q;
+    for (size_t i = 0; plan->slo_metric && i < sizeof percentiles / sizeof percentiles[0]; i++)
+        if (strcmp(percentiles[i].name, plan->slo_metric) == 0) return percentiles[i].q;
     return NAN;
 }
 
@@ -146,7 +141,7 @@ static double limit_quantile(const struct assay__sweep_limits *limits)
  * warm-up. */
 static double limit_needs_s(const struct session *s, size_t point)
 {
-    double q = limit_quantile(s->job->limits);
+    double q = limit_quantile(s->job->plan);
     if (!(q > 0.5 && q < 1) || !isfinite(s->p50_s[point])) return 0;
     return 2.2 * (double)assay__stats_percentile_needs(q) * s->p50_s[point];
 }
@@ -154,19 +149,19 @@ static double limit_needs_s(const struct session *s, size_t point)
 /* How much worse than allowed, as a factor that the search can follow back to what is allowed. */
 static double penalty(const struct session *s, size_t index, const struct assay__launch *launch)
 {
-    const struct assay__sweep_limits *limits = s->job->limits;
+    const struct assay__plan *plan = s->job->plan;
     double factor = 1;
     size_t count = 0, kept = launch->sample_count - launch->warmup;
     const struct assay__outcome *outcomes = assay__arm_outcomes(s->arms->items[index], &count);
     double peak = count ? outcomes[count - 1].memory.peak : NAN;
-    if (isfinite(limits->memory_bytes) && peak > limits->memory_bytes)
-        factor *= 1.3 * pow(peak / limits->memory_bytes, 2);
-    double q = limit_quantile(limits);
+    if (isfinite(plan->memory_bytes) && peak > plan->memory_bytes)
+        factor *= 1.3 * pow(peak / plan->memory_bytes, 2);
+    double q = limit_quantile(plan);
     double *sorted = q > 0 && kept ? malloc(kept * sizeof *sorted) : NULL;
     if (!sorted) return factor;
     memcpy(sorted, launch->samples_ns + launch->warmup, kept * sizeof *sorted);
     assay__stats_sort(sorted, kept);
-    double over = assay__stats_percentile(sorted, kept, q) / 1e9 / limits->slo_s;
+    double over = assay__stats_percentile(sorted, kept, q) / 1e9 / plan->slo_s;
     if (over > 1) factor *= 1.3 * over * over;
     free(sorted);
     return factor;
@@ -174,7 +169,7 @@ static double penalty(const struct session *s, size_t index, const struct assay_
 
 static bool wants_energy(const struct session *s)
 {
-    return s->job->limits->goal == ASSAY__SWEEP_ENERGY;
+    return s->job->plan->goal == ASSAY__PLAN_ENERGY;
 }
 
 /* One launch; *cost is NaN when it failed or was not made. */
@@ -194,7 +189,7 @@ static int launch(struct session *s, size_t point, size_t index, double *cost,
     if (last->state != ASSAY__TRIAL_OK || !(last->p50_ns > 0)) return 0;
     s->p50_s[point] = last->p50_ns / 1e9;
     *cost = last->p50_ns / 1e9;
-    if (s->job->limits->goal == ASSAY__SWEEP_THROUGHPUT && trial->batch > 0)
+    if (s->job->plan->goal == ASSAY__PLAN_THROUGHPUT && trial->batch > 0)
         *cost /= (double)trial->batch;
     *cost *= penalty(s, index, last);
     return 0;
@@ -216,11 +211,10 @@ static bool was_lost(const struct session *s, size_t index)
  * advise. */
 static bool is_broken(const struct session *s, size_t point)
 {
-    return !s->job->allow_drift && s->broken[point] > 0;
+    return isfinite(s->job->plan->drift_limit) && s->broken[point] > 0;
 }
 
-static bool has_same(const struct session *s, size_t point, size_t other,
-                     enum assay__config_axis axis)
+static bool has_same(const struct session *s, size_t point, size_t other, enum assay__axis axis)
 {
     return assay__config_choice(s->job->space, point, axis) ==
            assay__config_choice(s->job->space, other, axis);
@@ -247,22 +241,29 @@ static void judge_outputs(struct session *s, size_t point, size_t index)
 {
     bool same_device = has_same(s, point, s->start, ASSAY__AXIS_DEVICE);
     if (same_device == has_same(s, point, s->start, ASSAY__AXIS_PRECISION)) return;
-    enum assay__config_axis axis = same_device ? ASSAY__AXIS_PRECISION : ASSAY__AXIS_DEVICE;
+    enum assay__axis axis = same_device ? ASSAY__AXIS_PRECISION : ASSAY__AXIS_DEVICE;
     size_t value = assay__config_choice(s->job->space, point, axis);
     size_t reference = reference_of(s, point);
     struct assay__drift drift = {0};
     double worst = NAN;
-    if (s->job->allow_drift || s->drift_known[same_device][value] || reference == SIZE_MAX) return;
+    if (!isfinite(s->job->plan->drift_limit) || s->drift_known[same_device][value] ||
+        reference == SIZE_MAX)
+        return;
     if (assay__drift_folders(assay__arm_outputs(s->arms->items[reference]),
                              assay__arm_outputs(s->arms->items[index]), &drift, NULL) == 0)
         for (size_t i = 0; i < drift.output_count; i++)
             worst = drift.outputs[i].broken ? INFINITY : fmax(worst, drift.outputs[i].relative_l2);
     assay__drift_free(&drift);
     s->drift_known[same_device][value] = !isnan(worst);
-    if (worst > ASSAY__DRIFT_LIMIT) assay__tune_ban(s->tune, axis, value);
+    if (worst > s->job->plan->drift_limit) assay__tune_ban(s->tune, axis, value);
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
+
+static enum assay__trial_role search_role(const struct session *s, size_t point)
+{
+    return point == s->start ? ASSAY__ROLE_START : ASSAY__ROLE_SEARCH;
+}
 
 /* The first launches of a point: one that was lost is repeated while there is time, in an arm of
  * its own, for a trial with a lost launch has failed. */
@@ -274,8 +275,8 @@ static int launch_first(struct session *s, size_t point, double *cost, struct as
         if (isfinite(*cost) || isfinite(s->p50_s[point]) || !was_lost(s, s->arm[point]) ||
             left_s(s) < guess_s(s, point))
             break;
-        code = add_arm(s, point, point == s->start ? "start" : "search", s->job->whole->time_s,
-                       &s->arm[point], error);
+        code = add_arm(s, point, search_role(s, point), s->job->whole->time_s, &s->arm[point],
+                       error);
         if (!code) code = launch(s, point, s->arm[point], cost, error);
     }
     return code;
@@ -287,14 +288,14 @@ static int try_point(struct session *s, size_t point, struct assay_error *error)
     double cost = NAN;
     int code = 0;
     if (s->arm[point] == SIZE_MAX)
-        code = add_arm(s, point, point == s->start ? "start" : "search", s->job->whole->time_s,
-                       &s->arm[point], error);
+        code = add_arm(s, point, search_role(s, point), s->job->whole->time_s, &s->arm[point],
+                       error);
     if (!code) code = launch_first(s, point, &cost, error);
     if (code || assay__arms_interrupted(s->arms)) return code;
     if (isfinite(cost) && isnan(s->broken[point])) {
         code = assay__arms_nonfinite(s->arms, s->arm[point], error);
         if (code) return code;
-        s->broken[point] = assay__trial_known(assay__arms_trial(s->arms, s->arm[point]),
+        s->broken[point] = assay__trial_value(assay__arms_trial(s->arms, s->arm[point]),
                                               "outputs.nonfinite");
     }
     if (is_broken(s, point)) cost = NAN; /* as good as failed */
@@ -312,7 +313,7 @@ static double reserve_s(const struct session *s)
     size_t best = assay__tune_incumbent(s->tune);
     if (best == SIZE_MAX) return 0;
     double need_s = ASSAY__TUNE_FINAL_LAUNCHES * (2 * guess_s(s, best) + guess_s(s, s->start));
-    return fmin(need_s * 1.1, RESERVE_MOST * s->job->budget_s);
+    return fmin(need_s * 1.1, RESERVE_MOST * s->job->plan->budget_s);
 }
 
 static int search(struct session *s, size_t *finalists, size_t *count, struct assay_error *error)
@@ -344,8 +345,9 @@ static int search(struct session *s, size_t *finalists, size_t *count, struct as
 
 /* Launches of each of the points in arms of their own, alternating, while the budget lasts;
  * `most_s` is how long one may measure where the limit of latency needs more than `time_s`. */
-static int measure_anew(struct session *s, const size_t *points, size_t count, const char *role,
-                        double time_s, double most_s, struct assay_error *error)
+static int measure_anew(struct session *s, const size_t *points, size_t count,
+                        enum assay__trial_role role, double time_s, double most_s,
+                        struct assay_error *error)
 {
     size_t arms[ASSAY__TUNE_ROUND];
     double round_s = 0;
@@ -458,7 +460,8 @@ static int final(struct session *s, size_t *points, size_t *finalists, struct as
     double launches = (double)(count * ASSAY__TUNE_FINAL_LAUNCHES),
            room_s = (FINAL_SHARE * left_s(s) - sum_s(s, points, count)) / launches;
     if (room_s > 0) time_s = fmin(fmax(time_s, FINAL_LONGEST_S), time_s + room_s);
-    return measure_anew(s, points, count, "finalist", time_s, 0.8 * left_s(s) / launches, error);
+    return measure_anew(s, points, count, ASSAY__ROLE_FINALIST, time_s, 0.8 * left_s(s) / launches,
+                        error);
 }
 
 /* Each setting of the best that differs from the start's, set back alone, unless that was a
@@ -475,7 +478,7 @@ static int ablate(struct session *s, size_t best, const size_t *finalists, size_
             points[count++] = changed;
     }
     if (count < 2 || sum_s(s, points, count) > left_s(s)) return 0;
-    return measure_anew(s, points, count, "ablation", s->job->whole->time_s, 0, error);
+    return measure_anew(s, points, count, ASSAY__ROLE_ABLATION, s->job->whole->time_s, 0, error);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -484,7 +487,7 @@ static size_t point_of(const struct session *s, const char *label)
 {
     for (size_t p = 0; p < s->job->space->points; p++)
         if (s->arm[p] != SIZE_MAX &&
-            strcmp(assay__trial_option(assay__arms_trial(s->arms, s->arm[p]), "label"), label) == 0)
+            strcmp(assay__arms_trial(s->arms, s->arm[p])->label, label) == 0)
             return p;
     return SIZE_MAX;
 }
@@ -497,7 +500,7 @@ static int conclude(struct session *s, struct assay_error *error)
         code = assay__arms_conclude(s->arms, i, error);
     for (size_t i = s->concluded; i < s->arms->count && !code; i++) {
         if (!s->arms->items[i]) continue;
-        size_t point = point_of(s, assay__trial_option(assay__arms_trial(s->arms, i), "label"));
+        size_t point = point_of(s, assay__arms_trial(s->arms, i)->label);
         size_t reference = point != SIZE_MAX ? reference_of(s, point) : SIZE_MAX;
         code = assay__arms_nonfinite(s->arms, i, error);
         if (!code && reference != SIZE_MAX && reference != i)
@@ -509,7 +512,7 @@ static int conclude(struct session *s, struct assay_error *error)
 
 /* What the report will call the best: what something else owes to its settings is of no use.
  * SIZE_MAX: none that was judged. */
-static int judge(struct session *s, size_t *best, struct assay_error *error)
+static int find_best(struct session *s, size_t *best, struct assay_error *error)
 {
     const struct assay_profile *profile = s->arms->recording.profile;
     struct assay__arena *arena = assay__arena_new();
@@ -524,7 +527,7 @@ static int judge(struct session *s, size_t *best, struct assay_error *error)
     return code;
 }
 
-static int begin(struct session *s, struct assay_error *error)
+static int start_session(struct session *s, struct assay_error *error)
 {
     const struct assay__tune_job *job = s->job;
     struct assay__tune_options options = {s->start, job->configurations, job->seed};
@@ -539,8 +542,10 @@ static int begin(struct session *s, struct assay_error *error)
         s->arm[p] = SIZE_MAX;
         s->launch_s[p] = s->p50_s[p] = s->broken[p] = NAN;
     }
-    int code = assay__arms_begin(s->arms, job->whole, error);
-    if (!code) code = add_arm(s, s->start, "start", job->whole->time_s, &s->arm[s->start], error);
+    int code = assay__arms_begin(s->arms, job->whole, job->plan, error);
+    if (!code)
+        code = add_arm(s, s->start, ASSAY__ROLE_START, job->whole->time_s, &s->arm[s->start],
+                       error);
     if (!code) code = assay__arms_start(s->arms, error);
     for (size_t a = 0; a <= ASSAY__AXIS_PRECISION && !code; a++)
         for (size_t v = 0; v < job->space->axes[a].count && !code; v++) {
@@ -550,7 +555,8 @@ static int begin(struct session *s, struct assay_error *error)
             if (!refused) continue;
             assay__tune_ban(s->tune, a, v);
             if (point != s->start)
-                code = add_arm(s, point, "refused", job->whole->time_s, &s->arm[point], error);
+                code = add_arm(s, point, ASSAY__ROLE_REFUSED, job->whole->time_s, &s->arm[point],
+                               error);
         }
     return code;
 }
@@ -562,11 +568,11 @@ int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *
     size_t points[ASSAY__TUNE_ROUND + 1], count = 0, best = SIZE_MAX;
     make_grid(job->space, &s.grid);
     s.start = usable_start(job, &s.grid);
-    int code = begin(&s, error);
+    int code = start_session(&s, error);
     if (!code) code = search(&s, points, &count, error);
     if (!code && count) code = final(&s, points, &count, error);
     if (!code && count && !wants_energy(&s) && !assay__arms_interrupted(arms)) {
-        code = judge(&s, &best, error);
+        code = find_best(&s, &best, error);
         if (!code && best != SIZE_MAX && best != s.start)
             code = ablate(&s, best, points, count, error);
     }

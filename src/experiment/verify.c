@@ -1,8 +1,9 @@
-/* verify.c - see verify.h. The order of work: one launch without changes says what a launch costs;
- * changes are taken in the order of their findings as long as the budget suffices for all their
- * launches; then rounds, each of one launch per arm, forwards and backwards in turn, so that a
- * drift of the machine meets all alike. What the rounds really cost is looked at after each: the
- * last changes are left out when the budget would not suffice. */
+/* verify.c - measures every change that the findings ask for against the run without it. The order
+ * of work: one launch without changes says what a launch costs; changes are taken in the order of
+ * their findings as long as the budget suffices for all their launches; then rounds, each of one
+ * launch per arm, forwards and backwards in turn, so that a drift of the machine meets all alike.
+ * What the rounds really cost is looked at after each: the last changes are left out when the
+ * budget would not suffice. */
 #include "experiment/verify_attempt.h"
 
 #include "judge/comparison.h"
@@ -214,7 +215,8 @@ static double baseline_s(struct assay__verifying *v)
 {
     size_t count = 0;
     if (v->baseline.arm == SIZE_MAX) return NAN;
-    double *medians = assay__trial_medians(assay__arms_trial(v->arms, v->baseline.arm), &count);
+    double *medians = assay__trial_costs(assay__arms_trial(v->arms, v->baseline.arm), "latency.p50",
+                                         &count);
     if (medians) assay__stats_sort(medians, count);
     double median = medians ? assay__stats_median(medians, count) : NAN;
     free(medians);

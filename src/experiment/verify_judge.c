@@ -35,7 +35,7 @@ static double batch_of(const struct assay__trial *trial)
 /* Medians of one sample's time; the first `most` launches. */
 static double *times_of(const struct assay__trial *trial, size_t most, size_t *count)
 {
-    double *medians = assay__trial_medians(trial, count);
+    double *medians = assay__trial_costs(trial, "latency.p50", count);
     if (medians && *count > most) *count = most;
     for (size_t i = 0; medians && i < *count; i++)
         medians[i] /= batch_of(trial);
@@ -44,7 +44,7 @@ static double *times_of(const struct assay__trial *trial, size_t most, size_t *c
 
 static double energy_of(const struct assay__trial *trial)
 {
-    return assay__trial_known(trial, "energy.inference.gross") / batch_of(trial);
+    return assay__trial_value(trial, "energy.inference.gross") / batch_of(trial);
 }
 
 /* By launches where each has its own number, which an interval needs; else by the two trials'
@@ -102,7 +102,7 @@ static void judge_drift(struct assay__verifying *v, const struct assay__trial *t
             v, assay__arena_printf(v->arena, "limit for this change %g", attempt->limit));
         return;
     }
-    double most = assay__trial_known(trial, "drift.max_absolute");
+    double most = assay__trial_value(trial, "drift.max_absolute");
     if (most == 0) drift->value = 0; /* all 0, and so is the reference */
     attempt->drift_note = say(
         v, assay__arena_printf(v->arena, "%s: %s", most == 0 ? "equal" : "not compared",

@@ -14,17 +14,15 @@
 
 #define LIMIT_LEAST_S 5.0 /* for one launch, however small the budget is */
 
-static const char *words_of(struct assay__verifying *v, const struct assay__attempt *attempt)
+static const char *describe_attempt(struct assay__verifying *v,
+                                    const struct assay__attempt *attempt)
 {
     struct assay__buf text = {0};
     for (size_t i = 0; i < attempt->change_count; i++) {
         if (i) assay__buf_puts(&text, " + ");
         assay__change_words(&text, attempt->changes[i]);
     }
-    const char *words = text.failed ? NULL
-                                    : assay__arena_strdup(v->arena, text.data ? text.data : "");
-    assay__buf_free(&text);
-    return words;
+    return assay__buf_keep(&text, v->arena);
 }
 
 static struct assay__attempt *attempt_of(struct assay__verifying *v,
@@ -62,7 +60,7 @@ int assay__verify_collect(struct assay__verifying *v)
         *made = (struct assay__attempt){.changes = {&result->change}, .change_count = 1};
         made->arm = SIZE_MAX;
         made->refusal = "";
-        made->words = words_of(v, made);
+        made->words = describe_attempt(v, made);
         if (!made->words) return ASSAY_ENOMEM;
     }
     v->out->changes = v->count;
@@ -71,19 +69,14 @@ int assay__verify_collect(struct assay__verifying *v)
 
 /* --- all that helped -------------------------------------------------------------------------- */
 
-static bool is_precision(enum assay__change_kind kind)
-{
-    return kind == ASSAY__CHANGE_FLOAT16 || kind == ASSAY__CHANGE_WEIGHTS_INT8 ||
-           kind == ASSAY__CHANGE_DYNAMIC_INT8;
-}
-
 /* Two of a kind, two precisions, and sizes that are fixed beside a batch that grows cannot be had
  * at once. */
 static bool exclude(enum assay__change_kind a, enum assay__change_kind b)
 {
     bool sized = a == ASSAY__CHANGE_FIX_DIMS || b == ASSAY__CHANGE_FIX_DIMS,
          batched = a == ASSAY__CHANGE_BATCH || b == ASSAY__CHANGE_BATCH;
-    return a == b || (is_precision(a) && is_precision(b)) || (sized && batched);
+    return a == b || (assay__change_is_precision(a) && assay__change_is_precision(b)) ||
+           (sized && batched);
 }
 
 static bool is_beaten(const struct assay__verifying *v, size_t index)
@@ -106,7 +99,7 @@ bool assay__verify_combine(struct assay__verifying *v)
     for (size_t i = 0; i < v->count; i++)
         if (strcmp(v->attempts[i].finding_state, "verified") == 0 && !is_beaten(v, i))
             v->all.changes[v->all.change_count++] = v->attempts[i].changes[0];
-    v->all.words = words_of(v, &v->all);
+    v->all.words = describe_attempt(v, &v->all);
     return v->all.words && v->all.change_count > 1;
 }
 
@@ -180,8 +173,10 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
 {
     struct assay_run_options options = v->options->run;
     struct assay__arms *arms = v->arms;
-    options.label = label;
-    options.role = attempt->change_count ? NULL : "reference";
+    const struct assay__arm_identity identity = {
+        .label = label,
+        .role = attempt->change_count ? ASSAY__ROLE_NONE : ASSAY__ROLE_REFERENCE,
+        .software = v->advice->trial->target.software};
     options.layers = ASSAY_LAYERS_OFF;
     options.memory = options.counters = false;
     if (attempt->change_count && !(options.launch_limit_s > 0)) /* a change may be much slower */
@@ -190,28 +185,15 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
     attempt->refusal = "";
     int code = apply(v, attempt, &options);
     if (code) return assay_error_set(error, code, "out of memory");
-    code = *attempt->refusal
-               ? assay__arms_add_refused(arms, &options, attempt->refusal, &attempt->arm, error)
-               : assay__arms_add(arms, &options, &attempt->arm, error);
+    code = *attempt->refusal ? assay__arms_add_refused(arms, &options, &identity, attempt->refusal,
+                                                       &attempt->arm, error)
+                             : assay__arms_add(arms, &options, &identity, &attempt->arm, error);
     if (v->same_profile)
         v->advice->trial = &v->advice->profile->trials[v->trial]; /* it may have moved */
     return code;
 }
 
 /* --- a kept profile --------------------------------------------------------------------------- */
-
-static const char *option_of(const struct assay__trial *trial, struct assay__arena *arena,
-                             const char *key, const char *none)
-{
-    const char *value = assay__trial_option(trial, key);
-    return *value && strcmp(value, none) != 0 ? assay__arena_strdup(arena, value) : NULL;
-}
-
-static int64_t number_of(const struct assay__trial *trial, const char *key)
-{
-    int64_t value = 0;
-    return assay__text_int64(assay__trial_option(trial, key), &value) == 0 && value > 0 ? value : 0;
-}
 
 /* "x=1x3x224x224" of every input. */
 static const char **shapes_of(const struct assay__trial *trial, struct assay__arena *arena,
@@ -226,8 +208,7 @@ static const char **shapes_of(const struct assay__trial *trial, struct assay__ar
         assay__buf_printf(&text, "%s=", input->name);
         for (int k = 0; k < input->rank; k++)
             assay__buf_printf(&text, "%s%lld", k ? "x" : "", (long long)input->dims[k]);
-        shapes[*count] = text.failed ? NULL : assay__arena_strdup(arena, text.data);
-        assay__buf_free(&text);
+        shapes[*count] = assay__buf_keep(&text, arena);
         if (!shapes[(*count)++]) return NULL;
     }
     return shapes;
@@ -238,7 +219,7 @@ static const char **shapes_of(const struct assay__trial *trial, struct assay__ar
 static const char **dims_of(const struct assay__advice *advice, struct assay__arena *arena,
                             size_t *count)
 {
-    const struct assay__model_info *m = &advice->profile->model;
+    const struct assay__model_info *m = advice->trial->model;
     const struct assay__trial *trial = advice->trial;
     size_t room = 1;
     for (size_t i = 0; i < m->input_count; i++)
@@ -268,25 +249,27 @@ int assay__verify_options_of(const struct assay__advice *advice, const char *mod
                              struct assay_error *error)
 {
     const struct assay__trial *trial = advice->trial;
-    const struct assay__model_info *info = &advice->profile->model;
+    const struct assay__model_info *info = advice->trial->model;
+    const struct assay__target *target = &trial->target;
     struct assay_run_options *run = &out->run;
     if (!advice->model)
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", advice->model_reason);
-    if (trial->engine && strcmp(trial->engine, "fake") == 0)
+    if (strcmp(target->engine, "fake") == 0)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "a profile does not hold the script that ran");
     *run = (struct assay_run_options){.size = sizeof *run};
     run->model = model ? model : info->path && *info->path ? info->path : info->name;
-    run->engine = trial->engine;
-    run->device = trial->device;
-    run->optimization = option_of(trial, arena, "opt", "");
-    run->cpus = option_of(trial, arena, "cpus", "any");
-    run->threads = (int)number_of(trial, "threads"); /* "2 (engine's default)" is no number */
-    run->streams = (int)number_of(trial, "streams");
-    run->spinning_off = strcmp(assay__trial_option(trial, "spinning"), "off") == 0;
-    run->seed = (uint64_t)number_of(trial, "seed");
-    run->generate = number_of(trial, "generate");
-    run->prompt = run->generate ? number_of(trial, "prompt") : 0;
+    run->engine = target->engine;
+    run->device = target->device;
+    run->optimization = target->optimization ? assay__optimization_name(target->optimization)
+                                             : NULL;
+    run->cpus = *target->cpus ? target->cpus : NULL;
+    run->threads = target->threads_default ? 0 : target->threads;
+    run->streams = target->streams;
+    run->spinning_off = target->spinning_off;
+    run->seed = trial->protocol.seed;
+    run->generate = trial->generation.tokens;
+    run->prompt = trial->generation.prompt;
     if (run->generate) {
         run->batch = trial->batch > 0 ? trial->batch : 0;
         return 0;
@@ -315,6 +298,7 @@ int assay__verify_carry(struct assay_profile *profile, const struct assay__findi
             f->severity = made.severity, f->title = made.title, f->advice = made.advice;
             f->evidence = made.evidence, f->evidence_count = made.evidence_count;
             f->expected_gain = made.expected_gain, f->energy_saving = made.energy_saving;
+            f->gain_estimated = made.gain_estimated;
             f->effort = made.effort; /* … and what this version says of it */
             f->severity = assay__verify_severity(f);
             found = true;

@@ -1,5 +1,5 @@
-/* comparison.c - see comparison.h. Speed is the launches' medians and their fast ends
- * (base/stats.h, assay__stats_compare_launches), energy the launches' energies
+/* comparison.c - compares the trials of one profile. Speed is the launches' medians and their fast
+ * ends (base/stats.h, assay__stats_compare_launches), energy the launches' energies
  * (run/watch/sensors_launches.c), judged by the rank test alone. Where a launch's energy is not
  * known (no sensor, or one that updates too seldom for one launch) there is a ratio without an
  * interval, and the reason. */
@@ -53,7 +53,7 @@ static bool is_usable(const struct assay__trial *trial)
 static int energy_of_launches(const struct assay__trial *trial, struct assay__comparison_row *row)
 {
     size_t count = 0;
-    double *values = assay__trial_values(trial, "energy.inference.gross", &count, NULL);
+    double *values = assay__trial_costs(trial, "energy.inference.gross", &count);
     if (!values) return ASSAY_ENOMEM;
     if (isfinite(row->judged.energy.value) && count >= ASSAY__COMPARISON_LAUNCHES) {
         assay__stats_sort(values, count);
@@ -82,11 +82,11 @@ static int fill_row(const struct assay_profile *profile, size_t index, struct as
     struct assay__judged *judged = &row->judged;
     int code = assay__judged_read(profile, index, arena, judged);
     if (code) return code;
-    if (!*judged->label) judged->label = trial->device;
+    if (!*judged->label) judged->label = trial->target.device;
     judged->usable = is_usable(trial) && isfinite(judged->latency.value);
     if (!judged->usable && !*judged->reason) judged->reason = "it has no latency";
     code = energy_of_launches(trial, row);
-    return code ? code : assay__fallback_read(trial, arena, &row->fallback);
+    return code ? code : assay__placement_summarise(trial, arena, &row->placement);
 }
 
 static size_t find_reference(const struct assay__comparison *all)
@@ -94,7 +94,7 @@ static size_t find_reference(const struct assay__comparison *all)
     size_t first = SIZE_MAX;
     for (size_t i = 0; i < all->count; i++) {
         if (!all->rows[i].judged.usable) continue;
-        if (strcmp(all->rows[i].judged.role, "reference") == 0) return i;
+        if (all->rows[i].judged.role == ASSAY__ROLE_REFERENCE) return i;
         if (first == SIZE_MAX) first = i;
     }
     return first;
@@ -126,15 +126,14 @@ int assay__comparison_launches(const struct assay__trial *a, const struct assay_
                                const char *metric, struct assay__ratio *ratio, const char **reason)
 {
     size_t a_count = 0, b_count = 0;
-    const char *a_why, *b_why;
+    const char *why = assay__trial_values_reason(a, metric);
+    if (!*why) why = assay__trial_values_reason(b, metric);
     *ratio = unknown_ratio;
-    double *x = assay__trial_values(a, metric, &a_count, &a_why),
-           *y = assay__trial_values(b, metric, &b_count, &b_why);
+    double *x = assay__trial_costs(a, metric, &a_count),
+           *y = assay__trial_costs(b, metric, &b_count);
     int code = x && y ? 0 : ASSAY_ENOMEM;
     if (!code && (a_count < ASSAY__COMPARISON_LAUNCHES || b_count < ASSAY__COMPARISON_LAUNCHES))
-        *reason = *a_why   ? a_why
-                  : *b_why ? b_why
-                           : "fewer than 5 launches of either side have one of their own";
+        *reason = *why ? why : "fewer than 5 launches of either side have one of their own";
     else if (!code)
         code = assay__stats_compare(x, a_count, y, b_count, ratio);
     free(x);
@@ -159,7 +158,7 @@ static int compare_rows(const struct assay_profile *profile,
     static const char energy[] = "energy.inference.gross";
     bool by_launch = base->energy_by_launch && row->energy_by_launch; /* like with like */
     row->energy_ratio = by_launch ? row->judged.energy.value / base->judged.energy.value
-                                  : assay__trial_known(b, energy) / assay__trial_known(a, energy);
+                                  : assay__trial_value(b, energy) / assay__trial_value(a, energy);
     int code = assay__comparison_speed(a, b, &row->speed, &row->judged.reason);
     row->verdict = verdict_of(&row->speed, true);
     if (!code && isfinite(row->energy_ratio))
@@ -175,9 +174,9 @@ static int judge_outputs(const struct assay_profile *profile, const struct assay
                          struct assay__comparison_row *row, struct assay__arena *arena)
 {
     const struct assay__comparison_row *base = &all->rows[all->reference];
-    const char *reference = profile->trials[base->judged.trial].device,
-               *device = profile->trials[row->judged.trial].device;
-    bool trusted = strcmp(assay__build_device(reference), "cpu") == 0;
+    const struct assay__target *reference = &profile->trials[base->judged.trial].target,
+                               *target = &profile->trials[row->judged.trial].target;
+    bool trusted = assay__target_is_fallback(reference);
     double broken = trusted && row != base ? row->judged.nonfinite.value
                                            : row->judged.own_nonfinite.value;
     if (!trusted && isnan(broken)) broken = row->judged.nonfinite.value;
@@ -189,7 +188,8 @@ static int judge_outputs(const struct assay_profile *profile, const struct assay
     else if (broken > 0)
         row->unadvised = assay__arena_printf(arena, "%.0f of its values are NaN or infinite",
                                              broken);
-    else if (row->judged.drift.value > ASSAY__DRIFT_LIMIT && strcmp(reference, device) != 0)
+    else if (row->judged.drift.value > ASSAY__DRIFT_LIMIT &&
+             strcmp(reference->device, target->device) != 0)
         row->unadvised = assay__arena_printf(
             arena, "its outputs are not those of %s (relative L2 %.2g, the limit is %.2g)",
             base->judged.label, row->judged.drift.value, ASSAY__DRIFT_LIMIT);
@@ -233,8 +233,8 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
     if (!code) code = say_batches(arena, out);
     out->reference = find_reference(out);
     for (size_t i = 0; i < out->count; i++) /* one that was to be it and did not run is none */
-        if (i != out->reference && strcmp(out->rows[i].judged.role, "reference") == 0)
-            out->rows[i].judged.role = "";
+        if (i != out->reference && out->rows[i].judged.role == ASSAY__ROLE_REFERENCE)
+            out->rows[i].judged.role = ASSAY__ROLE_NONE;
     for (size_t i = 0; i < out->count && out->reference != SIZE_MAX && code == 0; i++) {
         if (!out->rows[i].judged.usable) continue;
         code = judge_outputs(profile, out, &out->rows[i], arena);

@@ -4,8 +4,8 @@
 #ifndef ASSAY_JUDGE_COMPARISON_H
 #define ASSAY_JUDGE_COMPARISON_H
 
-#include "judge/fallback.h"
 #include "judge/judged.h"
+#include "judge/placement.h"
 
 #define ASSAY__COMPARISON_LAUNCHES 5 /* per arm: below that there is no verdict */
 /* Relative L2 of outputs from the reference's: above it a device or a precision computes something
@@ -38,7 +38,7 @@ struct assay__comparison_row {
     const char *energy_reason;          /* why there is no interval; "" */
     enum assay__verdict energy_verdict; /* FASTER: it takes less */
     const char *unadvised; /* why it is never recommended however good: its outputs; "" */
-    struct assay__fallback fallback;
+    struct assay__placement_summary placement;
 };
 
 enum assay__goal_kind {

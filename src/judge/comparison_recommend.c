@@ -52,8 +52,8 @@ static double merit(const struct assay__comparison_row *row, enum assay__goal_ki
 static bool could_be(const struct assay__comparison_row *row, enum assay__goal_kind goal)
 {
     return row->judged.usable && isfinite(merit(row, goal)) &&
-           strcmp(row->judged.role, "control") != 0 && strcmp(row->judged.role, "software") != 0 &&
-           !assay__fallback_is_total(&row->fallback);
+           row->judged.role != ASSAY__ROLE_CONTROL && row->judged.role != ASSAY__ROLE_SOFTWARE &&
+           !assay__placement_is_elsewhere(&row->placement);
 }
 
 static bool is_candidate(const struct assay__comparison_row *row, enum assay__goal_kind goal)
@@ -84,9 +84,9 @@ static void put_warnings(const struct assay__comparison_row *row, struct assay__
     if (row->judged.drift.value > L2_TOLD)
         assay__buf_printf(out, "; but its outputs differ (relative L2 %.2g)",
                           row->judged.drift.value);
-    if (row->fallback.elsewhere > 0)
-        assay__buf_printf(out, "; %.0f of its %.0f nodes ran elsewhere", row->fallback.elsewhere,
-                          row->fallback.elsewhere + row->fallback.nodes);
+    if (row->placement.elsewhere > 0)
+        assay__buf_printf(out, "; %.0f of its %.0f nodes ran elsewhere", row->placement.elsewhere,
+                          row->placement.elsewhere + row->placement.nodes);
 }
 
 static void put_value(const struct assay__comparison_row *row, enum assay__goal_kind goal,
@@ -124,8 +124,7 @@ static void choose_few(const struct assay_profile *profile, const struct assay__
         if (all->rows[i].judged.usable && m && m->state == ASSAY_UNAVAILABLE) why = m->note;
     }
     if (goal == ASSAY__FOR_ENERGY && !refused)
-        assay__buf_printf(text, "energy is not known of any candidate%s%.*s", *why ? ": " : "",
-                          (int)strcspn(why, ":"), why);
+        assay__buf_printf(text, "energy is not known of any candidate%s%s", *why ? ": " : "", why);
     else
         assay__buf_puts(text, "nothing that ran can be recommended");
 }
@@ -174,9 +173,10 @@ static int judge_rate(const struct assay__trial *a, const struct assay__trial *b
 }
 
 /* Above 1: the first is better; for energy the first's share of the second's. */
-static int judge(const struct assay_profile *profile, const struct assay__comparison_row *first,
-                 const struct assay__comparison_row *second, enum assay__goal_kind goal,
-                 struct assay__ratio *ratio, const char **reason)
+static int compare_rows(const struct assay_profile *profile,
+                        const struct assay__comparison_row *first,
+                        const struct assay__comparison_row *second, enum assay__goal_kind goal,
+                        struct assay__ratio *ratio, const char **reason)
 {
     const struct assay__trial *a = &profile->trials[first->judged.trial],
                               *b = &profile->trials[second->judged.trial];
@@ -210,8 +210,9 @@ static int put_refused(const struct assay_profile *profile, const struct assay__
         const char *none = "";
         char value[64];
         if (!is_refused(row, goal)) continue;
-        int code = best == SIZE_MAX ? 0
-                                    : judge(profile, row, &all->rows[best], goal, &ratio, &none);
+        int code = best == SIZE_MAX
+                       ? 0
+                       : compare_rows(profile, row, &all->rows[best], goal, &ratio, &none);
         if (code) return code;
         put_value(row, goal, value, sizeof value);
         if (is_better(&ratio, goal))
@@ -234,7 +235,7 @@ static int find_best(const struct assay_profile *profile, const struct assay__co
         struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
         const char *none = "";
         if (i == *best || !is_candidate(&all->rows[i], goal)) continue;
-        int code = judge(profile, &all->rows[i], &all->rows[*best], goal, &ratio, &none);
+        int code = compare_rows(profile, &all->rows[i], &all->rows[*best], goal, &ratio, &none);
         if (code) return code;
         if (is_better(&ratio, goal)) *best = i;
     }
@@ -260,7 +261,7 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
     char mine[64], other[64];
     put_value(first, goal, mine, sizeof mine);
     put_value(second, goal, other, sizeof other);
-    code = judge(profile, first, second, goal, &ratio, &reason);
+    code = compare_rows(profile, first, second, goal, &ratio, &reason);
     if (code) return code;
     if (!isfinite(ratio.ratio)) {
         assay__buf_printf(text, "%s %s, %s %s; no interval, so nothing is claimed: %s",
@@ -299,7 +300,7 @@ int assay__comparison_recommend(const struct assay_profile *profile, struct assa
         struct assay__buf text = {0};
         struct assay__recommendation *out = &all->recommendations[goal];
         code = recommend(profile, all, (enum assay__goal_kind)goal, out, &text);
-        if (!code) out->why = assay__arena_strdup(arena, text.data ? text.data : "");
+        if (!code) out->why = assay__arena_strdup(arena, assay__buf_text(&text));
         if (!code && (text.failed || !out->why)) code = ASSAY_ENOMEM;
         assay__buf_free(&text);
     }

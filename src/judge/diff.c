@@ -1,5 +1,5 @@
-/* diff.c - see diff.h: which trial of each profile, how one number is held against another, and the
- * sentences around the rows. */
+/* diff.c - compares several profiles: which trial of each profile, how one number is held against
+ * another, and the sentences around the rows. */
 #include "judge/diff.h"
 
 #include "judge/comparison.h"
@@ -55,7 +55,7 @@ const char *assay__diff_likelihood(int weight)
 struct assay__diff_delta assay__diff_no_delta(const char *reason)
 {
     return (struct assay__diff_delta){
-        NAN, NAN, {NAN, NAN, false}, NAN, NAN, ASSAY__DIFF_NOT_COMPARABLE, reason};
+        NAN, NAN, {NAN, NAN, false}, NAN, NAN, ASSAY__DIFF_NOT_COMPARABLE, reason, reason};
 }
 
 static bool all_positive(const struct assay__diff_values *side)
@@ -108,7 +108,7 @@ int assay__diff_digits(const struct assay__diff_delta *delta)
     return digits;
 }
 
-static void judge(const struct assay__ratio *found, struct assay__diff_delta *out)
+static void set_verdict(const struct assay__ratio *found, struct assay__diff_delta *out)
 {
     out->ratio = found->ratio;
     out->ci = found->ci;
@@ -119,12 +119,20 @@ static void judge(const struct assay__ratio *found, struct assay__diff_delta *ou
                                        : ASSAY__DIFF_SAME;
 }
 
+#define NO_INTERVAL "no interval: "
+
+static void no_interval(struct assay__diff_delta *out, const char *reason)
+{
+    out->reason = reason;
+    out->why = reason + sizeof NO_INTERVAL - 1;
+}
+
 int assay__diff_delta(const struct assay__diff_values *base, const struct assay__diff_values *other,
                       bool exact, struct assay__diff_delta *out)
 {
     *out = assay__diff_no_delta("");
     if (!isfinite(base->value) || !isfinite(other->value)) {
-        out->reason = "one side has no value";
+        out->reason = out->why = "one side has no value";
         return 0;
     }
     out->difference = other->value - base->value;
@@ -136,14 +144,14 @@ int assay__diff_delta(const struct assay__diff_values *base, const struct assay_
     }
     if (base->launch_count < ASSAY__COMPARISON_LAUNCHES ||
         other->launch_count < ASSAY__COMPARISON_LAUNCHES) {
-        out->reason = base->launch_count == 0 || other->launch_count == 0
-                          ? "no interval: the profiles do not hold it launch by launch"
-                          : "no interval: each side needs at least 5 launches that ended well "
-                            "(--launches)";
+        no_interval(out, base->launch_count == 0 || other->launch_count == 0
+                             ? NO_INTERVAL "the profiles do not hold it launch by launch"
+                             : NO_INTERVAL "each side needs at least 5 launches that ended well "
+                                           "(--launches)");
         return 0;
     }
     if (!all_positive(base) || !all_positive(other)) {
-        out->reason = "no interval: a ratio needs values above zero in every launch";
+        no_interval(out, NO_INTERVAL "a ratio needs values above zero in every launch");
         return 0;
     }
     struct assay__ratio found;
@@ -151,28 +159,10 @@ int assay__diff_delta(const struct assay__diff_values *base, const struct assay_
                                     other->launch_count, &found);
     if (code == ASSAY_ENOMEM) return code;
     if (code || !found.ci.known)
-        out->reason = "no interval: the rank test has no answer";
+        no_interval(out, NO_INTERVAL "the rank test has no answer");
     else
-        judge(&found, out);
+        set_verdict(&found, out);
     return 0;
-}
-
-double *assay__diff_launch_values(const struct assay__trial *trial, const char *name, size_t *count)
-{
-    double *values = calloc(trial->launch_count + 1, sizeof *values);
-    bool median = strcmp(name, "latency.p50") == 0;
-    *count = 0;
-    for (size_t i = 0; values && i < trial->launch_count; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        if (launch->state != ASSAY__TRIAL_OK) continue;
-        const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
-                                                       : NULL;
-        double value = median                               ? launch->p50_ns / 1e9
-                       : m && m->state != ASSAY_UNAVAILABLE ? m->value
-                                                            : NAN;
-        if (isfinite(value)) values[(*count)++] = value;
-    }
-    return values;
 }
 
 const struct assay__diff_metric *assay__diff_metric_find(const struct assay__diff *diff,
@@ -189,8 +179,7 @@ static const struct assay__trial *trial_of_label(const struct assay_profile *pro
                                                  const char *label)
 {
     for (size_t i = 0; i < profile->trial_count && *label; i++)
-        if (strcmp(assay__trial_option(&profile->trials[i], "label"), label) == 0)
-            return &profile->trials[i];
+        if (strcmp(profile->trials[i].label, label) == 0) return &profile->trials[i];
     return NULL;
 }
 
@@ -207,7 +196,7 @@ static const struct assay__trial *trial_asked_for(const struct assay_profile *pr
 
 static bool ran(const struct assay__trial *trial)
 {
-    return isfinite(assay__trial_known(trial, "latency.p50"));
+    return isfinite(assay__trial_value(trial, "latency.p50"));
 }
 
 /* A predicted trial has a latency too: it is what the profile says, with its state. */
@@ -233,13 +222,13 @@ static int choose_trial(const struct assay__diff_input *input, const struct assa
                                    "'%s' has no trial '%s' (1 to %zu, or a label)", input->name,
                                    input->trial, profile->trial_count);
     } else if (base && base->trial) {
-        side->trial = trial_of_label(profile, assay__trial_option(base->trial, "label"));
+        side->trial = trial_of_label(profile, base->trial->label);
     }
     if (!side->trial) side->trial = first_that_ran(profile);
     side->trial_label = "";
     if (side->trial && profile->trial_count > 1) {
-        const char *label = assay__trial_option(side->trial, "label");
-        side->trial_label = *label ? label : side->trial->device;
+        const char *label = side->trial->label;
+        side->trial_label = *label ? label : side->trial->target.device;
     }
     side->usable = side->trial && ran(side->trial);
     side->reason = "";
@@ -414,10 +403,9 @@ static void summarize_side(struct assay__buf *text, const struct assay__diff *di
             assay__digits(d->ratio, digits).text, base->name, assay__digits(d->ci.low, digits).text,
             assay__digits(d->ci.high, digits).text);
     } else {
-        const char *why = strncmp(d->reason, "no interval: ", 13) == 0 ? d->reason + 13 : d->reason;
         assay__buf_printf(text, "%s took %s, %s %s: %s × the time, no verdict%s%s.", side->name,
-                          mine, base->name, its, assay__digits(d->ratio, 3).text, *why ? ": " : "",
-                          why);
+                          mine, base->name, its, assay__digits(d->ratio, 3).text,
+                          *d->why ? ": " : "", d->why);
     }
 }
 
@@ -447,8 +435,7 @@ static int summarize(struct assay__diff *diff, struct assay__arena *arena)
                    p50->deltas[i].verdict == ASSAY__DIFF_UNJUDGED;
     }
     summarize_cause(&text, diff, differs);
-    diff->summary = text.failed ? NULL : assay__arena_strdup(arena, text.data);
-    assay__buf_free(&text);
+    diff->summary = assay__buf_keep(&text, arena);
     return diff->summary ? 0 : ASSAY_ENOMEM;
 }
 

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/stats.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 #define ASSAY__DIFF_MOST 16 /* profiles */
 
@@ -32,6 +32,7 @@ struct assay__diff_delta {
     double p_value, smallest;  /* smallest relative difference that could have been shown; NaN */
     enum assay__diff_verdict verdict;
     const char *reason; /* why there is no interval or no ratio; "" */
+    const char *why;    /* the same without "no interval: ", for a sentence that says so itself */
 };
 
 /** How a number is judged. */
@@ -183,9 +184,6 @@ bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count);
  *  more. */
 int assay__diff_digits(const struct assay__diff_delta *delta);
 struct assay__diff_delta assay__diff_no_delta(const char *reason);
-/** The good launches' values of a metric; free() them. NULL: out of memory. */
-double *assay__diff_launch_values(const struct assay__trial *trial, const char *name,
-                                  size_t *count);
 
 int assay__diff_metrics(struct assay__diff *diff, struct assay__arena *arena);
 int assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena);

@@ -72,6 +72,11 @@ static const char *count_text(struct list *list, double value)
     return copy ? copy : "";
 }
 
+static const struct assay__model_info *model_of(const struct assay__diff_side *side)
+{
+    return side->trial ? side->trial->model : side->profile->models[0];
+}
+
 #define TEXT_OF(name, expression)                                                   \
     static const char *name(struct list *list, const struct assay__diff_side *side) \
     {                                                                               \
@@ -80,14 +85,14 @@ static const char *count_text(struct list *list, double value)
         return text ? text : "";                                                    \
     }
 
-TEXT_OF(model_name, side->profile->model.name)
-TEXT_OF(fingerprint, side->profile->model.fingerprint)
-TEXT_OF(weights, side->profile->model.sha256)
-TEXT_OF(opset, side->profile->model.opset)
-TEXT_OF(engine, side->trial ? side->trial->engine : "")
-TEXT_OF(engine_version, side->trial ? side->trial->engine_version : "")
-TEXT_OF(engine_library, side->trial ? side->trial->engine_library : "")
-TEXT_OF(device, side->trial ? side->trial->device : "")
+TEXT_OF(model_name, model_of(side)->name)
+TEXT_OF(fingerprint, model_of(side)->fingerprint)
+TEXT_OF(weights, model_of(side)->sha256)
+TEXT_OF(opset, model_of(side)->opset)
+TEXT_OF(engine, side->trial ? side->trial->target.engine : "")
+TEXT_OF(engine_version, side->trial ? side->trial->target.engine_version : "")
+TEXT_OF(engine_library, side->trial ? side->trial->target.engine_library : "")
+TEXT_OF(device, side->trial ? side->trial->target.device : "")
 TEXT_OF(batch, side->trial ? count_text(list, (double)side->trial->batch) : "")
 TEXT_OF(stability, side->trial ? side->trial->stability.verdict : "")
 TEXT_OF(layer_method, side->trial ? side->trial->layers.method : "")

@@ -69,8 +69,8 @@ static int names_agree(const struct assay__layers *a, const struct assay__layers
 
 static bool same_fingerprint(const struct assay__diff *diff, size_t side)
 {
-    const char *a = diff->sides[0].profile->model.fingerprint;
-    const char *b = diff->sides[side].profile->model.fingerprint;
+    const char *a = diff->sides[0].profile->models[0]->fingerprint;
+    const char *b = diff->sides[side].profile->models[0]->fingerprint;
     return a && b && *a && strcmp(a, b) == 0;
 }
 
@@ -245,8 +245,8 @@ static int special_row(struct assay__diff *diff, struct assay__arena *arena,
                                                                   : sum;
         any |= isfinite(values[s].value);
         if (diff->sides[s].trial)
-            launches[s] = assay__diff_launch_values(diff->sides[s].trial, metric,
-                                                    &values[s].launch_count);
+            launches[s] = assay__trial_values(diff->sides[s].trial, metric,
+                                              &values[s].launch_count);
         if (diff->sides[s].trial && !launches[s]) code = ASSAY_ENOMEM;
         for (size_t i = 0; launches[s] && i < values[s].launch_count; i++)
             launches[s][i] *= 1e9; /* a metric is in seconds */
@@ -372,7 +372,7 @@ int assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena)
     size_t with = 0;
     diff->same_model = diff->model_known = true;
     for (size_t s = 0; s < diff->count; s++) {
-        const char *fingerprint = diff->sides[s].profile->model.fingerprint;
+        const char *fingerprint = diff->sides[s].profile->models[0]->fingerprint;
         with += layers_of(diff, s)->count > 0;
         if (!fingerprint || !*fingerprint) diff->model_known = false;
         if (s && !same_fingerprint(diff, s)) diff->same_model = false;

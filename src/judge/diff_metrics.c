@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/metric_table.h"
+#include "base/metric_value.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -73,21 +74,20 @@ static bool is_about_measuring(const char *name)
 
 static const struct assay_metric *known(const struct assay__diff_metric *row, size_t side)
 {
-    const struct assay_metric *m = row->values[side];
-    return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m : NULL;
+    return assay__metric_is_known(row->values[side]) ? row->values[side] : NULL;
 }
 
 static double *launches_of(const struct assay__trial *trial, const struct assay_metric *metric,
                            size_t *count)
 {
-    double *values = assay__diff_launch_values(trial, metric->name, count);
+    double *values = assay__trial_values(trial, metric->name, count);
     if (!values || *count) return values;
     for (size_t i = 0; i < sizeof follows / sizeof follows[0]; i++) {
         if (strcmp(follows[i].name, metric->name) != 0 || metric->state != ASSAY_DERIVED) continue;
-        const struct assay_metric *of = assay_metrics_get(trial->metrics, follows[i].of);
-        if (!of || of->state == ASSAY_UNAVAILABLE || !(of->value > 0)) break;
+        const struct assay_metric *of = assay__trial_metric(trial, follows[i].of);
+        if (!of || !(of->value > 0)) break;
         free(values);
-        values = assay__diff_launch_values(trial, follows[i].of, count);
+        values = assay__trial_values(trial, follows[i].of, count);
         for (size_t k = 0; values && k < *count; k++)
             values[k] = metric->value *
                         (follows[i].power > 0 ? values[k] / of->value : of->value / values[k]);
@@ -148,7 +148,7 @@ static int delta_of(struct assay__diff *diff, struct assay__arena *arena,
     if (out->verdict == ASSAY__DIFF_UNJUDGED && out->difference == 0 && !values[0].launch_count)
         out->verdict = ASSAY__DIFF_EQUAL;
     if (is_about_measuring(row->name))
-        out->verdict = ASSAY__DIFF_UNJUDGED, out->reason = "it says how was measured";
+        out->verdict = ASSAY__DIFF_UNJUDGED, out->reason = out->why = "it says how was measured";
     if (out->ci.known && out->verdict != ASSAY__DIFF_UNJUDGED) diff->judged++;
     return 0;
 }

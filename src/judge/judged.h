@@ -7,23 +7,10 @@
 
 #include "base/arena.h"
 #include "base/stats.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
-/* --- what a trial holds ----------------------------------------------------------------------- */
+/* --- its launches -------------------------------------------------------------------------- */
 
-/** Option of a trial ("label") or "". */
-const char *assay__trial_option(const struct assay__trial *trial, const char *key);
-/** Metric of that name that has a value, or NULL. name NULL legal. */
-const struct assay_metric *assay__trial_metric(const struct assay__trial *trial, const char *name);
-/** Its value; NaN when it is unavailable or not there. */
-double assay__trial_known(const struct assay__trial *trial, const char *name);
-/** The values of a metric of the launches that ended well, where it is above 0; free() them. *count
- *  may be 0. *why (NULL legal): what the first launch without a value says; "" nothing. NULL: out
- * of memory. */
-double *assay__trial_values(const struct assay__trial *trial, const char *metric, size_t *count,
-                            const char **why);
-/** The medians of the latency of those launches, in seconds; likewise. */
-double *assay__trial_medians(const struct assay__trial *trial, size_t *count);
 /** The medians and the 5th percentiles of the same launches, in seconds; times points into the two
  *  arrays. */
 struct assay__trial_times {
@@ -32,11 +19,19 @@ struct assay__trial_times {
 };
 int assay__trial_times(const struct assay__trial *trial, struct assay__trial_times *out);
 void assay__trial_times_free(struct assay__trial_times *times);
-/** How many of its launches ended well. */
-size_t assay__trial_good_launches(const struct assay__trial *trial);
 /** A trial that lost a launch and went on to its end, with at least so many good launches left:
  *  those are judged like any other's. */
 bool assay__trial_went_on(const struct assay__trial *trial, size_t least);
+
+/* --- the settings that vary ---------------------------------------------------------------------
+ */
+
+/** The axes that any of several trials has, in the order of the first that has them. */
+struct assay__axes {
+    enum assay__axis items[ASSAY__AXIS_COUNT];
+    size_t count;
+};
+void assay__axes_add(struct assay__axes *axes, const struct assay__trial *trial);
 
 /* --- what is judged of it --------------------------------------------------------------------- */
 
@@ -48,9 +43,9 @@ struct assay__number {
 };
 
 struct assay__judged {
-    size_t trial;       /* index in the profile */
-    const char *label;  /* "" none */
-    const char *role;   /* "reference", "control", "software", "finalist", … ; "" */
+    size_t trial;      /* index in the profile */
+    const char *label; /* "" none */
+    enum assay__trial_role role;
     bool usable;        /* it ran, and its latency is known */
     const char *reason; /* why not, or what must be said of it; "" */
     const char *lost;   /* usable, but it lost launches: how many and why; "" */

@@ -403,8 +403,8 @@ static int fill(struct assay__ncp_groups *out, const struct assay__trial *trial,
 int assay__ncp_groups_make(const struct assay_profile *profile, const struct assay__trial *trial,
                            struct assay__ncp_groups **out)
 {
-    const struct assay__cell_info *cell = &profile->model.cell;
-    double p50_s = assay__trial_known(trial, "latency.p50");
+    const struct assay__cell_info *cell = &profile->models[0]->cell;
+    double p50_s = assay__trial_value(trial, "latency.p50");
     struct list groups = {0}, steps = {0};
     *out = NULL;
     if (!cell->kind || !cell->kind[0] || cell->steps < 1) return 0;

@@ -5,6 +5,7 @@
 
 #include "judge/comparison.h"
 #include "judge/require_advice.h"
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "cost/score.h"
 
@@ -18,18 +19,13 @@ const char *assay__require_state_name(enum assay__require_state state)
     return names[state];
 }
 
-static bool known(const struct assay_metric *metric)
-{
-    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
-}
-
 /* --- one row ---------------------------------------------------------------------------------- */
 
 static const struct assay_metric *measured_of(const struct assay__trial *trial,
                                               enum assay__require_kind kind)
 {
     if (kind == ASSAY__REQUIRE_MEMORY)
-        return assay__peak_memory(trial->metrics, assay__device_is_host(trial->device));
+        return assay__peak_memory(trial->metrics, assay__trial_on_cpu(trial));
     return assay_metrics_get(trial->metrics, assay__require_info(kind)->metric);
 }
 
@@ -40,8 +36,7 @@ static const char *reason_of(const struct assay__trial *trial, const struct assa
     const char *why = metric && metric->note && metric->note[0] ? metric->note
                                                                 : "it was not measured";
     const char *name = metric ? metric->name : assay__require_info(kind)->metric;
-    bool unread = kind == ASSAY__REQUIRE_POWER &&
-                  !strstr(assay__trial_option(trial, "watch"), "power");
+    bool unread = kind == ASSAY__REQUIRE_POWER && !(trial->protocol.watched & ASSAY__WATCHED_POWER);
     return assay__arena_printf(arena, "%s: %s%s", name, why,
                                unread ? " (assay run --power reads the sensors)" : "");
 }
@@ -106,9 +101,10 @@ static const char *unreachable_of(const struct assay__require_evidence *evidence
     const struct assay__chip *chip = evidence->table->chip;
     if (!chip) return "";
     double published = assay__require_peak(chip, row->kind);
-    bool minimum = row->unreachable_minimum = row->minimum > published;
+    bool minimum = row->minimum_unreachable = row->minimum > published;
     char required[64], peak[64];
     if (!minimum && !(row->target > published)) return "";
+    row->minimum_unreachable = minimum;
     assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
                        row->info->unit);
     assay__text_scaled(peak, sizeof peak, published, row->info->unit);
@@ -125,14 +121,15 @@ static const char *beyond_of(const struct assay__require_evidence *evidence,
 {
     char required[64], peak[64];
     if (row->kind != ASSAY__REQUIRE_TFLOPS) return "";
-    bool minimum = row->beyond_minimum = row->minimum > evidence->ceiling;
+    bool minimum = row->minimum_beyond = row->minimum > evidence->ceiling;
     if (!minimum && !(row->target > evidence->ceiling)) return "";
+    row->minimum_beyond = minimum;
     assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
                        row->info->unit);
     assay__text_scaled(peak, sizeof peak, evidence->ceiling, row->info->unit);
     return assay__arena_printf(
         arena, "the %s of %s is out of reach here: %s was measured to do %s at most",
-        minimum ? "minimum" : "target", required, evidence->trial->device, peak);
+        minimum ? "minimum" : "target", required, evidence->trial->target.device, peak);
 }
 
 static int judge_row(const struct assay__require_evidence *evidence, enum assay__require_kind kind,
@@ -147,7 +144,7 @@ static int judge_row(const struct assay__require_evidence *evidence, enum assay_
                                        .note = "",
                                        .advice = "",
                                        .advice_limit = ""};
-    row->value = known(row->measured) ? row->measured->value : NAN;
+    row->value = assay__metric_is_known(row->measured) ? row->measured->value : NAN;
     row->minimum_ratio = row->value / row->minimum;
     row->target_ratio = row->value / row->target;
     row->minimum_state = state_of(row, row->minimum, row->minimum_ratio);
@@ -194,43 +191,49 @@ int assay__require_judge(const struct assay_profile *profile, const struct assay
 }
 
 int assay__require_of(const struct assay__trial *trial, struct assay__arena *arena,
-                      const struct assay__require_table **table)
+                      const struct assay__require_table **out)
 {
-    *table = NULL;
-    for (size_t i = 0; i < trial->option_count; i++) {
-        const struct assay__pair *option = &trial->options[i];
-        if (strcmp(option->key, ASSAY__REQUIRE_OPTION) != 0 || !option->value) continue;
-        int code = assay__require_parse(arena, option->value, strlen(option->value), "kept", table,
-                                        NULL);
-        return code == ASSAY_ENOMEM ? code
-                                    : 0; /* a profile is untrusted: what is no table is none */
-    }
+    const struct assay__requirements *kept = trial->required;
+    const struct assay__chip *chip = kept && *kept->chip ? assay__chip_find(kept->chip, NULL)
+                                                         : NULL;
+    *out = NULL;
+    if (!kept || (*kept->chip && !chip)) return 0; /* an untrusted profile: no table of ours */
+    struct assay__require_table *table = assay__arena_alloc(arena, sizeof *table);
+    if (!table) return ASSAY_ENOMEM;
+    *table = (struct assay__require_table){.name = kept->name,
+                                           .origin = kept->name,
+                                           .chip = chip,
+                                           .batch = kept->batch,
+                                           .backbone_units = kept->backbone_units};
+    memcpy(table->minimum, kept->minimum, sizeof table->minimum);
+    memcpy(table->target, kept->target, sizeof table->target);
+    *out = table;
     return 0;
 }
 
 /* --- kept with the trial ---------------------------------------------------------------------- */
 
+/* Typed, and in one line as an option. */
 static int keep_table(struct assay_profile *profile, struct assay__trial *trial,
                       const struct assay__require_table *table)
 {
-    const char *text = assay__require_text(profile->arena, table);
-    if (!text) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, ASSAY__REQUIRE_OPTION) == 0) {
-            trial->options[i].value = text;
-            return 0;
-        }
-    struct assay__pair *options = assay__arena_array(profile->arena, trial->option_count + 1,
-                                                     sizeof *options);
-    if (!options) return ASSAY_ENOMEM;
-    if (trial->option_count) memcpy(options, trial->options, trial->option_count * sizeof *options);
-    options[trial->option_count++] = (struct assay__pair){ASSAY__REQUIRE_OPTION, text};
-    trial->options = options;
-    return 0;
+    struct assay__requirements *kept = assay__arena_alloc(profile->arena, sizeof *kept);
+    if (!kept) return ASSAY_ENOMEM;
+    *kept = (struct assay__requirements){
+        .name = assay__arena_strdup(profile->arena, table->name),
+        .chip = assay__arena_strdup(profile->arena, table->chip ? table->chip->name : ""),
+        .batch = table->batch,
+        .backbone_units = table->backbone_units};
+    if (!kept->name || !kept->chip) return ASSAY_ENOMEM;
+    memcpy(kept->minimum, table->minimum, sizeof kept->minimum);
+    memcpy(kept->target, table->target, sizeof kept->target);
+    trial->required = kept;
+    return assay__trial_set_option(profile, trial, "require",
+                                   assay__require_text(profile->arena, table));
 }
 
-static int put_share(struct assay__trial *trial, const struct assay__require_table *table,
-                     enum assay__require_kind kind)
+static void put_share(struct assay__trial *trial, const struct assay__require_table *table,
+                      enum assay__require_kind kind)
 {
     const struct assay__require_info *info = assay__require_info(kind);
     struct assay_metric required = {"required",      table->minimum[kind], info->unit,
@@ -239,13 +242,14 @@ static int put_share(struct assay__trial *trial, const struct assay__require_tab
     if (!isfinite(table->minimum[kind])) {
         snprintf(formula, sizeof formula, "the requirement table '%.64s' has no %s of %s",
                  table->name, info->floor ? "minimum" : "budget", info->label);
-        return assay_metrics_unavailable(trial->metrics, info->share, formula);
+        assay_metrics_unavailable(trial->metrics, info->share, formula);
+        return;
     }
     const struct assay_metric *measured = measured_of(trial, kind);
     assay__text_scaled(value, sizeof value, table->minimum[kind], info->unit);
     snprintf(formula, sizeof formula, "%s / %s, the minimum of '%.64s'",
              measured ? measured->name : info->metric, value, table->name);
-    return assay_metrics_ratio(trial->metrics, info->share, measured, &required, formula);
+    assay_metrics_ratio(trial->metrics, info->share, measured, &required, formula);
 }
 
 int assay__require_apply(struct assay_profile *profile, struct assay__trial *trial,
@@ -254,6 +258,6 @@ int assay__require_apply(struct assay_profile *profile, struct assay__trial *tri
     int code = keep_table(profile, trial, table);
     for (int i = 0; i < ASSAY__REQUIRE_COUNT && code == 0; i++)
         if (assay__require_info((enum assay__require_kind)i)->share)
-            code = put_share(trial, table, (enum assay__require_kind)i);
-    return code;
+            put_share(trial, table, (enum assay__require_kind)i);
+    return code ? code : assay_metrics_failed(trial->metrics);
 }

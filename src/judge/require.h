@@ -6,7 +6,7 @@
  *   floor: ratio = measured / required, met from 1 on, advice below 0.8
  *   limit: ratio = used / allowed, met up to 1, a warning above 0.8, advice above 1
  *
- * A table is kept with its trial (option "require"), so that a kept profile gives the same verdicts
+ * A table is kept with its trial, so that a kept profile gives the same verdicts
  * on every machine. */
 #ifndef ASSAY_JUDGE_REQUIRE_H
 #define ASSAY_JUDGE_REQUIRE_H
@@ -15,22 +15,9 @@
 #include "base/arena.h"
 #include "profile/profile.h"
 
-#define ASSAY__REQUIRE_OPTION \
-    "require"                  /* of a trial: the table, as assay__require_text writes it */
-#define ASSAY__REQUIRE_LOW 0.8 /* floors: advice below; limits: a warning above */
+#define ASSAY__REQUIRE_LOW 0.8          /* floors: advice below; limits: a warning above */
 #define ASSAY__REQUIRE_FILE_BYTES 65536 /* a table file is not longer */
 #define ASSAY__REQUIRE_NAME_BYTES 64    /* nor is its name */
-
-enum assay__require_kind {
-    ASSAY__REQUIRE_TFLOPS,
-    ASSAY__REQUIRE_BANDWIDTH,
-    ASSAY__REQUIRE_THROUGHPUT,
-    ASSAY__REQUIRE_P50,
-    ASSAY__REQUIRE_P99,
-    ASSAY__REQUIRE_MEMORY,
-    ASSAY__REQUIRE_POWER,
-    ASSAY__REQUIRE_COUNT
-};
 
 /** What a kind of requirement means. */
 struct assay__require_info {
@@ -110,7 +97,7 @@ struct assay__requirement {
     const char *note;        /* what must be said of the verdict; "" */
     const char *unreachable; /* why the target (or the minimum) is above what the chip can do; "" */
     const char *beyond;      /* or above what this device was measured to do at most; "" */
-    bool unreachable_minimum, beyond_minimum; /* also the minimum is */
+    bool minimum_unreachable, minimum_beyond; /* these two are about the minimum, not the target */
     const char *advice;                       /* what to do; "" when it is fine */
     const char *advice_limit; /* of the two above the one that the advice repeats; "" neither */
 };

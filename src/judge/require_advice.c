@@ -1,4 +1,4 @@
-/* require_advice.c - see require_advice.h. */
+/* require_advice.c - says why a requirement was missed and what to try, from the profile. */
 #include "judge/require_advice.h"
 
 #include "judge/comparison.h"
@@ -21,7 +21,7 @@ const char *assay__layer_title(const struct assay__layer *layer)
 static void find_slowest(struct assay__require_evidence *e)
 {
     const struct assay__layers *layers = &e->trial->layers;
-    double p50_ns = assay__trial_known(e->trial, "latency.p50") * 1e9, most = 0;
+    double p50_ns = assay__trial_value(e->trial, "latency.p50") * 1e9, most = 0;
     e->slowest_share = NAN;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
@@ -93,10 +93,10 @@ static void advise_compute(struct assay__buf *out, const struct assay__require_e
         break;
     case ASSAY__BOUND_COMPUTE:
         assay__buf_printf(out, "%.0f %% of the layers' time is limited by compute", share);
-        if (assay__trial_known(e->trial, "compute.utilization") < ASSAY__REQUIRE_LOW)
+        if (assay__trial_value(e->trial, "compute.utilization") < ASSAY__REQUIRE_LOW)
             assay__buf_printf(
                 out, ", at %.0f %% of the measured ceiling: try another number of threads, ",
-                assay__trial_known(e->trial, "compute.utilization") * 100);
+                assay__trial_value(e->trial, "compute.utilization") * 100);
         else
             assay__buf_puts(out, ": ");
         put_batch(out, e);
@@ -152,18 +152,18 @@ static void put_slowest(struct assay__buf *out, const struct assay__require_evid
 
 static void advise_throughput(struct assay__buf *out, const struct assay__require_evidence *e)
 {
-    const char *streams = assay__trial_option(e->trial, "streams");
+    const struct assay__target *target = &e->trial->target;
     const char *threads = assay__trial_option(e->trial, "threads");
     assay__buf_printf(out,
-                      "try more requests in flight (now %s) and another number of threads (now %s)",
-                      streams[0] ? streams : "1", threads[0] ? threads : "default");
+                      "try more requests in flight (now %d) and another number of threads (now %s)",
+                      target->streams ? target->streams : 1, threads[0] ? threads : "default");
     put_slowest(out, e);
 }
 
 static void advise_latency(struct assay__buf *out, const struct assay__require_evidence *e,
                            const struct assay__requirement *row)
 {
-    double p50 = assay__trial_known(e->trial, "latency.p50");
+    double p50 = assay__trial_value(e->trial, "latency.p50");
     if (row->kind == ASSAY__REQUIRE_P99 && row->value > 1.5 * p50)
         assay__buf_printf(out,
                           "p99 is %.1f × the median: something disturbs single inferences (other "
@@ -181,7 +181,7 @@ static void advise_latency(struct assay__buf *out, const struct assay__require_e
 static void advise_memory(struct assay__buf *out, const struct assay__require_evidence *e,
                           const struct assay__requirement *row)
 {
-    double weights = assay__trial_known(e->trial, "memory.model");
+    double weights = assay__trial_value(e->trial, "memory.model");
     char text[64];
     if (weights > row->value / 2) {
         assay__text_scaled(text, sizeof text, weights, "B");
@@ -225,10 +225,11 @@ static void put_level(struct assay__buf *out, const struct assay__requirement *r
  * "": it may be reached. Where the minimum is out of reach, so is the target, which is harder. */
 static const char *out_of_reach(const struct assay__requirement *row)
 {
-    bool minimum = row->level == ASSAY__REQUIRE_TO_MINIMUM;
-    if (row->beyond[0] && row->beyond_minimum == minimum) return row->beyond;
-    if (row->unreachable[0] && row->unreachable_minimum == minimum) return row->unreachable;
-    return row->beyond_minimum ? row->beyond : "";
+    bool to_minimum = row->level == ASSAY__REQUIRE_TO_MINIMUM;
+    if (*row->beyond && row->minimum_beyond == to_minimum) return row->beyond;
+    if (*row->unreachable && row->minimum_unreachable == to_minimum) return row->unreachable;
+    /* then the target, which is harder, cannot be reached either */
+    return row->minimum_beyond ? row->beyond : "";
 }
 
 const char *assay__require_advice(const struct assay__require_evidence *e,
@@ -253,7 +254,5 @@ const char *assay__require_advice(const struct assay__require_evidence *e,
                             "shows which really saves");
         }
     }
-    const char *text = out.failed ? NULL : assay__arena_strdup(arena, out.data);
-    assay__buf_free(&out);
-    return text;
+    return assay__buf_keep(&out, arena);
 }

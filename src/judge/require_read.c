@@ -11,6 +11,7 @@
  * unit (TFLOP/s, GB/s, inferences/s, MiB, W); a time needs its unit. */
 #include "judge/require.h"
 
+#include "base/no_memory.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -48,11 +49,6 @@ static int bad(const struct reading *r, const char *format, ...)
                                detail);
     return assay_error_set(r->error, ASSAY_EINVAL, "requirement table '%s', line %d: %s", r->what,
                            r->line, detail);
-}
-
-static int no_memory(const struct reading *r)
-{
-    return assay_error_set(r->error, ASSAY_ENOMEM, "out of memory");
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -117,7 +113,7 @@ static int set_name(struct reading *r, const char *text)
             return bad(r, "a name is UTF-8 without control characters, ';' and '#'");
     }
     r->table->name = assay__arena_strdup(r->arena, text);
-    return r->table->name ? 0 : no_memory(r);
+    return r->table->name ? 0 : assay__no_memory(r->error);
 }
 
 static int set_chip(struct reading *r, const char *text)
@@ -129,7 +125,7 @@ static int set_chip(struct reading *r, const char *text)
     struct assay__buf list = {0};
     for (size_t i = 0; assay__chip_at(i); i++)
         assay__buf_printf(&list, "%s%s", i ? ", " : "", assay__chip_at(i)->name);
-    int code = bad(r, "no chip '%.24s' is known here, but %s", text, list.data ? list.data : "");
+    int code = bad(r, "no chip '%.24s' is known here, but %s", text, assay__buf_text(&list));
     assay__buf_free(&list);
     return code;
 }
@@ -249,21 +245,21 @@ static int line_at(const struct reading *r, const char *at)
     return line;
 }
 
-/* The JSON reader says "JSON, byte N: what": here it is the line. */
-static int bad_json(struct reading *r, const struct assay_error *detail)
+/* The JSON reader counts bytes: here it is the line. */
+static int bad_json(struct reading *r, const struct assay__json_reader *reader, int code)
 {
-    const char *number = strstr(detail->message, "byte "), *what = strstr(detail->message, ": ");
-    if (detail->code == ASSAY_ENOMEM) return no_memory(r);
-    size_t offset = number ? strtoul(number + 5, NULL, 10) : 0;
-    r->line = line_at(r, r->text + offset);
-    return bad(r, "not JSON: %s", what ? what + 2 : detail->message);
+    size_t at = 0;
+    const char *what = assay__json_reader_fault(reader, &at);
+    if (code == ASSAY_ENOMEM) return assay__no_memory(r->error);
+    r->line = line_at(r, r->text + at);
+    return bad(r, "not JSON: %s", what);
 }
 
 static int next(struct reading *r, struct assay__json_reader *reader,
                 struct assay__json_token *token)
 {
-    struct assay_error detail = {0};
-    if (assay__json_next(reader, token, &detail)) return bad_json(r, &detail);
+    int code = assay__json_next(reader, token, NULL);
+    if (code) return bad_json(r, reader, code);
     if (token->text && (token->kind == ASSAY__JSON_KEY || token->kind == ASSAY__JSON_STRING ||
                         token->kind == ASSAY__JSON_NUMBER))
         r->line = line_at(r, token->text);
@@ -286,7 +282,7 @@ static int read_word(struct reading *r, struct assay__json_reader *reader, const
         *word = "-";
     else
         return bad(r, "%.40s: a number or a text is expected", key);
-    return *word ? 0 : no_memory(r);
+    return *word ? 0 : assay__no_memory(r->error);
 }
 
 static int read_column(struct reading *r, struct assay__json_reader *reader, bool target)
@@ -297,7 +293,7 @@ static int read_column(struct reading *r, struct assay__json_reader *reader, boo
         return bad(r, "%s: an object is expected", target ? "target" : "minimum");
     while (code == 0 && (code = next(r, reader, &token)) == 0 && token.kind == ASSAY__JSON_KEY) {
         const char *key = assay__json_unescape(r->arena, &token), *word = NULL;
-        if (!key) return no_memory(r);
+        if (!key) return assay__no_memory(r->error);
         int kind = find_kind(key);
         if (kind < 0) return unknown_key(r, key);
         code = read_word(r, reader, key, &word);
@@ -330,11 +326,11 @@ static int read_json(struct reading *r, size_t length)
 {
     struct assay__json_reader *reader = assay__json_reader_new(r->text, length);
     struct assay__json_token token = {0};
-    if (!reader) return no_memory(r);
+    if (!reader) return assay__no_memory(r->error);
     int code = next(r, reader, &token); /* the object: the caller saw its brace */
     while (code == 0 && (code = next(r, reader, &token)) == 0 && token.kind == ASSAY__JSON_KEY) {
         const char *key = assay__json_unescape(r->arena, &token);
-        code = key ? read_member(r, reader, key) : no_memory(r);
+        code = key ? read_member(r, reader, key) : assay__no_memory(r->error);
     }
     if (code == 0) code = next(r, reader, &token); /* nothing behind it */
     assay__json_reader_free(reader);
@@ -370,7 +366,7 @@ int assay__require_parse(struct assay__arena *arena, const char *text, size_t le
     *out = NULL;
     char *copy = assay__arena_strndup(arena, text, length);
     struct assay__require_table *table = assay__arena_alloc(arena, sizeof *table);
-    if (!copy || !table) return no_memory(&r);
+    if (!copy || !table) return assay__no_memory(r.error);
     *table = (struct assay__require_table){.name = name, .origin = name};
     for (int i = 0; i < ASSAY__REQUIRE_COUNT; i++)
         table->minimum[i] = table->target[i] = NAN;
@@ -434,7 +430,7 @@ int assay__require_find(struct assay__arena *arena, const char *name,
     if (code) return code;
     const char *called = base_name(arena, name);
     if (!called)
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        code = assay__no_memory(error);
     else if (length > ASSAY__REQUIRE_FILE_BYTES)
         code = assay_error_set(error, ASSAY_EINVAL,
                                "requirement table '%s': longer than %d bytes, so it is none", name,
@@ -443,12 +439,12 @@ int assay__require_find(struct assay__arena *arena, const char *name,
         code = assay__require_parse(arena, text, length, name, table, error);
     if (code == 0) { /* messages name the path, reports the table */
         struct assay__require_table *own = assay__arena_alloc(arena, sizeof *own);
-        if (!own) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (!own) code = assay__no_memory(error);
         if (own) {
             *own = **table;
             own->origin = assay__arena_strdup(arena, name);
             if (own->name == name) own->name = called;
-            if (!own->origin) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+            if (!own->origin) code = assay__no_memory(error);
             *table = own;
         }
     }
@@ -497,7 +493,5 @@ const char *assay__require_text(struct assay__arena *arena,
     if (table->batch) assay__buf_printf(&out, "; batch %" PRId64, table->batch);
     if (table->backbone_units)
         assay__buf_printf(&out, "; backbone_units %" PRId64, table->backbone_units);
-    const char *text = out.failed ? NULL : assay__arena_strdup(arena, out.data);
-    assay__buf_free(&out);
-    return text;
+    return assay__buf_keep(&out, arena);
 }

@@ -1,5 +1,6 @@
-/* review.c - see review.h. With s the share of the latency that a part takes, removing it makes the
- * whole at most 1 / (1 - s) times as fast (Amdahl 1967). */
+/* review.c - finds bottlenecks, opportunities and recommendations of a trial. With s the share of
+ * the latency that a part takes, removing it makes the whole at most 1 / (1 - s) times as fast
+ * (Amdahl 1967). */
 #include "judge/review.h"
 
 #include "judge/comparison.h"
@@ -145,7 +146,7 @@ static void review_rest(struct reviewing *r, double p50_ns)
     struct assay__sentence_list *list = &r->out->bottlenecks;
     const struct assay__layers *layers = &r->trial->layers;
     double fixed = layers->engine_ns / p50_ns, rest = layers->unattributed_ns / p50_ns;
-    double tail = assay__trial_known(r->trial, "latency.p99") * 1e9 / p50_ns;
+    double tail = assay__trial_value(r->trial, "latency.p99") * 1e9 / p50_ns;
     if (fixed >= SHARE_NAMED)
         add(r, list,
             assay__arena_printf(r->arena,
@@ -202,8 +203,8 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
               assay__arena_printf(r->arena, "without the slowest layer, %.80s (%.40s)",
                                   assay__layer_title(order[0]), order[0]->op));
     const struct assay_metric *peak = assay__peak_memory(r->trial->metrics,
-                                                         assay__device_is_host(r->trial->device));
-    double weights = assay__trial_known(r->trial, "memory.model");
+                                                         assay__trial_on_cpu(r->trial));
+    double weights = assay__trial_value(r->trial, "memory.model");
     if (peak && peak->value > 2 * weights)
         add(r, &r->out->opportunities,
             assay__arena_printf(r->arena,
@@ -227,8 +228,7 @@ static void recommend_required(struct reviewing *r)
 
 static void recommend_repeating(struct reviewing *r)
 {
-    const char *command = r->profile->command ? r->profile->command : "";
-    const char *how = strcmp(command, "tune") == 0                           ? "a larger budget"
+    const char *how = r->profile->kind == ASSAY__PROFILE_TUNE                ? "a larger budget"
                       : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES ? "longer launches"
                                                                              : "5 launches";
     add(r, &r->out->recommendations,
@@ -239,9 +239,8 @@ static void recommend_repeating(struct reviewing *r)
 static void recommend_rest(struct reviewing *r)
 {
     struct assay__sentence_list *list = &r->out->recommendations;
-    double utilization = assay__trial_known(r->trial, "compute.utilization");
-    const char *opt = assay__trial_option(r->trial, "opt");
-    bool off = strcmp(opt, "none") == 0;
+    double utilization = assay__trial_value(r->trial, "compute.utilization");
+    bool off = r->trial->target.optimization == ASSAY__OPTIMIZATION_NONE;
     if (off) add(r, list, "graph optimisation is off: turn it on");
     if (utilization < UTILIZATION_LOW && !r->out->required)
         add(r, list,
@@ -251,9 +250,9 @@ static void recommend_rest(struct reviewing *r)
                 r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : ""));
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
         recommend_repeating(r);
-    if (isnan(assay__trial_known(r->trial, "power.average")))
+    if (isnan(assay__trial_value(r->trial, "power.average")))
         add(r, list,
-            strstr(assay__trial_option(r->trial, "watch"), "power")
+            r->trial->protocol.watched & ASSAY__WATCHED_POWER
                 ? "power is not known, so there is no score: 'assay doctor' says which sensor is "
                   "missing"
                 : "power was not sampled, so there is no score");
@@ -278,8 +277,8 @@ int assay__review(const struct assay_profile *profile, const struct assay__trial
     }
     if (code == 0) code = assay__require_evidence(profile, trial, table, arena, &r.evidence);
     if (code) return code;
-    assay__score(trial->metrics, assay__device_is_host(trial->device), &out->score);
-    double p50_ns = assay__trial_known(trial, "latency.p50") * 1e9;
+    assay__score(trial->metrics, assay__trial_on_cpu(trial), &out->score);
+    double p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
     review_bounds(&r);
     review_layers(&r, p50_ns);
     review_rest(&r, p50_ns);

@@ -67,9 +67,8 @@ const struct assay__comparison *assay__study_comparison(struct assay__study *stu
 const struct assay__sweep *assay__study_sweep(struct assay__study *study)
 {
     if (study->sweep) return study->sweep;
-    struct assay__sweep_limits limits = assay__sweep_limits_of(study->profile);
     study->sweep = part(study, sizeof *study->sweep);
-    if (study->failed || assay__sweep(study->profile, &limits, study->arena, study->sweep))
+    if (study->failed || assay__sweep(study->profile, study->arena, study->sweep))
         study->failed = true;
     return study->sweep;
 }
@@ -148,7 +147,7 @@ const struct assay__trial *assay__study_main_trial(struct assay__study *study)
     size_t chosen = profile->trial_count > 1 ? recommended(study) : SIZE_MAX;
     if (chosen < profile->trial_count) return &profile->trials[chosen];
     for (size_t i = 0; i < profile->trial_count; i++)
-        if (isfinite(assay__trial_known(&profile->trials[i], "latency.p50")))
+        if (isfinite(assay__trial_value(&profile->trials[i], "latency.p50")))
             return &profile->trials[i];
     return &profile->trials[0];
 }

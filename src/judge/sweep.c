@@ -1,4 +1,5 @@
-/* sweep.c - see sweep.h. The points and their numbers; sweep_judge.c says which is best. */
+/* sweep.c - reads the points of a sweep and their numbers from a profile; sweep_judge.c says which
+ * is best. */
 #include "judge/sweep.h"
 
 #include "judge/comparison.h"
@@ -10,29 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool assay__sweep_slo_parse(const char *text, const char **metric, double *seconds)
-{
-    static const struct {
-        const char *word, *metric;
-    } known[] = {{"p50", "latency.p50"},  {"p90", "latency.p90"},    {"p95", "latency.p95"},
-                 {"p99", "latency.p99"},  {"p99.9", "latency.p999"}, {"max", "latency.max"},
-                 {"mean", "latency.mean"}};
-    const char *equals = text ? strchr(text, '=') : NULL;
-    for (size_t i = 0; equals && i < sizeof known / sizeof known[0]; i++)
-        if (strlen(known[i].word) == (size_t)(equals - text) &&
-            strncmp(known[i].word, text, (size_t)(equals - text)) == 0) {
-            *metric = known[i].metric;
-            return assay__text_duration_s(equals + 1, seconds) == 0 && *seconds > 0 &&
-                   equals[strlen(equals) - 1] >= 'a'; /* its unit: 20 of what? */
-        }
-    return false;
-}
-
 int assay__sweep_slo_check(const char *text, struct assay_error *error)
 {
-    const char *metric = NULL, *equals = strchr(text, '=');
+    const char *equals = strchr(text, '=');
+    struct assay__plan plan = assay__plan_unknown();
     double seconds = 0;
-    if (assay__sweep_slo_parse(text, &metric, &seconds)) return 0;
+    if (assay__plan_set_slo(&plan, text)) return 0;
     if (strchr(text, ','))
         return assay_error_set(
             error, ASSAY_EINVAL,
@@ -64,57 +48,18 @@ int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_err
     return 0;
 }
 
-struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *profile)
-{
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, ""};
-    if (!profile->trial_count) return limits;
-    const char *goal = assay__trial_option(profile->trials, "goal"),
-               *slo = assay__trial_option(profile->trials, "slo"),
-               *memory = assay__trial_option(profile->trials, "memory_budget");
-    if (strcmp(goal, "latency") == 0) limits.goal = ASSAY__SWEEP_LATENCY;
-    if (strcmp(goal, "energy") == 0) limits.goal = ASSAY__SWEEP_ENERGY;
-    if (*slo && assay__sweep_slo_parse(slo, &limits.slo_metric, &limits.slo_s))
-        limits.slo = slo;
-    else
-        limits.slo_metric = NULL;
-    char *end = NULL;
-    double bytes = *memory ? strtod(memory, &end) : NAN;
-    if (end && end != memory && bytes > 0) limits.memory_bytes = bytes;
-    return limits;
-}
-
 /* --- points ----------------------------------------------------------------------------------- */
 
-/* The place of an axis, a new one where it is not among them yet; SIZE_MAX: no room, or no memory.
- */
-static size_t axis_of(struct assay__axes *axes, const char *name, size_t length,
-                      struct assay__arena *arena)
+/* The axes that any point has, in the order of the first that has them; each point's values. */
+static void read_axes(const struct assay_profile *profile, struct assay__sweep *sweep)
 {
-    for (size_t i = 0; i < axes->count; i++)
-        if (strlen(axes->names[i]) == length && strncmp(axes->names[i], name, length) == 0)
-            return i;
-    const char *copy = axes->count < ASSAY__SWEEP_AXES ? assay__arena_strndup(arena, name, length)
-                                                       : NULL;
-    if (!copy) return SIZE_MAX;
-    axes->names[axes->count] = copy;
-    return axes->count++;
-}
-
-void assay__axes_read(struct assay__axes *axes, const char *label, const char **values,
-                      struct assay__arena *arena)
-{
-    for (size_t i = 0; i < ASSAY__SWEEP_AXES; i++)
-        values[i] = "";
-    for (const char *at = label; *at;) {
-        size_t length = strcspn(at, " ");
-        const char *equals = memchr(at, '=', length);
-        size_t axis = equals ? axis_of(axes, at, (size_t)(equals - at), arena) : SIZE_MAX;
-        const char *value = equals ? assay__arena_strndup(arena, equals + 1,
-                                                          length - (size_t)(equals - at) - 1)
-                                   : NULL;
-        if (axis != SIZE_MAX && value) values[axis] = value;
-        at += length;
-        at += *at == ' ';
+    for (size_t i = 0; i < sweep->count; i++)
+        assay__axes_add(&sweep->axes, &profile->trials[sweep->points[i].judged.trial]);
+    for (size_t i = 0; i < sweep->count; i++) {
+        struct assay__sweep_point *point = &sweep->points[i];
+        for (size_t a = 0; a < sweep->axes.count; a++)
+            point->values[a] = assay__trial_axis(&profile->trials[point->judged.trial],
+                                                 sweep->axes.items[a]);
     }
 }
 
@@ -125,19 +70,18 @@ static const char *note_of(const struct assay__trial *trial, const char *name)
 }
 
 /* What of the limits the point breaks. */
-static int apply_limits(const struct assay__trial *trial, const struct assay__sweep_limits *limits,
+static int apply_limits(const struct assay__trial *trial, const struct assay__plan *plan,
                         struct assay__arena *arena, struct assay__sweep_point *point)
 {
     struct assay__judged *j = &point->judged;
-    if (limits->slo_metric && point->within && !(point->slo_s <= limits->slo_s)) {
+    if (plan->slo_metric && point->within && !(point->slo_s <= plan->slo_s)) {
         point->within = false;
         j->reason = isfinite(point->slo_s)
                         ? "latency beyond the limit"
                         : assay__arena_printf(arena, "the limited percentile is not known: %s",
-                                              note_of(trial, limits->slo_metric));
+                                              note_of(trial, plan->slo_metric));
     }
-    if (isfinite(limits->memory_bytes) && point->within &&
-        !(j->memory.value <= limits->memory_bytes)) {
+    if (isfinite(plan->memory_bytes) && point->within && !(j->memory.value <= plan->memory_bytes)) {
         point->within = false;
         j->reason = isfinite(j->memory.value)
                         ? "memory beyond the budget"
@@ -165,14 +109,6 @@ static int judge_outputs(double limit, struct assay__arena *arena, struct assay_
     return j->reason ? 0 : ASSAY_ENOMEM;
 }
 
-static double drift_limit(const struct assay_profile *profile)
-{
-    double limit = profile->trial_count ? assay__sweep_number(assay__trial_option(
-                                              profile->trials, ASSAY__SWEEP_DRIFT_LIMIT))
-                                        : (double)NAN;
-    return limit > 0 ? limit : (double)INFINITY;
-}
-
 /* A capture that did not end has launches that did: the point stands on those, and says so. So does
  * one that lost a launch. */
 static int judge_state(const struct assay__trial *trial, struct assay__arena *arena,
@@ -196,17 +132,17 @@ static int judge_state(const struct assay__trial *trial, struct assay__arena *ar
     return j->reason ? 0 : ASSAY_ENOMEM;
 }
 
-double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
                                   size_t *count, bool *direct)
 {
-    bool rate = goal == ASSAY__SWEEP_THROUGHPUT;
-    double *costs = assay__trial_medians(trial, count);
+    bool rate = goal == ASSAY__PLAN_THROUGHPUT;
+    const char *name = rate ? "throughput.inferences" : "energy.inference.gross";
+    double *costs = assay__trial_costs(trial, "latency.p50", count);
     double batch = rate && trial->batch > 0 ? (double)trial->batch : 1;
     size_t known = 0;
-    *direct = goal == ASSAY__SWEEP_LATENCY;
+    *direct = goal == ASSAY__PLAN_LATENCY;
     if (!costs || *direct) return costs;
-    double *values = assay__trial_values(
-        trial, rate ? "throughput.inferences" : "energy.inference.gross", &known, NULL);
+    double *values = assay__trial_costs(trial, name, &known);
     if (!values) {
         free(costs);
         return NULL;
@@ -228,7 +164,7 @@ static double scale_of(const struct assay__trial *trial, const struct assay__jud
 }
 
 /* Between which costs its launches lie. */
-static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+static int fill_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
                       struct assay__sweep_point *point)
 {
     size_t count = 0;
@@ -238,7 +174,7 @@ static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal g
     if (!costs) return ASSAY_ENOMEM;
     assay__stats_sort(costs, count);
     double scale = scale_of(trial, &point->judged, direct);
-    if (count && (direct || goal != ASSAY__SWEEP_ENERGY)) {
+    if (count && (direct || goal != ASSAY__PLAN_ENERGY)) {
         point->cost_low = costs[0] * scale;
         point->cost_high = costs[count - 1] * scale;
     }
@@ -254,8 +190,7 @@ static int fill_merits(const struct assay__trial *trial, struct assay__arena *ar
     const struct assay__judged *j = &point->judged;
     size_t count = j->median_count, costs_count = 0;
     bool direct = false;
-    double *costs = assay__sweep_launch_costs(trial, ASSAY__SWEEP_THROUGHPUT, &costs_count,
-                                              &direct),
+    double *costs = assay__sweep_launch_costs(trial, ASSAY__PLAN_THROUGHPUT, &costs_count, &direct),
            *merits = assay__arena_array(arena, count + 1, sizeof *merits);
     int code = costs && merits ? 0 : ASSAY_ENOMEM;
     double scale = scale_of(trial, j, direct);
@@ -288,47 +223,40 @@ static int fill_latency(struct assay__sweep_point *point)
     return 0;
 }
 
-static int fill_point(const struct assay_profile *profile, size_t index,
-                      const struct assay__sweep_limits *limits, struct assay__arena *arena,
+static int fill_point(const struct assay_profile *profile, size_t index, struct assay__arena *arena,
                       struct assay__sweep_point *point)
 {
+    const struct assay__plan *plan = &profile->plan;
     const struct assay__trial *trial = &profile->trials[index];
     *point = (struct assay__sweep_point){
-        .device = trial->device ? trial->device : "",
-        .device_class = assay__trial_option(trial, ASSAY__SWEEP_CLASS),
-        .slo_s = assay__trial_known(trial, limits->slo_metric),
+        .device = trial->target.device,
+        .device_class = trial->target.device_class,
+        .software = trial->target.software,
+        .slo_s = plan->slo_metric ? assay__trial_value(trial, plan->slo_metric) : (double)NAN,
         .efficiency = NAN,
         .sequence = 1,
     };
     int code = assay__judged_read(profile, index, arena, &point->judged);
     if (code) return code;
-    point->software = strcmp(point->judged.role, "software") == 0;
     code = fill_latency(point);
-    if (!code) code = fill_costs(trial, limits->goal, point);
+    if (!code) code = fill_costs(trial, plan->goal, point);
     if (!code) code = fill_merits(trial, arena, point);
     if (!code) code = judge_state(trial, arena, &point->judged);
-    if (!code) code = judge_outputs(drift_limit(profile), arena, point);
-    return code ? code : apply_limits(trial, limits, arena, point);
+    if (!code) code = judge_outputs(plan->drift_limit, arena, point);
+    return code ? code : apply_limits(trial, plan, arena, point);
 }
 
-double assay__sweep_number(const char *text)
-{
-    char *end = NULL;
-    double value = *text ? strtod(text, &end) : NAN;
-    return end && end != text && *end == '\0' ? value : NAN;
-}
-
-size_t assay__sweep_axis(const struct assay__sweep *sweep, const char *name)
+size_t assay__sweep_axis(const struct assay__sweep *sweep, enum assay__axis axis)
 {
     for (size_t i = 0; i < sweep->axes.count; i++)
-        if (strcmp(sweep->axes.names[i], name) == 0) return i;
+        if (sweep->axes.items[i] == axis) return i;
     return SIZE_MAX;
 }
 
 bool assay__sweep_is_matrix(const struct assay__sweep *sweep)
 {
-    return assay__sweep_axis(sweep, "device") != SIZE_MAX &&
-           assay__sweep_axis(sweep, "opt") != SIZE_MAX;
+    return assay__sweep_axis(sweep, ASSAY__AXIS_DEVICE) != SIZE_MAX &&
+           assay__sweep_axis(sweep, ASSAY__AXIS_OPT) != SIZE_MAX;
 }
 
 bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b)
@@ -343,8 +271,8 @@ bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t
  * other axes, over the ratio of the two: 1 is linear. */
 static void fill_efficiency(struct assay__sweep *sweep)
 {
-    size_t axis = assay__sweep_axis(sweep, "batch");
-    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, "threads");
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH);
+    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, ASSAY__AXIS_THREADS);
     for (size_t i = 0; i < sweep->count; i++) {
         struct assay__sweep_point *point = &sweep->points[i];
         size_t least = point->base = i;
@@ -352,32 +280,32 @@ static void fill_efficiency(struct assay__sweep *sweep)
         for (size_t k = 0; k < sweep->count; k++)
             if (sweep->points[k].judged.usable && assay__sweep_same_but(sweep, axis, i, k) &&
                 (!sweep->points[least].judged.usable ||
-                 assay__sweep_number(sweep->points[k].values[axis]) <
-                     assay__sweep_number(sweep->points[least].values[axis])))
+                 assay__axis_number(sweep->points[k].values[axis]) <
+                     assay__axis_number(sweep->points[least].values[axis])))
                 least = k;
         point->base = least;
         point->efficiency = point->judged.throughput.value /
                             sweep->points[least].judged.throughput.value /
-                            (assay__sweep_number(point->values[axis]) /
-                             assay__sweep_number(sweep->points[least].values[axis]));
+                            (assay__axis_number(point->values[axis]) /
+                             assay__axis_number(sweep->points[least].values[axis]));
     }
 }
 
 /* Samples of several sequence lengths are not alike: the shortest would always win. What they cost
  * is compared by the token. */
-static void count_tokens(struct assay__sweep *sweep, enum assay__sweep_goal goal)
+static void count_tokens(struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
-    size_t axis = assay__sweep_axis(sweep, "seq");
-    if (axis == SIZE_MAX || goal == ASSAY__SWEEP_LATENCY) return;
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_SEQ);
+    if (axis == SIZE_MAX || goal == ASSAY__PLAN_LATENCY) return;
     bool varies = false;
     for (size_t i = 0; i < sweep->count; i++) {
-        if (!(assay__sweep_number(sweep->points[i].values[axis]) > 0)) return;
+        if (!(assay__axis_number(sweep->points[i].values[axis]) > 0)) return;
         varies |= strcmp(sweep->points[i].values[axis], sweep->points[0].values[axis]) != 0;
     }
     sweep->per_token = varies;
     for (size_t i = 0; i < sweep->count && varies; i++) {
         struct assay__sweep_point *point = &sweep->points[i];
-        point->sequence = assay__sweep_number(point->values[axis]);
+        point->sequence = assay__axis_number(point->values[axis]);
         point->cost_low /= point->sequence;
         point->cost_high /= point->sequence;
     }
@@ -387,15 +315,15 @@ static struct assay__sweep_wall wall_of(const struct assay_profile *profile)
 {
     struct assay__sweep_wall wall = {NAN, NAN, NAN, NAN};
     if (!profile->trial_count) return wall;
-    wall.total = assay__trial_known(profile->trials, "sweep.wall.total");
-    wall.measuring = assay__trial_known(profile->trials, "sweep.wall.measuring");
-    wall.loading = assay__trial_known(profile->trials, "sweep.wall.loading");
-    wall.overhead = assay__trial_known(profile->trials, "sweep.wall.overhead");
+    wall.total = assay__trial_value(profile->trials, "sweep.wall.total");
+    wall.measuring = assay__trial_value(profile->trials, "sweep.wall.measuring");
+    wall.loading = assay__trial_value(profile->trials, "sweep.wall.loading");
+    wall.overhead = assay__trial_value(profile->trials, "sweep.wall.overhead");
     return wall;
 }
 
-int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_limits *limits,
-                 struct assay__arena *arena, struct assay__sweep *out)
+int assay__sweep(const struct assay_profile *profile, struct assay__arena *arena,
+                 struct assay__sweep *out)
 {
     *out = (struct assay__sweep){.best = SIZE_MAX,
                                  .next = SIZE_MAX,
@@ -408,14 +336,12 @@ int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_
     out->points = assay__arena_array(arena, profile->trial_count, sizeof *out->points);
     if (!out->points) return ASSAY_ENOMEM;
     for (size_t i = 0; i < profile->trial_count; i++) {
-        if (strcmp(assay__trial_option(&profile->trials[i], "role"), ASSAY__SWEEP_CONFIRM) == 0)
-            continue;
-        struct assay__sweep_point *point = &out->points[out->count++];
-        if (fill_point(profile, i, limits, arena, point)) return ASSAY_ENOMEM;
-        assay__axes_read(&out->axes, point->judged.label, point->values, arena);
+        if (profile->trials[i].role == ASSAY__ROLE_CONFIRM) continue;
+        if (fill_point(profile, i, arena, &out->points[out->count++])) return ASSAY_ENOMEM;
     }
+    read_axes(profile, out);
     fill_efficiency(out);
-    count_tokens(out, limits->goal);
-    int code = assay__sweep_judge(limits, arena, out);
-    return code ? code : assay__sweep_confirm(profile, limits, arena, out);
+    count_tokens(out, profile->plan.goal);
+    int code = assay__sweep_judge(&profile->plan, arena, out);
+    return code ? code : assay__sweep_confirm(profile, arena, out);
 }

@@ -1,45 +1,25 @@
-/* sweep.h - the points of a sweep: a pure function of a profile whose trials are labelled "batch=8
- * threads=2". Points are judged by the medians of their launches (three by default, too few for the
- * rank test of a comparison): two points are told apart when all launches of one are faster than
- * all of the other; otherwise the report says that they could not be separated. The best two may
- * have been run again with launches enough for that test (role "confirm"): such trials are no
- * points. */
+/* sweep.h - the points of a sweep: a pure function of a profile whose trials stand on axes. Points
+ * are judged by the medians of their launches (three by default, too few for the rank test of a
+ * comparison): two points are told apart when all launches of one are faster than all of the other;
+ * otherwise the report says that they could not be separated. The best two may have been run again
+ * with launches enough for that test (role "confirm"): such trials are no points. */
 #ifndef ASSAY_JUDGE_SWEEP_H
 #define ASSAY_JUDGE_SWEEP_H
 
 #include "judge/judged.h"
 
-#define ASSAY__SWEEP_AXES 8
-#define ASSAY__SWEEP_CONFIRM "confirm" /* role of a trial that confirms */
-#define ASSAY__SWEEP_CLASS "class"     /* option of a trial: cpu, gpu or npu */
-#define ASSAY__SWEEP_LAUNCHES 2        /* good ones that must be left of a point that lost one */
-#define ASSAY__SWEEP_DRIFT_LIMIT "drift_limit" /* option of the first trial; without it none */
-
-enum assay__sweep_goal { ASSAY__SWEEP_THROUGHPUT, ASSAY__SWEEP_LATENCY, ASSAY__SWEEP_ENERGY };
-
-struct assay__sweep_limits {
-    enum assay__sweep_goal goal;
-    const char *slo_metric; /* "latency.p99"; NULL: none */
-    double slo_s;           /* at most */
-    double memory_bytes;    /* budget of memory.peak.worker; NaN: none */
-    const char *slo;        /* as it was asked for: "p99=20ms"; "" or NULL none */
-};
-
-/* What varies: "threads", "batch". */
-struct assay__axes {
-    const char *names[ASSAY__SWEEP_AXES];
-    size_t count;
-};
+#define ASSAY__SWEEP_LAUNCHES 2 /* good ones that must be left of a point that lost one */
 
 struct assay__sweep_point {
     /* the latency is the median of the launches' medians; the reason also which limit it breaks */
     struct assay__judged judged;
-    const char *values[ASSAY__SWEEP_AXES]; /* by axis; "" where the label does not say */
-    const char *device, *device_class;     /* class "" unknown */
-    bool software;                         /* measured, never recommended */
-    bool sound;                            /* usable, and nothing is known against its outputs */
-    bool within;                           /* sound and within the limits */
-    double low_s, high_s;                  /* least and greatest of the launches' medians */
+    const char *values[ASSAY__AXIS_COUNT]; /* of sweep->axes; "" where it has none */
+    const char *device;
+    enum assay__device_class device_class;
+    bool software;              /* measured, never recommended */
+    bool sound;                 /* usable, and nothing is known against its outputs */
+    bool within;                /* sound and within the limits */
+    double low_s, high_s;       /* least and greatest of the launches' medians */
     double cost_low, cost_high; /* min and max cost of its launches, by the goal; NaN unknown */
     double sample_low_s, sample_high_s; /* min and max time per sample of its launches; NaN */
     const double *merits;               /* of its launches, sorted: samples/s over s of latency */
@@ -88,17 +68,9 @@ struct assay__sweep {
     struct assay__sweep_wall wall;
 };
 
-/** The values that a label "batch=8 threads=2" gives the axes, "" where it does not say; axes that
- *  are not known yet are added. values has ASSAY__SWEEP_AXES entries. */
-void assay__axes_read(struct assay__axes *axes, const char *label, const char **values,
-                      struct assay__arena *arena);
-/** Everything lives in the arena. 0 or ASSAY_ENOMEM. */
-int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_limits *limits,
-                 struct assay__arena *arena, struct assay__sweep *out);
-/** The limits as the profile's first trial keeps them (options goal, slo, memory_budget). */
-struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *profile);
-/** "p99=20ms" into metric and seconds. False: not of that form; a time without its unit is none. */
-bool assay__sweep_slo_parse(const char *text, const char **metric, double *seconds);
+/** By the profile's plan. Everything lives in the arena. 0 or ASSAY_ENOMEM. */
+int assay__sweep(const struct assay_profile *profile, struct assay__arena *arena,
+                 struct assay__sweep *out);
 /** 0, or ASSAY_EINVAL with what is wrong with it, for people: "--slo: …". */
 int assay__sweep_slo_check(const char *text, struct assay_error *error);
 /** A budget of memory with its unit, "500MB": 0, or ASSAY_EINVAL with what is wrong with it, for
@@ -114,29 +86,26 @@ const char *assay__sweep_accelerated(const struct assay__sweep_point *point);
 /** The throughputs of their launches overlap: neither is told from the other by it. False also
  *  where they are not known. */
 bool assay__sweep_overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b);
-/** Index of the axis of that name; SIZE_MAX: it does not vary. */
-size_t assay__sweep_axis(const struct assay__sweep *sweep, const char *name);
+/** Index into sweep->axes; SIZE_MAX: it does not vary. */
+size_t assay__sweep_axis(const struct assay__sweep *sweep, enum assay__axis axis);
 
 /* --- parts of it, between its files ----------------------------------------------------------- */
 
 /** Costs of the launches that ended well: s per sample (throughput), s per inference (latency), J
  *  per inference (energy). *direct: they are of the goal; else, where a launch has no number of it,
  *  medians of the latency, per sample for throughput. free() them. NULL: out of memory. */
-double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
                                   size_t *count, bool *direct);
 /** Smaller is better; NaN unknown. */
-double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal);
+double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__plan_goal goal);
 /** All axes but that one have the same values. */
 bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b);
 /** What the goal is about: "throughput", "tokens per second", "latency", "energy per inference",
  *  "energy per token". */
-const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__sweep_goal goal);
-/** A value of an axis as a number; NaN: it is none. */
-double assay__sweep_number(const char *text);
-int assay__sweep_judge(const struct assay__sweep_limits *limits, struct assay__arena *arena,
+const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__plan_goal goal);
+int assay__sweep_judge(const struct assay__plan *plan, struct assay__arena *arena,
                        struct assay__sweep *sweep);
-int assay__sweep_confirm(const struct assay_profile *profile,
-                         const struct assay__sweep_limits *limits, struct assay__arena *arena,
+int assay__sweep_confirm(const struct assay_profile *profile, struct assay__arena *arena,
                          struct assay__sweep *sweep);
 
 #endif

@@ -25,11 +25,11 @@ static size_t point_of(const struct assay__sweep *sweep, const char *label)
 }
 
 static int read_arm(const struct assay__sweep *sweep, const struct assay__trial *trial,
-                    enum assay__sweep_goal goal, struct arm *arm)
+                    enum assay__plan_goal goal, struct arm *arm)
 {
-    arm->point = point_of(sweep, assay__trial_option(trial, "label"));
+    arm->point = point_of(sweep, trial->label);
     arm->costs = assay__sweep_launch_costs(trial, goal, &arm->count, &arm->direct);
-    double tokens = arm->point != SIZE_MAX && goal != ASSAY__SWEEP_LATENCY
+    double tokens = arm->point != SIZE_MAX && goal != ASSAY__PLAN_LATENCY
                         ? sweep->points[arm->point].sequence
                         : 1;
     for (size_t i = 0; arm->costs && i < arm->count; i++)
@@ -40,25 +40,25 @@ static int read_arm(const struct assay__sweep *sweep, const struct assay__trial 
 /* Both by the goal; when one of them has no such numbers, both by latency: joules and seconds are
  * not compared. */
 static int read_arms(const struct assay__sweep *sweep, const struct assay__trial *const *trials,
-                     enum assay__sweep_goal goal, struct arm arms[2])
+                     enum assay__plan_goal goal, struct arm arms[2])
 {
     int code = read_arm(sweep, trials[0], goal, &arms[0]);
     if (!code) code = read_arm(sweep, trials[1], goal, &arms[1]);
-    if (code || goal != ASSAY__SWEEP_ENERGY || (arms[0].direct && arms[1].direct)) return code;
+    if (code || goal != ASSAY__PLAN_ENERGY || (arms[0].direct && arms[1].direct)) return code;
     for (size_t i = 0; i < 2 && !code; i++) {
         free(arms[i].costs);
-        code = read_arm(sweep, trials[i], ASSAY__SWEEP_LATENCY, &arms[i]);
+        code = read_arm(sweep, trials[i], ASSAY__PLAN_LATENCY, &arms[i]);
         arms[i].direct = false;
     }
     return code;
 }
 
-static const char *say(const struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
+static const char *say(const struct assay__sweep *sweep, const struct assay__plan *plan,
                        const struct arm arms[2], struct assay__arena *arena)
 {
-    const char *cost = limits->goal != ASSAY__SWEEP_ENERGY || (arms[0].direct && arms[1].direct)
-                           ? limits->goal != ASSAY__SWEEP_THROUGHPUT
-                                 ? assay__sweep_goal_name(sweep, limits->goal)
+    const char *cost = plan->goal != ASSAY__PLAN_ENERGY || (arms[0].direct && arms[1].direct)
+                           ? plan->goal != ASSAY__PLAN_THROUGHPUT
+                                 ? assay__sweep_goal_name(sweep, plan->goal)
                              : sweep->per_token ? "time per token"
                                                 : "time per sample"
                            : "latency (not every launch has an energy)";
@@ -86,10 +86,10 @@ static const char *say(const struct assay__sweep *sweep, const struct assay__swe
         assay__digits_range(low, high).text, r->p_value);
 }
 
-int assay__sweep_confirm(const struct assay_profile *profile,
-                         const struct assay__sweep_limits *limits, struct assay__arena *arena,
+int assay__sweep_confirm(const struct assay_profile *profile, struct assay__arena *arena,
                          struct assay__sweep *sweep)
 {
+    const struct assay__plan *plan = &profile->plan;
     struct assay__sweep_confirmation *out = &sweep->confirmation;
     struct arm arms[2] = {{.point = SIZE_MAX}, {.point = SIZE_MAX}};
     size_t found = 0;
@@ -98,9 +98,8 @@ int assay__sweep_confirm(const struct assay_profile *profile,
         .points = {SIZE_MAX, SIZE_MAX}, .ratio = ASSAY__RATIO_UNKNOWN, .why = ""};
     const struct assay__trial *trials[2];
     for (size_t i = 0; i < profile->trial_count && found < 2; i++)
-        if (strcmp(assay__trial_option(&profile->trials[i], "role"), ASSAY__SWEEP_CONFIRM) == 0)
-            trials[found++] = &profile->trials[i];
-    if (found == 2) code = read_arms(sweep, trials, limits->goal, arms);
+        if (profile->trials[i].role == ASSAY__ROLE_CONFIRM) trials[found++] = &profile->trials[i];
+    if (found == 2) code = read_arms(sweep, trials, plan->goal, arms);
     if (code || found < 2 || arms[0].point == SIZE_MAX || arms[1].point == SIZE_MAX) goto end;
     out->asked = true;
     for (size_t i = 0; i < 2; i++) {
@@ -115,7 +114,7 @@ int assay__sweep_confirm(const struct assay_profile *profile,
         if (code == 0) out->ratio = ratio;
     }
     if (code != ASSAY_ENOMEM) {
-        out->why = say(sweep, limits, arms, arena);
+        out->why = say(sweep, plan, arms, arena);
         code = out->why ? 0 : ASSAY_ENOMEM;
     }
 end:

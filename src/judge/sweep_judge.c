@@ -22,19 +22,19 @@
 
 #define HARDLY 1.005 /* "1 × the throughput" says nothing */
 
-double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal)
+double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__plan_goal goal)
 {
-    if (goal == ASSAY__SWEEP_LATENCY) return point->judged.latency.value;
-    if (goal == ASSAY__SWEEP_ENERGY) return point->judged.energy.value / point->sequence;
+    if (goal == ASSAY__PLAN_LATENCY) return point->judged.latency.value;
+    if (goal == ASSAY__PLAN_ENERGY) return point->judged.energy.value / point->sequence;
     return point->judged.throughput.value > 0
                ? 1 / (point->judged.throughput.value * point->sequence)
                : NAN;
 }
 
-const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__sweep_goal goal)
+const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
-    if (goal == ASSAY__SWEEP_LATENCY) return "latency";
-    if (goal == ASSAY__SWEEP_ENERGY)
+    if (goal == ASSAY__PLAN_LATENCY) return "latency";
+    if (goal == ASSAY__PLAN_ENERGY)
         return sweep->per_token ? "energy per token" : "energy per inference";
     return sweep->per_token ? "tokens per second" : "throughput";
 }
@@ -66,8 +66,7 @@ static int by_cost(const void *a, const void *b)
 }
 
 /* Sound points, by the goal the best first. */
-static size_t rank(const struct assay__sweep *sweep, enum assay__sweep_goal goal,
-                   struct ranked *out)
+static size_t rank(const struct assay__sweep *sweep, enum assay__plan_goal goal, struct ranked *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < sweep->count; i++) {
@@ -78,7 +77,7 @@ static size_t rank(const struct assay__sweep *sweep, enum assay__sweep_goal goal
     return count;
 }
 
-static int find_pairs(struct assay__sweep *sweep, enum assay__sweep_goal goal,
+static int find_pairs(struct assay__sweep *sweep, enum assay__plan_goal goal,
                       struct assay__arena *arena)
 {
     struct ranked *order = assay__arena_array(arena, sweep->count, sizeof *order);
@@ -100,7 +99,7 @@ static bool may_win(const struct assay__sweep_point *point)
     return point->within && !point->software;
 }
 
-static void choose(struct assay__sweep *sweep, enum assay__sweep_goal goal)
+static void choose(struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *point = &sweep->points[i];
@@ -118,31 +117,29 @@ static void choose(struct assay__sweep *sweep, enum assay__sweep_goal goal)
 }
 
 /* By how much a point breaks the limits it breaks most: 1.2 is 20 % over. NaN unknown. */
-static double excess(const struct assay__sweep_point *point,
-                     const struct assay__sweep_limits *limits)
+static double excess(const struct assay__sweep_point *point, const struct assay__plan *plan)
 {
     double most = NAN;
-    if (limits->slo_metric) most = point->slo_s / limits->slo_s;
-    if (isfinite(limits->memory_bytes)) {
-        double memory = point->judged.memory.value / limits->memory_bytes;
-        most = limits->slo_metric ? (most > memory ? most : memory) : memory;
-        if (limits->slo_metric && !isfinite(point->slo_s)) most = NAN;
+    if (plan->slo_metric) most = point->slo_s / plan->slo_s;
+    if (isfinite(plan->memory_bytes)) {
+        double memory = point->judged.memory.value / plan->memory_bytes;
+        most = plan->slo_metric ? (most > memory ? most : memory) : memory;
+        if (plan->slo_metric && !isfinite(point->slo_s)) most = NAN;
     }
     return most;
 }
 
 /* No point is within the limits: which is closest, and by how much it misses. */
-static const char *say_nearest(const struct assay__sweep *sweep,
-                               const struct assay__sweep_limits *limits, struct assay__arena *arena)
+static const char *say_nearest(const struct assay__sweep *sweep, const struct assay__plan *plan,
+                               struct assay__arena *arena)
 {
     size_t nearest = SIZE_MAX, unknown = SIZE_MAX;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *point = &sweep->points[i];
         if (!point->sound) continue;
-        if (!isfinite(excess(point, limits)))
+        if (!isfinite(excess(point, plan)))
             unknown = unknown == SIZE_MAX ? i : unknown;
-        else if (nearest == SIZE_MAX ||
-                 excess(point, limits) < excess(&sweep->points[nearest], limits))
+        else if (nearest == SIZE_MAX || excess(point, plan) < excess(&sweep->points[nearest], plan))
             nearest = i;
     }
     if (nearest == SIZE_MAX)
@@ -151,16 +148,16 @@ static const char *say_nearest(const struct assay__sweep *sweep,
                                    sweep->points[unknown].judged.reason);
     const struct assay__sweep_point *point = &sweep->points[nearest];
     char value[64], allowed[64];
-    bool latency = limits->slo_metric && excess(point, limits) == point->slo_s / limits->slo_s;
+    bool latency = plan->slo_metric && excess(point, plan) == point->slo_s / plan->slo_s;
     assay__text_scaled(value, sizeof value, latency ? point->slo_s : point->judged.memory.value,
                        latency ? "s" : "B");
-    assay__text_scaled(allowed, sizeof allowed, latency ? limits->slo_s : limits->memory_bytes,
+    assay__text_scaled(allowed, sizeof allowed, latency ? plan->slo_s : plan->memory_bytes,
                        latency ? "s" : "B");
-    double over = excess(point, limits);
+    double over = excess(point, plan);
     return assay__arena_printf(
         arena,
         "no point is within the limits; the closest is %s: %s is %s, the limit is %s (%.*f %s)",
-        point->judged.label, latency ? limits->slo_metric : "memory", value, allowed,
+        point->judged.label, latency ? plan->slo_metric : "memory", value, allowed,
         over < 10 ? 1 : 0, over < 2 ? (over - 1) * 100 : over,
         over < 2 ? "% over" : "times as much");
 }
@@ -179,16 +176,16 @@ static const char *say_unsound(const struct assay__sweep *sweep, struct assay__a
                                sweep->points[first].judged.reason);
 }
 
-static const char *say_best(const struct assay__sweep *sweep,
-                            const struct assay__sweep_limits *limits, struct assay__arena *arena)
+static const char *say_best(const struct assay__sweep *sweep, const struct assay__plan *plan,
+                            struct assay__arena *arena)
 {
-    const char *goal = assay__sweep_goal_name(sweep, limits->goal);
+    const char *goal = assay__sweep_goal_name(sweep, plan->goal);
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
     size_t first = 0; /* nothing is as good as what gave wrong outputs */
     while (sweep->points[first].judged.usable && !sweep->points[first].sound)
         first++;
     const struct assay__sweep_point *base = &sweep->points[first];
-    double gain = assay__sweep_cost(base, limits->goal) / assay__sweep_cost(best, limits->goal);
+    double gain = assay__sweep_cost(base, plan->goal) / assay__sweep_cost(best, plan->goal);
     if (sweep->best == 0)
         return assay__arena_printf(arena, "best %s: %s, the first point", goal, best->judged.label);
     if (gain < HARDLY && base != best)
@@ -198,11 +195,10 @@ static const char *say_best(const struct assay__sweep *sweep,
         return assay__arena_printf(arena, "best %s: %s", goal, best->judged.label);
     static const char *const better[] = {"that of", "as fast as", "as efficient as"};
     return assay__arena_printf(arena, "best %s: %s, %s × %s %s", goal, best->judged.label,
-                               assay__digits(gain, 3).text, better[limits->goal],
-                               base->judged.label);
+                               assay__digits(gain, 3).text, better[plan->goal], base->judged.label);
 }
 
-static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
+static int find_best(struct assay__sweep *sweep, const struct assay__plan *plan,
                      struct assay__arena *arena)
 {
     size_t usable = 0, sound = 0, within = 0, software = 0;
@@ -212,17 +208,17 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
         sound += sweep->points[i].sound;
         within += sweep->points[i].within;
     }
-    choose(sweep, limits->goal);
+    choose(sweep, plan->goal);
     sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
     if (!sweep->alike) return ASSAY_ENOMEM;
     if (sweep->best == SIZE_MAX) {
         sweep->why = !usable   ? "no point could be measured"
                      : !sound  ? say_unsound(sweep, arena)
-                     : !within ? say_nearest(sweep, limits, arena)
+                     : !within ? say_nearest(sweep, plan, arena)
                      : software == within
                          ? "none is recommended: only a device that is emulated in software ran, "
                            "and that is measured but never recommended"
-                     : limits->goal == ASSAY__SWEEP_ENERGY
+                     : plan->goal == ASSAY__PLAN_ENERGY
                          ? "no point's energy per inference is known, so the goal cannot be judged "
                            "(the table says why)"
                          : "no point's throughput is known";
@@ -232,7 +228,7 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
     for (size_t i = 0; i < sweep->count; i++)
         if (i != sweep->best && may_win(&sweep->points[i]) && overlap(best, &sweep->points[i]))
             sweep->alike[sweep->alike_count++] = i;
-    sweep->why = say_best(sweep, limits, arena);
+    sweep->why = say_best(sweep, plan, arena);
     return sweep->why ? 0 : ASSAY_ENOMEM;
 }
 
@@ -244,11 +240,11 @@ static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t l
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < sweep->count; i++) {
-        double value = assay__sweep_number(sweep->points[i].values[axis]);
+        double value = assay__axis_number(sweep->points[i].values[axis]);
         if (!sweep->points[i].sound || !assay__sweep_same_but(sweep, axis, like, i) ||
             !(value > from))
             continue;
-        if (best == SIZE_MAX || value < assay__sweep_number(sweep->points[best].values[axis]))
+        if (best == SIZE_MAX || value < assay__axis_number(sweep->points[best].values[axis]))
             best = i;
     }
     return best;
@@ -293,7 +289,7 @@ static size_t walk(const struct assay__sweep *sweep, size_t axis, size_t like, s
 {
     size_t count = 0;
     for (size_t at = next_value(sweep, axis, like, 0); at != SIZE_MAX;
-         at = next_value(sweep, axis, like, assay__sweep_number(sweep->points[at].values[axis])))
+         at = next_value(sweep, axis, like, assay__axis_number(sweep->points[at].values[axis])))
         path[count++] = at;
     return count;
 }
@@ -343,7 +339,7 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
 
 static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
 {
-    size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep);
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep);
     sweep->knee_why = axis == SIZE_MAX ? "not looked for: the batch size does not vary"
                                        : "none: no point ran with usable outputs";
     if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
@@ -365,8 +361,8 @@ static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
  * is no best). Nothing is gained where the launches of the two overlap. */
 static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
 {
-    size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep), top = SIZE_MAX;
-    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, "threads");
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep), top = SIZE_MAX;
+    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, ASSAY__AXIS_THREADS);
     sweep->scaled = sweep->best;
     if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
     size_t points = 0;
@@ -380,31 +376,31 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
     if (sweep->scaled == SIZE_MAX) sweep->scaled = top;
     if (top == SIZE_MAX || points < 2) return 0;
     const struct assay__sweep_point *a = &sweep->points[top], *b = &sweep->points[a->base];
+    const char *name = assay__axis_name(sweep->axes.items[axis]);
     if (a->base != top && assay__sweep_overlap(a, b)) {
         sweep->gain = assay__arena_printf(
             arena, "%s %s is not distinguishable from %s %s: their launches overlap in throughput",
-            sweep->axes.names[axis], a->values[axis], sweep->axes.names[axis], b->values[axis]);
+            name, a->values[axis], name, b->values[axis]);
         return sweep->gain ? 0 : ASSAY_ENOMEM;
     }
     sweep->gain =
         a->base == top || a->judged.throughput.value < HARDLY * b->judged.throughput.value
             ? assay__arena_printf(arena, "nothing gives %s throughput than %s %s",
-                                  a->base == top ? "more" : "0.5 % more", sweep->axes.names[axis],
-                                  b->values[axis])
+                                  a->base == top ? "more" : "0.5 % more", name, b->values[axis])
             : assay__arena_printf(
-                  arena, "%s %s gives %s × the throughput of %s %s at %s × its latency",
-                  sweep->axes.names[axis], a->values[axis],
+                  arena, "%s %s gives %s × the throughput of %s %s at %s × its latency", name,
+                  a->values[axis],
                   assay__digits(a->judged.throughput.value / b->judged.throughput.value, 3).text,
-                  sweep->axes.names[axis], b->values[axis],
+                  name, b->values[axis],
                   assay__digits(a->judged.latency.value / b->judged.latency.value, 3).text);
     return sweep->gain ? 0 : ASSAY_ENOMEM;
 }
 
-int assay__sweep_judge(const struct assay__sweep_limits *limits, struct assay__arena *arena,
+int assay__sweep_judge(const struct assay__plan *plan, struct assay__arena *arena,
                        struct assay__sweep *sweep)
 {
-    int code = find_best(sweep, limits, arena);
-    if (!code) code = find_pairs(sweep, limits->goal, arena);
+    int code = find_best(sweep, plan, arena);
+    if (!code) code = find_pairs(sweep, plan->goal, arena);
     if (!code) code = find_knee(sweep, arena);
     return code ? code : say_gain(sweep, arena);
 }

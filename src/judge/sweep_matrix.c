@@ -2,23 +2,18 @@
  * optimised, is the device an accelerator. */
 #include "judge/sweep.h"
 
-#include "run/builds.h"
-
 #include <stdint.h>
 #include <string.h>
 
 const char *assay__sweep_compiled(const struct assay__sweep *sweep, size_t point)
 {
-    size_t axis = assay__sweep_axis(sweep, "opt");
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_OPT);
     if (axis == SIZE_MAX) return "yes";
     return strcmp(sweep->points[point].values[axis], "none") == 0 ? "no" : "yes";
 }
 
 const char *assay__sweep_accelerated(const struct assay__sweep_point *point)
 {
-    if (!*point->device_class)
-        return !*point->device || !point->judged.usable ? "?"
-               : assay__build_on_cpu(point->device)     ? "no"
-                                                        : "yes";
-    return strcmp(point->device_class, "cpu") == 0 ? "no" : "yes";
+    if (point->device_class == ASSAY__CLASS_UNKNOWN) return "?";
+    return point->device_class == ASSAY__CLASS_CPU ? "no" : "yes";
 }

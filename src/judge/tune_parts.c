@@ -14,14 +14,9 @@
 static const struct assay__ratio untested = ASSAY__RATIO_UNKNOWN;
 
 struct axis_words {
-    const char *name;
+    enum assay__axis axis;
     const char *words[ASSAY__TUNE_VALUES];
 };
-
-static bool is_ordered(const char *axis)
-{
-    return strcmp(axis, "threads") == 0 || strcmp(axis, "batch") == 0 || strcmp(axis, "seq") == 0;
-}
 
 /* Puts a word of an axis into its place: numbers by size, names as they come. */
 static void put_word(struct assay__tune_grid *grid, struct axis_words *words, size_t a,
@@ -42,36 +37,33 @@ static void put_word(struct assay__tune_grid *grid, struct axis_words *words, si
     axis->count++;
 }
 
-static int read_grid(const struct assay__tune_result *out, struct assay__arena *arena,
-                     struct assay__tune_grid *grid, struct axis_words *words)
+static void read_grid(const struct assay_profile *profile, const struct assay__tune_result *out,
+                      struct assay__tune_grid *grid, struct axis_words *words)
 {
-    static const char *const names[] = {"device",   "precision", "opt",  "threads",
-                                        "spinning", "seq",       "batch"};
-    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+    for (size_t n = 0; n < ASSAY__AXIS_COUNT; n++) {
         size_t a = grid->axis_count;
-        words[a].name = names[n];
-        grid->axes[a] = (struct assay__tune_axis){.ordered = is_ordered(names[n])};
+        words[a].axis = (enum assay__axis)n;
+        grid->axes[a] = (struct assay__tune_axis){.ordered = assay__axis_is_number(words[a].axis)};
         for (size_t i = 0; i < out->count; i++) {
-            const char *word = assay__tune_label_value(out->rows[i].judged.label, names[n], arena);
-            if (!word) return ASSAY_ENOMEM;
+            const char *word = assay__trial_axis(&profile->trials[out->rows[i].judged.trial],
+                                                 words[a].axis);
             if (*word) put_word(grid, words, a, word);
         }
         grid->axis_count += grid->axes[a].count > 0;
     }
-    return 0;
 }
 
-/* SIZE_MAX: the label lacks an axis. */
+/* SIZE_MAX: the trial lacks an axis. */
 static size_t point_of(const struct assay__tune_grid *grid, const struct axis_words *words,
-                       const char *label, struct assay__arena *arena)
+                       const struct assay__trial *trial)
 {
     size_t point = 0;
     for (size_t a = 0; a < grid->axis_count; a++) {
-        const char *word = assay__tune_label_value(label, words[a].name, arena);
+        const char *word = assay__trial_axis(trial, words[a].axis);
         size_t at = 0;
-        while (word && at < grid->axes[a].count && strcmp(words[a].words[at], word) != 0)
+        while (at < grid->axes[a].count && strcmp(words[a].words[at], word) != 0)
             at++;
-        if (!word || at == grid->axes[a].count) return SIZE_MAX;
+        if (at == grid->axes[a].count) return SIZE_MAX;
         point = point * grid->axes[a].count + at;
     }
     return point;
@@ -88,8 +80,8 @@ static int observe(const struct assay_profile *profile, const struct assay__tune
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
         if (assay__tune_fate(trial) == ASSAY__FATE_ABLATION) continue;
-        size_t point = point_of(grid, words, assay__trial_option(trial, "label"), arena), n = 0;
-        double *costs = assay__tune_costs(trial, out->goal, &n);
+        size_t point = point_of(grid, words, trial), n = 0;
+        double *costs = assay__tune_costs(trial, out->plan->goal, &n);
         if (!costs) return ASSAY_ENOMEM;
         for (size_t k = 0; k < n && point != SIZE_MAX && *count < room; k++) {
             if (!(costs[k] > 0)) continue;
@@ -101,15 +93,13 @@ static int observe(const struct assay_profile *profile, const struct assay__tune
     return 0;
 }
 
-/* The trial of that role whose label is the best's but for one axis; SIZE_MAX: none. */
-static size_t changed_trial(const struct assay_profile *profile, const char *role,
+/* The trial of that role at that point; SIZE_MAX: none. */
+static size_t changed_trial(const struct assay_profile *profile, enum assay__trial_role role,
                             const struct assay__tune_grid *grid, const struct axis_words *words,
-                            size_t point, struct assay__arena *arena)
+                            size_t point)
 {
     for (size_t i = 0; i < profile->trial_count; i++)
-        if (strcmp(assay__trial_option(&profile->trials[i], "role"), role) == 0 &&
-            point_of(grid, words, assay__trial_option(&profile->trials[i], "label"), arena) ==
-                point)
+        if (profile->trials[i].role == role && point_of(grid, words, &profile->trials[i]) == point)
             return i;
     return SIZE_MAX;
 }
@@ -118,23 +108,22 @@ static size_t changed_trial(const struct assay_profile *profile, const char *rol
  * if possible, then any. Set back to the start, it is what is said of the start. */
 static int measured_part(const struct assay_profile *profile, const struct assay__tune_result *out,
                          const struct assay__tune_grid *grid, const struct axis_words *words,
-                         size_t best, size_t changed, struct assay__arena *arena,
-                         struct assay__tune_part *part)
+                         size_t best, size_t changed, struct assay__tune_part *part)
 {
-    static const char *const roles[] = {"ablation", "finalist"};
+    static const enum assay__trial_role roles[] = {ASSAY__ROLE_ABLATION, ASSAY__ROLE_FINALIST};
     struct assay__ratio found = untested;
     int code = 0;
     for (size_t r = 0; r < 2 && !isfinite(found.p_value) && !code; r++) {
-        size_t a = changed_trial(profile, roles[r], grid, words, best, arena),
-               b = changed_trial(profile, roles[r], grid, words, changed, arena);
+        size_t a = changed_trial(profile, roles[r], grid, words, best),
+               b = changed_trial(profile, roles[r], grid, words, changed);
         struct assay__ratio own = untested;
         if (a == SIZE_MAX || b == SIZE_MAX) continue;
-        code = assay__tune_test(profile, out->goal, a, b, &own);
+        code = assay__tune_test(profile, out->plan->goal, a, b, &own);
         if (isfinite(own.p_value) || !isfinite(found.ratio)) found = own;
     }
     for (size_t i = 0; i < out->count && !code; i++) {
         const struct assay__tune_row *row = &out->rows[i];
-        if (point_of(grid, words, row->judged.label, arena) != changed) continue;
+        if (point_of(grid, words, &profile->trials[row->judged.trial]) != changed) continue;
         if (i == out->start && isfinite(row->ratio.ratio)) found = row->ratio;
         if (!isfinite(found.ratio)) found.ratio = row->cost / out->rows[out->best].cost;
     }
@@ -146,18 +135,18 @@ static int measured_part(const struct assay_profile *profile, const struct assay
     return code;
 }
 
-/* Why nothing with that value of the axis may be advised; "" something may, or nothing is known.
- * NULL: out of memory. */
-static const char *objection_to(const struct assay__tune_result *out, const char *axis,
-                                const char *value, struct assay__arena *arena)
+/* Why nothing with that value of the axis may be advised; "" something may, or nothing is known. */
+static const char *objection_to(const struct assay_profile *profile,
+                                const struct assay__tune_result *out, enum assay__axis axis,
+                                const char *value)
 {
     const char *reason = "";
     for (size_t i = 0; i < out->count; i++) {
-        const char *own = assay__tune_label_value(out->rows[i].judged.label, axis, arena);
-        if (!own) return NULL;
-        if (strcmp(own, value) != 0) continue;
-        if (out->rows[i].allowed) return "";
-        if (!*reason) reason = out->rows[i].judged.reason;
+        const struct assay__tune_row *row = &out->rows[i];
+        const struct assay__trial *trial = &profile->trials[row->judged.trial];
+        if (strcmp(assay__trial_axis(trial, axis), value) != 0) continue;
+        if (row->allowed) return "";
+        if (!*reason) reason = row->judged.reason;
     }
     return reason;
 }
@@ -170,12 +159,12 @@ int assay__tune_find_parts(const struct assay_profile *profile, struct assay__ar
     struct assay__tune_observation *seen = NULL;
     size_t count = 0;
     if (out->best == SIZE_MAX || out->start == SIZE_MAX || out->best == out->start) return 0;
-    int code = read_grid(out, arena, &grid, words);
-    if (!code) code = observe(profile, out, &grid, words, arena, &seen, &count);
+    read_grid(profile, out, &grid, words);
+    int code = observe(profile, out, &grid, words, arena, &seen, &count);
     out->parts = assay__arena_array(arena, ASSAY__TUNE_AXES, sizeof *out->parts);
     if (code || !out->parts || !count) return !out->parts ? ASSAY_ENOMEM : code;
-    size_t best = point_of(&grid, words, out->rows[out->best].judged.label, arena),
-           start = point_of(&grid, words, out->rows[out->start].judged.label, arena);
+    size_t best = point_of(&grid, words, &profile->trials[out->rows[out->best].judged.trial]),
+           start = point_of(&grid, words, &profile->trials[out->rows[out->start].judged.trial]);
     struct assay__surrogate surrogate = assay__surrogate_start(&grid);
     double *scratch = malloc(count * sizeof *scratch);
     code = scratch ? 0 : ASSAY_ENOMEM;
@@ -188,17 +177,16 @@ int assay__tune_find_parts(const struct assay_profile *profile, struct assay__ar
         size_t changed = assay__tune_grid_with(&grid, best, a, usual);
         struct assay__tune_part *part = &out->parts[out->part_count++];
         *part = (struct assay__tune_part){
-            .axis = words[a].name,
+            .axis = words[a].axis,
             .from = words[a].words[usual],
             .to = words[a].words[chosen],
-            .objection = objection_to(out, words[a].name, words[a].words[usual], arena),
+            .objection = objection_to(profile, out, words[a].axis, words[a].words[usual]),
             .factor = NAN,
             .ratio = untested};
-        if (!part->objection) code = ASSAY_ENOMEM;
-        if (code || *part->objection) continue;
+        if (*part->objection) continue;
         part->factor = exp(assay__surrogate_predict(&surrogate, changed, scratch, NULL) -
                            assay__surrogate_predict(&surrogate, best, scratch, NULL));
-        code = measured_part(profile, out, &grid, words, best, changed, arena, part);
+        code = measured_part(profile, out, &grid, words, best, changed, part);
     }
     assay__surrogate_free(&surrogate);
     free(scratch);

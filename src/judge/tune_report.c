@@ -1,4 +1,4 @@
-/* tune_report.c - see tune_report.h.
+/* tune_report.c - says what a tuning has found.
  *
  * The best is a finalist that may be advised and that no other one is shown to be better than; of
  * several, the one that changes the fewest of the defaults, then one of the start's precision, then
@@ -19,43 +19,30 @@
 
 static const struct assay__ratio untested = ASSAY__RATIO_UNKNOWN;
 
-const char *assay__tune_label_value(const char *label, const char *axis, struct assay__arena *arena)
-{
-    size_t length = strlen(axis);
-    for (const char *at = label; *at;) {
-        size_t word = strcspn(at, " ");
-        if (word > length && at[length] == '=' && strncmp(at, axis, length) == 0)
-            return assay__arena_strndup(arena, at + length + 1, word - length - 1);
-        at += word;
-        at += *at == ' ';
-    }
-    return "";
-}
-
 /* --- costs ------------------------------------------------------------------------------------ */
 
 /* Energies of the good launches; of the trial where a sensor was too slow for one launch. */
-static double *energies(const struct assay__trial *trial, size_t *count)
+static double *read_energies(const struct assay__trial *trial, size_t *count)
 {
-    double *values = assay__trial_values(trial, "energy.inference.gross", count, NULL);
-    double whole = assay__trial_known(trial, "energy.inference.gross");
-    if (values && !*count && assay__trial_good_launches(trial) && isfinite(whole))
-        values[(*count)++] = whole;
-    return values;
+    double *costs = assay__trial_costs(trial, "energy.inference.gross", count),
+           whole = assay__trial_value(trial, "energy.inference.gross");
+    if (costs && !*count && assay__trial_good_launches(trial) && isfinite(whole))
+        costs[(*count)++] = whole;
+    return costs;
 }
 
-double *assay__tune_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+double *assay__tune_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
                           size_t *count)
 {
     bool direct = false;
-    double *costs = goal == ASSAY__SWEEP_ENERGY
-                        ? energies(trial, count)
+    double *costs = goal == ASSAY__PLAN_ENERGY
+                        ? read_energies(trial, count)
                         : assay__sweep_launch_costs(trial, goal, count, &direct);
     if (costs) assay__stats_sort(costs, *count);
     return costs;
 }
 
-int assay__tune_test(const struct assay_profile *profile, enum assay__sweep_goal goal, size_t best,
+int assay__tune_test(const struct assay_profile *profile, enum assay__plan_goal goal, size_t best,
                      size_t other, struct assay__ratio *ratio)
 {
     size_t best_count = 0, count = 0;
@@ -76,9 +63,8 @@ int assay__tune_test(const struct assay_profile *profile, enum assay__sweep_goal
 
 enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial)
 {
-    const char *role = assay__trial_option(trial, "role");
-    if (strcmp(role, "finalist") == 0) return ASSAY__FATE_FINALIST;
-    return strcmp(role, "ablation") == 0 ? ASSAY__FATE_ABLATION : ASSAY__FATE_DROPPED;
+    if (trial->role == ASSAY__ROLE_FINALIST) return ASSAY__FATE_FINALIST;
+    return trial->role == ASSAY__ROLE_ABLATION ? ASSAY__FATE_ABLATION : ASSAY__FATE_DROPPED;
 }
 
 /* Which of two trials of one label says more: finalist, then search, then ablation; a later one of
@@ -100,25 +86,23 @@ static int collect(const struct assay_profile *profile, struct assay__arena *are
     if (!out->rows && profile->trial_count) return ASSAY_ENOMEM;
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
-        const char *label = assay__trial_option(trial, "label");
         enum assay__tune_fate fate = assay__tune_fate(trial);
         size_t at = 0;
-        while (at < out->count && strcmp(out->rows[at].judged.label, label) != 0)
+        while (at < out->count && strcmp(out->rows[at].judged.label, trial->label) != 0)
             at++;
         struct assay__tune_row *row = &out->rows[at];
         if (at == out->count) {
-            *row = (struct assay__tune_row){.judged = {.label = label, .trial = i},
+            *row = (struct assay__tune_row){.judged = {.label = trial->label, .trial = i},
                                             .ratio = untested};
-            assay__axes_read(&out->axes, label, row->values, arena);
+            assay__axes_add(&out->axes, trial);
             out->count++;
         } else if (says_more(profile, row->judged.trial, i)) {
             row->judged.trial = i;
         }
-        const char *role = assay__trial_option(trial, "role");
-        row->start = row->start || strcmp(role, "start") == 0;
-        row->searched = row->searched ||
-                        (fate != ASSAY__FATE_ABLATION && strcmp(role, "refused") != 0);
-        out->refused += strcmp(role, "refused") == 0;
+        bool refused = trial->role == ASSAY__ROLE_REFUSED;
+        row->start = row->start || trial->role == ASSAY__ROLE_START;
+        row->searched = row->searched || (fate != ASSAY__FATE_ABLATION && !refused);
+        out->refused += refused;
         if (fate == ASSAY__FATE_DROPPED) row->search_launches += assay__trial_good_launches(trial);
         *(fate == ASSAY__FATE_FINALIST   ? &out->final_launches
           : fate == ASSAY__FATE_ABLATION ? &out->ablation_launches
@@ -137,23 +121,24 @@ static const char *wrong_outputs(const struct assay__trial *trial,
                                  const struct assay__tune_row *row,
                                  const struct assay__tune_result *out)
 {
-    if (assay__trial_known(trial, "drift.nonfinite") > 0) return not_numbers;
-    if (isfinite(out->drift_limit) && assay__trial_known(trial, "outputs.nonfinite") > 0)
+    if (assay__trial_value(trial, "drift.nonfinite") > 0) return not_numbers;
+    if (isfinite(out->plan->drift_limit) && assay__trial_value(trial, "outputs.nonfinite") > 0)
         return not_numbers; /* in the reference as well, or it is the reference */
-    return row->judged.drift.value > out->drift_limit ? "its outputs drift beyond the limit" : "";
+    return row->judged.drift.value > out->plan->drift_limit ? "its outputs drift beyond the limit"
+                                                            : "";
 }
 
 /* Why a configuration that ran may not be advised; "" it may. */
 static const char *objection(const struct assay__trial *trial, const struct assay__tune_row *row,
                              const struct assay__tune_result *out)
 {
-    const struct assay__sweep_limits *limits = &out->limits;
-    double slo = assay__trial_known(trial, limits->slo_metric);
+    const struct assay__plan *plan = out->plan;
+    double slo = assay__trial_value(trial, plan->slo_metric);
     if (row->software) return emulated;
-    if (limits->slo_metric && !(slo <= limits->slo_s))
+    if (plan->slo_metric && !(slo <= plan->slo_s))
         return isfinite(slo) ? "latency beyond the limit"
                              : "the limited percentile is not known: run longer";
-    if (isfinite(limits->memory_bytes) && !(row->judged.memory.value <= limits->memory_bytes))
+    if (isfinite(plan->memory_bytes) && !(row->judged.memory.value <= plan->memory_bytes))
         return isfinite(row->judged.memory.value) ? "memory beyond the budget"
                                                   : "its memory is not known";
     return wrong_outputs(trial, row, out);
@@ -166,15 +151,15 @@ static int fill_row(const struct assay_profile *profile, struct assay__arena *ar
     const struct assay__trial *trial = &profile->trials[j->trial];
     size_t count = 0;
     if (assay__judged_read(profile, j->trial, arena, j)) return ASSAY_ENOMEM;
-    double *costs = assay__tune_costs(trial, out->goal, &count);
+    double *costs = assay__tune_costs(trial, out->plan->goal, &count);
     if (!costs) return ASSAY_ENOMEM;
     row->cost = assay__stats_median(costs, count);
     free(costs);
     row->launches = assay__trial_good_launches(trial);
     j->usable = row->launches > 0;
     row->fate = j->usable ? assay__tune_fate(trial) : ASSAY__FATE_FAILED;
-    row->software = strcmp(assay__trial_option(trial, "software"), "yes") == 0;
-    if (out->goal == ASSAY__SWEEP_THROUGHPUT && trial->batch > 0 && row->cost > 0)
+    row->software = trial->target.software;
+    if (out->plan->goal == ASSAY__PLAN_THROUGHPUT && trial->batch > 0 && row->cost > 0)
         j->throughput.value = 1 / row->cost; /* what it is judged by: the median launch's rate */
     if (j->usable)
         j->reason = objection(trial, row, out);
@@ -224,13 +209,13 @@ static void find_front(struct assay__tune_result *out)
 static double excess(const struct assay_profile *profile, const struct assay__tune_result *out,
                      const struct assay__tune_row *row, bool *latency)
 {
-    const struct assay__sweep_limits *limits = &out->limits;
-    double slo = limits->slo_metric
-                     ? assay__trial_known(&profile->trials[row->judged.trial], limits->slo_metric) /
-                           limits->slo_s
+    const struct assay__plan *plan = out->plan;
+    double slo = plan->slo_metric
+                     ? assay__trial_value(&profile->trials[row->judged.trial], plan->slo_metric) /
+                           plan->slo_s
                      : 0,
-           memory = isfinite(limits->memory_bytes) ? row->judged.memory.value / limits->memory_bytes
-                                                   : 0;
+           memory = isfinite(plan->memory_bytes) ? row->judged.memory.value / plan->memory_bytes
+                                                 : 0;
     *latency = slo >= memory;
     return isnan(slo) || isnan(memory) ? (double)NAN : fmax(slo, memory);
 }
@@ -256,8 +241,8 @@ static const char *say_nearest(const struct assay_profile *profile,
         latency = own;
     }
     if (!nearest) return "";
-    const struct assay__sweep_limits *limits = &out->limits;
-    double allowed = latency ? limits->slo_s : limits->memory_bytes;
+    const struct assay__plan *plan = out->plan;
+    double allowed = latency ? plan->slo_s : plan->memory_bytes;
     char value[64], most[64];
     assay__text_scaled(value, sizeof value, least * allowed, latency ? "s" : "B");
     assay__text_scaled(most, sizeof most, allowed, latency ? "s" : "B");
@@ -265,7 +250,7 @@ static const char *say_nearest(const struct assay_profile *profile,
         arena,
         "no configuration that ran is within the limits; the closest is %s: %s is %s, the limit is "
         "%s (%s %s)",
-        nearest->judged.label, latency ? limits->slo_metric : "memory", value, most,
+        nearest->judged.label, latency ? plan->slo_metric : "memory", value, most,
         assay__digits(least < 2 ? (least - 1) * 100 : least, 3).text,
         least < 2 ? "% over" : "times as much");
 }
@@ -293,7 +278,7 @@ static const char *why_none(const struct assay_profile *profile,
     if (software == ran)
         return "none is recommended: only a device that is emulated in software ran, and that is "
                "measured but never recommended";
-    if (unknown && out->goal == ASSAY__SWEEP_ENERGY)
+    if (unknown && out->plan->goal == ASSAY__PLAN_ENERGY)
         return "no allowed configuration has a known energy";
     const char *nearest = say_nearest(profile, out, arena);
     if (!nearest || *nearest) return nearest;
@@ -313,24 +298,17 @@ static size_t least_cost(const struct assay__tune_result *out, bool any)
     return best;
 }
 
-/* How many settings of the label are not the start's; *precision: that is one of them. */
-static size_t changes(const char *label, const char *start, bool *precision)
+/* How many settings of the trial are not the start's; *precision: that is one of them. */
+static size_t changes(const struct assay__trial *trial, const struct assay__trial *start,
+                      bool *precision)
 {
     size_t count = 0;
     *precision = false;
-    for (const char *at = label; *at;) {
-        size_t word = strcspn(at, " ");
-        bool same = false;
-        for (const char *s = start; *s && !same;) {
-            size_t other = strcspn(s, " ");
-            same = other == word && strncmp(s, at, word) == 0;
-            s += other;
-            s += *s == ' ';
-        }
-        count += !same;
-        *precision = *precision || (!same && strncmp(at, "precision=", 10) == 0);
-        at += word;
-        at += *at == ' ';
+    for (size_t i = 0; i < trial->axis_count; i++) {
+        const struct assay__axis_value *own = &trial->axes[i];
+        if (strcmp(own->value, assay__trial_axis(start, own->axis)) == 0) continue;
+        count++;
+        *precision = *precision || own->axis == ASSAY__AXIS_PRECISION;
     }
     return count;
 }
@@ -348,7 +326,8 @@ static int is_unbeaten(const struct assay_profile *profile, const struct assay__
         struct assay__ratio ratio = untested;
         if (!other->allowed || other->fate != ASSAY__FATE_FINALIST || !(other->cost < row->cost))
             continue;
-        code = assay__tune_test(profile, out->goal, other->judged.trial, row->judged.trial, &ratio);
+        code = assay__tune_test(profile, out->plan->goal, other->judged.trial, row->judged.trial,
+                                &ratio);
         *unbeaten = ratio.p_value >= 0.05; /* not where it is unknown */
     }
     return code;
@@ -359,15 +338,15 @@ static int is_unbeaten(const struct assay_profile *profile, const struct assay__
 static int prefer_usual(const struct assay_profile *profile, struct assay__tune_result *out)
 {
     if (out->best == SIZE_MAX || out->start == SIZE_MAX) return 0;
-    const char *start = out->rows[out->start].judged.label;
+    const struct assay__trial *start = &profile->trials[out->rows[out->start].judged.trial];
     size_t best = out->best;
     bool lossy = false, unbeaten = false;
-    size_t least = changes(out->rows[best].judged.label, start, &lossy);
+    size_t least = changes(&profile->trials[out->rows[best].judged.trial], start, &lossy);
     int code = is_unbeaten(profile, out, &out->rows[best], &unbeaten);
     for (size_t i = 0; i < out->count && unbeaten && !code; i++) {
         const struct assay__tune_row *row = &out->rows[i];
         bool own_lossy = false, eligible = false;
-        size_t own = changes(row->judged.label, start, &own_lossy);
+        size_t own = changes(&profile->trials[row->judged.trial], start, &own_lossy);
         bool nearer = own != least         ? own < least
                       : own_lossy != lossy ? lossy
                                            : row->cost < out->rows[best].cost;
@@ -397,10 +376,10 @@ static int find_best(const struct assay_profile *profile, struct assay__tune_res
     for (size_t i = 0; i < out->count && !code; i++) {
         struct assay__tune_row *row = &out->rows[i];
         if (row == best || row->fate != best->fate || !isfinite(row->cost)) continue;
-        code = assay__tune_test(profile, out->goal, best->judged.trial, row->judged.trial,
+        code = assay__tune_test(profile, out->plan->goal, best->judged.trial, row->judged.trial,
                                 &row->ratio);
         row->alike = out->tested && row->allowed && !(row->ratio.p_value < 0.05);
-        if (isnan(row->ratio.p_value) && out->goal == ASSAY__SWEEP_ENERGY) out->tested = false;
+        if (isnan(row->ratio.p_value) && out->plan->goal == ASSAY__PLAN_ENERGY) out->tested = false;
     }
     for (size_t i = 0; i < out->count; i++) /* what was not tested is not called alike */
         out->rows[i].alike = out->rows[i].alike && out->tested;
@@ -426,8 +405,8 @@ static int say_unconfirmed(struct assay__tune_result *out, struct assay__arena *
     if (!top) return 0;
     out->unconfirmed = assay__arena_printf(
         arena, "%s looked %s × %s the best in %zu launch%s of the %s, not confirmed%s",
-        top->judged.label, assay__digits(best->cost / top->cost, 3).text, better_words[out->goal],
-        top->launches, top->launches == 1 ? "" : "es",
+        top->judged.label, assay__digits(best->cost / top->cost, 3).text,
+        better_words[out->plan->goal], top->launches, top->launches == 1 ? "" : "es",
         top->fate == ASSAY__FATE_ABLATION ? "variations of the best" : "search",
         count > 1 ? "; so did others" : "");
     return out->unconfirmed ? 0 : ASSAY_ENOMEM;
@@ -442,7 +421,7 @@ static int say_why(const struct assay_profile *profile, struct assay__tune_resul
         return out->why ? 0 : ASSAY_ENOMEM;
     }
     if (say_unconfirmed(out, arena)) return ASSAY_ENOMEM;
-    const char *better = better_words[out->goal];
+    const char *better = better_words[out->plan->goal];
     const struct assay__tune_row *best = &out->rows[out->best];
     const struct assay__tune_row *start = out->start != SIZE_MAX ? &out->rows[out->start] : NULL;
     char gain[300] = "";
@@ -464,7 +443,7 @@ static int say_why(const struct assay_profile *profile, struct assay__tune_resul
         snprintf(gain, sizeof gain, ": about %s × %s the defaults, not tested",
                  assay__digits(start->cost / best->cost, 3).text, better);
     out->why = assay__arena_printf(
-        arena, "best %s%s%s", goals[out->goal], gain,
+        arena, "best %s%s%s", goals[out->plan->goal], gain,
         out->tested ? "" : "; too few launches of its own for a test: a larger budget allows more");
     return out->why ? 0 : ASSAY_ENOMEM;
 }
@@ -477,8 +456,8 @@ static int say_needless(struct assay__tune_result *out, struct assay__arena *are
     for (size_t i = 0; i < out->part_count; i++) {
         const struct assay__tune_part *part = &out->parts[i];
         if (*part->objection || !part->measured || !(part->ratio.p_value >= 0.05)) continue;
-        names = assay__arena_printf(arena, "%s%s%s=%s", names, *names ? " or " : "", part->axis,
-                                    part->from);
+        names = assay__arena_printf(arena, "%s%s%s=%s", names, *names ? " or " : "",
+                                    assay__axis_name(part->axis), part->from);
         if (!names) return ASSAY_ENOMEM;
     }
     if (!*names) return 0;
@@ -488,27 +467,14 @@ static int say_needless(struct assay__tune_result *out, struct assay__arena *are
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static double number_option(const struct assay_profile *profile, const char *key)
-{
-    const char *text = profile->trial_count ? assay__trial_option(profile->trials, key) : "";
-    char *end = NULL;
-    double value = *text ? strtod(text, &end) : NAN;
-    return end && end != text && *end == '\0' ? value : NAN;
-}
-
 int assay__tune_result(const struct assay_profile *profile, struct assay__arena *arena,
                        struct assay__tune_result *out)
 {
-    double grid = number_option(profile, "grid");
+    const struct assay__plan *plan = &profile->plan;
     *out = (struct assay__tune_result){
-        .best = SIZE_MAX, .start = SIZE_MAX, .why = "", .unconfirmed = ""};
-    out->limits = assay__sweep_limits_of(profile);
-    out->goal = out->limits.goal;
-    out->budget_s = number_option(profile, "budget_s");
-    out->drift_limit = number_option(profile, "drift_limit");
-    if (isnan(out->drift_limit)) out->drift_limit = INFINITY;
-    out->grid = grid > 0 && grid < 1e9 ? (size_t)grid : 0;
-    out->elapsed_s = profile->trial_count ? assay__trial_known(profile->trials, "tune.elapsed")
+        .plan = plan, .best = SIZE_MAX, .start = SIZE_MAX, .why = "", .unconfirmed = ""};
+    out->grid = plan->configurations > 0 ? (size_t)plan->configurations : 0;
+    out->elapsed_s = profile->trial_count ? assay__trial_value(profile->trials, "tune.elapsed")
                                           : NAN;
     int code = collect(profile, arena, out);
     for (size_t i = 0; i < out->count && !code; i++) {

@@ -1,8 +1,6 @@
 /* tune_report.h - what a tuning has found: a pure function of its profile, so that a kept one says
- * the same again. Trials are told by their role: "start" and "search" (short launches that chose),
- * "refused" (known not to run), "finalist" (launches of their own that judge), "ablation" (the
- * best, and the best with one setting reset). A configuration is a label: "precision=float32
- * opt=all threads=4". */
+ * the same again. Trials are told by their role (profile/facts.h); trials of one configuration have
+ * one label. */
 #ifndef ASSAY_JUDGE_TUNE_REPORT_H
 #define ASSAY_JUDGE_TUNE_REPORT_H
 
@@ -19,7 +17,6 @@ struct assay__tune_row {
     /* of the trial that counts: finalist, else the search's; usable: it has a good launch; the
      * reason also why it may not be recommended */
     struct assay__judged judged;
-    const char *values[ASSAY__SWEEP_AXES]; /* by axis; "" where the label does not say */
     enum assay__tune_fate fate;
     size_t search_launches, launches; /* good ones: of the search; of the trial */
     bool start, software;
@@ -34,17 +31,17 @@ struct assay__tune_row {
 
 /* What one setting of the best contributes: reset to the start's, the cost grows by this factor. */
 struct assay__tune_part {
-    const char *axis, *from, *to; /* "threads", "1", "4" */
-    const char *objection;        /* nothing with `from` may be advised: why; "" */
-    double factor;                /* NaN unknown, or there is an objection */
-    bool measured;                /* both were run; else the surrogate's belief */
-    struct assay__ratio ratio;    /* when measured; p_value NaN: too few launches for a test */
+    enum assay__axis axis;
+    const char *from, *to;     /* "1", "4" */
+    const char *objection;     /* nothing with `from` may be advised: why; "" */
+    double factor;             /* NaN unknown, or there is an objection */
+    bool measured;             /* both were run; else the surrogate's belief */
+    struct assay__ratio ratio; /* when measured; p_value NaN: too few launches for a test */
 };
 
 struct assay__tune_result {
+    const struct assay__plan *plan; /* the profile's */
     struct assay__axes axes;
-    enum assay__sweep_goal goal;
-    struct assay__sweep_limits limits;
     struct assay__tune_row *rows;
     size_t count;
     size_t best, start; /* rows; SIZE_MAX: none */
@@ -57,16 +54,12 @@ struct assay__tune_result {
     size_t part_count;
     size_t configurations, failed, refused, grid; /* refused: from the start, not tried */
     size_t search_launches, final_launches, ablation_launches;
-    double budget_s, elapsed_s, drift_limit; /* NaN unknown; drift_limit INFINITY: all allowed */
+    double elapsed_s; /* NaN unknown */
 };
 
 /** Everything lives in the arena. 0 or ASSAY_ENOMEM. */
 int assay__tune_result(const struct assay_profile *profile, struct assay__arena *arena,
                        struct assay__tune_result *out);
-/** The value of an axis in a label, in the arena; "" when the label does not have it. NULL: out of
- *  memory. */
-const char *assay__tune_label_value(const char *label, const char *axis,
-                                    struct assay__arena *arena);
 /** Ready to use, of the best: "c", "python" or "json". "" when there is no best. NULL: out of
  *  memory. */
 const char *assay__tune_snippet(const struct assay_profile *profile,
@@ -76,10 +69,10 @@ const char *assay__tune_snippet(const struct assay_profile *profile,
 /* --- parts of it, between its files ----------------------------------------------------------- */
 
 /** Costs of the good launches, sorted; free() them. NULL: out of memory. */
-double *assay__tune_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+double *assay__tune_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
                           size_t *count);
 /** Cost of the other trial over that of the best, tested when both have launches enough. */
-int assay__tune_test(const struct assay_profile *profile, enum assay__sweep_goal goal, size_t best,
+int assay__tune_test(const struct assay_profile *profile, enum assay__plan_goal goal, size_t best,
                      size_t other, struct assay__ratio *ratio);
 /** By its role; that no launch went well is not looked at. */
 enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial);

@@ -3,14 +3,17 @@
  * needs that build. */
 #include "judge/comparison.h"
 #include "judge/tune_report.h"
+#include "model/rewrite/rewrites.h"
 #include "base/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct settings {
-    const char *device, *precision, *opt, *threads, *spinning, *batch, *model;
-    const char *provider, *build; /* "CUDAExecutionProvider"; "" unknown */
+    const struct assay__target *target;
+    const char *precision, *batch; /* as the configuration has them; "" where they do not vary */
+    const char *model;
+    const char *provider; /* "CUDAExecutionProvider"; "" unknown */
     const char *c_name;
     const char *detail; /* what stands after the colon of a device; "" */
 };
@@ -57,72 +60,54 @@ static void put_json_text(struct assay__buf *out, const char *text)
     put_literal(out, text, false);
 }
 
-static const char *setting(const struct assay__trial *trial, const char *label, const char *axis,
-                           struct assay__arena *arena)
+static struct settings settings_of(const struct assay_profile *profile,
+                                   const struct assay__tune_result *result)
 {
-    const char *word = assay__tune_label_value(label, axis, arena);
-    return word && *word ? word : assay__trial_option(trial, axis);
-}
-
-static int read_settings(const struct assay_profile *profile,
-                         const struct assay__tune_result *result, struct assay__arena *arena,
-                         struct settings *s)
-{
-    const struct assay__tune_row *row = &result->rows[result->best];
-    const struct assay__trial *trial = &profile->trials[row->judged.trial];
-    const char *device = trial->device ? trial->device : "cpu", *slash = strchr(device, '/'),
-               *name = slash ? slash + 1 : device, *colon = strchr(name, ':');
+    const struct assay__trial *trial = &profile->trials[result->rows[result->best].judged.trial];
+    const char *name = assay__device_bare(trial->target.device), *colon = strchr(name, ':');
     size_t length = colon ? (size_t)(colon - name) : strlen(name);
-    *s = (struct settings){
-        .device = device,
-        .precision = assay__tune_label_value(row->judged.label, "precision", arena),
-        .opt = setting(trial, row->judged.label, "opt", arena),
-        .threads = setting(trial, row->judged.label, "threads", arena),
-        .spinning = setting(trial, row->judged.label, "spinning", arena),
-        .batch = assay__tune_label_value(row->judged.label, "batch", arena),
-        .model = profile->model.path ? profile->model.path : "",
-        .provider = "",
-        .build = slash ? assay__arena_strndup(arena, device, (size_t)(slash - device)) : "",
-        .detail = colon ? colon + 1 : ""};
+    struct settings s = {.target = &trial->target,
+                         .precision = assay__trial_axis(trial, ASSAY__AXIS_PRECISION),
+                         .batch = assay__trial_axis(trial, ASSAY__AXIS_BATCH),
+                         .model = profile->models[0]->path,
+                         .provider = "",
+                         .detail = colon ? colon + 1 : ""};
     for (size_t i = 0; i < sizeof providers / sizeof providers[0]; i++)
         if (strlen(providers[i].device) == length &&
             strncmp(providers[i].device, name, length) == 0) {
-            s->provider = providers[i].provider;
-            s->c_name = providers[i].c_name;
+            s.provider = providers[i].provider;
+            s.c_name = providers[i].c_name;
         }
-    if (!*s->model || (*s->precision && strcmp(s->precision, "float32") != 0))
-        s->model = "model.onnx";
-    return s->precision && s->opt && s->threads && s->batch && s->build ? 0 : ASSAY_ENOMEM;
+    if (!*s.model || (*s.precision && strcmp(s.precision, "float32") != 0)) s.model = "model.onnx";
+    return s;
 }
 
-static const char *level(const char *opt, const char *const *names)
+static const char *level(const struct settings *s, const char *const *names)
 {
-    static const char *const words[] = {"none", "basic", "extended"};
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(opt, words[i]) == 0) return names[i];
-    return names[3];
+    enum assay__optimization level = s->target->optimization;
+    return names[level >= ASSAY__OPTIMIZATION_NONE && level < ASSAY__OPTIMIZATION_ALL
+                     ? level - ASSAY__OPTIMIZATION_NONE
+                     : 3];
 }
 
-static bool spins(const struct settings *s)
-{
-    return strcmp(s->spinning, "off") != 0;
-}
-
+/* The engine's own number need not be set. */
 static bool has_threads(const struct settings *s)
 {
-    return *s->threads && s->threads[strspn(s->threads, "0123456789")] == '\0';
+    return s->target->threads > 0 && !s->target->threads_default;
 }
 
 static void put_notes(struct assay__buf *out, const struct settings *s, const char *comment)
 {
-    if (strcmp(s->precision, "float16") == 0)
-        assay__buf_printf(out, "%s the float16 copy: assay make --from MODEL --float16 -o %s\n",
-                          comment, s->model);
-    else if (strncmp(s->precision, "int8-", 5) == 0)
-        assay__buf_printf(out, "%s the int8 copy: assay make --from MODEL --int8 %s -o %s\n",
-                          comment, s->precision + 5, s->model);
-    if (*s->build)
-        assay__buf_printf(out, "%s with the build '%s' of ONNX Runtime\n", comment, s->build);
+    const struct assay__rewrite_precision *precision = assay__rewrite_precision_find(s->precision);
+    if (precision) {
+        const char *option = assay__rewrite_option(precision->rewrite);
+        assay__buf_printf(out, "%s the %s copy: assay make --from MODEL --%s%s%s -o %s\n", comment,
+                          option, option, precision->argument ? " " : "",
+                          precision->argument ? precision->argument : "", s->model);
+    }
+    if (*s->target->build)
+        assay__buf_printf(out, "%s with the build '%s' of ONNX Runtime\n", comment,
+                          s->target->build);
     if (*s->batch && strcmp(s->batch, "1") != 0)
         assay__buf_printf(out, "%s feed %s samples at once\n", comment, s->batch);
 }
@@ -135,10 +120,11 @@ static void put_python(struct assay__buf *out, const struct settings *s)
     put_notes(out, s, "#");
     assay__buf_puts(out, "o = ort.SessionOptions()\n");
     assay__buf_printf(out, "o.graph_optimization_level = ort.GraphOptimizationLevel.ORT_%s\n",
-                      level(s->opt, names));
-    if (has_threads(s)) assay__buf_printf(out, "o.intra_op_num_threads = %s\n", s->threads);
-    assay__buf_printf(
-        out, "o.add_session_config_entry(\"session.intra_op.allow_spinning\", \"%d\")\n", spins(s));
+                      level(s, names));
+    if (has_threads(s)) assay__buf_printf(out, "o.intra_op_num_threads = %d\n", s->target->threads);
+    assay__buf_printf(out,
+                      "o.add_session_config_entry(\"session.intra_op.allow_spinning\", \"%d\")\n",
+                      !s->target->spinning_off);
     assay__buf_puts(out, "session = ort.InferenceSession(\n    ");
     put_quoted(out, s->model);
     assay__buf_puts(out, ", o,\n    providers=[");
@@ -157,11 +143,12 @@ static void put_c(struct assay__buf *out, const struct settings *s)
     assay__buf_puts(out, "// check each returned OrtStatus\n"
                          "OrtSessionOptions *o = NULL;\n"
                          "ort->CreateSessionOptions(&o);\n");
-    assay__buf_printf(out, "ort->SetSessionGraphOptimizationLevel(o, %s);\n", level(s->opt, names));
-    if (has_threads(s)) assay__buf_printf(out, "ort->SetIntraOpNumThreads(o, %s);\n", s->threads);
+    assay__buf_printf(out, "ort->SetSessionGraphOptimizationLevel(o, %s);\n", level(s, names));
+    if (has_threads(s))
+        assay__buf_printf(out, "ort->SetIntraOpNumThreads(o, %d);\n", s->target->threads);
     assay__buf_printf(
         out, "ort->AddSessionConfigEntry(o, \"session.intra_op.allow_spinning\", \"%d\");\n",
-        spins(s));
+        !s->target->spinning_off);
     if (strcmp(s->provider, "CUDAExecutionProvider") == 0)
         assay__buf_puts(out, "OrtCUDAProviderOptionsV2 *cuda = NULL;\n"
                              "ort->CreateCUDAProviderOptions(&cuda);\n"
@@ -171,7 +158,7 @@ static void put_c(struct assay__buf *out, const struct settings *s)
                           "ort->SessionOptionsAppendExecutionProvider(o, \"%s\", NULL, NULL, 0);\n",
                           s->c_name);
     else if (strcmp(s->provider, "CPUExecutionProvider") != 0)
-        assay__buf_printf(out, "// append the provider of %s\n", s->device);
+        assay__buf_printf(out, "// append the provider of %s\n", s->target->device);
     assay__buf_puts(out, "ort->CreateSession(env, ");
     put_quoted(out, s->model);
     assay__buf_puts(out, ", o, &session);\n");
@@ -182,9 +169,11 @@ static void put_json(struct assay__buf *out, const struct settings *s)
     static const char *const names[] = {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC",
                                         "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"};
     assay__buf_puts(out, "{\n");
-    if (has_threads(s)) assay__buf_printf(out, "  \"intra_op_num_threads\": %s,\n", s->threads);
-    assay__buf_printf(out, "  \"graph_optimization_level\": \"%s\",\n", level(s->opt, names));
-    assay__buf_printf(out, "  \"session.intra_op.allow_spinning\": \"%d\",\n", spins(s));
+    if (has_threads(s))
+        assay__buf_printf(out, "  \"intra_op_num_threads\": %d,\n", s->target->threads);
+    assay__buf_printf(out, "  \"graph_optimization_level\": \"%s\",\n", level(s, names));
+    assay__buf_printf(out, "  \"session.intra_op.allow_spinning\": \"%d\",\n",
+                      !s->target->spinning_off);
     if (*s->precision) {
         assay__buf_puts(out, "  \"precision\": ");
         put_json_text(out, s->precision);
@@ -192,7 +181,7 @@ static void put_json(struct assay__buf *out, const struct settings *s)
     }
     if (*s->batch) assay__buf_printf(out, "  \"batch\": %s,\n", s->batch);
     assay__buf_puts(out, "  \"provider\": ");
-    put_json_text(out, *s->provider ? s->provider : s->device);
+    put_json_text(out, *s->provider ? s->provider : s->target->device);
     assay__buf_puts(out, "\n}\n");
 }
 
@@ -200,17 +189,14 @@ const char *assay__tune_snippet(const struct assay_profile *profile,
                                 const struct assay__tune_result *result, const char *language,
                                 struct assay__arena *arena)
 {
-    struct settings s;
     struct assay__buf text = {0};
     if (result->best == SIZE_MAX) return "";
-    if (read_settings(profile, result, arena, &s)) return NULL;
+    struct settings s = settings_of(profile, result);
     if (strcmp(language, "c") == 0)
         put_c(&text, &s);
     else if (strcmp(language, "python") == 0)
         put_python(&text, &s);
     else
         put_json(&text, &s);
-    const char *made = text.failed ? NULL : assay__arena_strdup(arena, text.data);
-    assay__buf_free(&text);
-    return made;
+    return assay__buf_keep(&text, arena);
 }

@@ -1,4 +1,4 @@
-/* tune_surrogate.c - see tune_surrogate.h.
+/* tune_surrogate.c - fits a Gaussian process to measured costs and predicts the rest.
  *
  * y = log cost. The prior covariance of two points is
  *

@@ -16,7 +16,7 @@ struct assay__tune_axis {
     double positions[ASSAY__TUNE_VALUES]; /* of an ordered one: log2 of the values */
 };
 
-/** Points are numbered with the last axis moving fastest, as in space.h. */
+/** Points are numbered with the last axis moving fastest, as in config_space.h. */
 struct assay__tune_grid {
     struct assay__tune_axis axes[ASSAY__TUNE_AXES];
     size_t axis_count;

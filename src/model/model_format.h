@@ -1,15 +1,32 @@
-/* model_format.h - reads a model of any format we know: one row each in formats.c. */
+/* model_format.h - reads a model of any format we know. Adding one is a reader that defines
+ * assay__model_format_NAME and a row here. */
 #ifndef ASSAY_MODEL_MODEL_FORMAT_H
 #define ASSAY_MODEL_MODEL_FORMAT_H
 
 #include "model/graph.h"
 
+struct assay__model_format {
+    const char *endings;          /* of its files' names, separated by blanks */
+    bool (*is)(const char *path); /* NULL: everything that is nothing else */
+    int (*read)(const char *path, struct assay__model **model, struct assay_error *error);
+};
+
+/* X(NAME), in the order they are asked. ONNX is last: it has no signature, so its reader says what
+ * is wrong with a file that is nothing else. */
+#define ASSAY__MODEL_FORMATS(X) \
+    X(coreml)                   \
+    X(onnx)
+
+#define ASSAY__MODEL_FORMAT_DECLARE(NAME) \
+    extern const struct assay__model_format assay__model_format_##NAME;
+ASSAY__MODEL_FORMATS(ASSAY__MODEL_FORMAT_DECLARE)
+
 /** Reads `path`: an ONNX file, a Core ML package (.mlpackage folder) or a .mlmodel file. */
 int assay__model_load(const char *path, struct assay__model **model, struct assay_error *error);
 
-/* What the rows call. */
-bool assay__coreml_is(const char *path); /* by its ending, and for a folder by its Manifest.json */
-int assay__coreml_read(const char *path, struct assay__model **model, struct assay_error *error);
+/** Has the name the ending of a model file in it? */
+bool assay__model_file_named(const char *name);
+
 /** A .mlmodel file's bytes; weights: the bytes of weight.bin, NULL when there is none. Both outlive
  *  the model (fuzzers). */
 int assay__coreml_parse(const uint8_t *data, size_t size, const uint8_t *weights,

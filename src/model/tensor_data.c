@@ -1,7 +1,7 @@
-/* tensor_data.c - see tensor_data.h. A view borrows where the numbers lie in memory or in the
- * model's mapping; an external file is mapped for as long as the view is open; generated and
- * undecoded numbers are made on the heap. Numbers are little-endian, as in the file: so are the
- * machines this runs on. */
+/* tensor_data.c - gives access to the numbers of a tensor, wherever they are. A view borrows where
+ * the numbers lie in memory or in the model's mapping; an external file is mapped for as long as
+ * the view is open; generated and undecoded numbers are made on the heap. Numbers are
+ * little-endian, as in the file: so are the machines this runs on. */
 #include "model/tensor_data.h"
 
 #include "model/weight_formula.h"

@@ -1,7 +1,8 @@
-/* weight_formula.c - see generate.h. Element i comes from splitmix64 of seed + i (Steele, Lea,
- * Flood: "Fast splittable pseudorandom number generators"): 64 bits give four 16-bit uniforms,
- * whose sum is near enough to normal (variance of one uniform on [0, 1): 1/12). A pure function of
- * the index, so that blocks can be made in any order and by any thread. */
+/* weight_formula.c - computes the elements of a weight from its seed. Element i comes from
+ * splitmix64 of seed + i (Steele, Lea, Flood: "Fast splittable pseudorandom number generators"): 64
+ * bits give four 16-bit uniforms, whose sum is near enough to normal (variance of one uniform on
+ * [0, 1): 1/12). A pure function of the index, so that blocks can be made in any order and by any
+ * thread. */
 #include "model/weight_formula.h"
 
 static inline uint64_t mix(uint64_t x)

@@ -1,4 +1,4 @@
-/* wire.c - see wire.h. */
+/* wire.c - reads the protobuf wire format from mapped memory. */
 #include "model/wire.h"
 
 uint32_t assay__wire_u32(const uint8_t *bytes)

@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static const char *keep(struct assay__arena *arena, const char *text)
+static const char *text_in_arena(struct assay__arena *arena, const char *text)
 {
     const char *copy = assay__arena_strdup(arena, text);
     return copy ? copy : "";
@@ -84,7 +84,7 @@ static void read_simd(struct assay__arena *arena, struct assay__machine *machine
                              wanted[i].flag);
         length += (size_t)added;
     }
-    machine->simd = keep(arena, found);
+    machine->simd = text_in_arena(arena, found);
 }
 
 int assay__machine_read(struct assay__arena *arena, struct assay__machine *machine)
@@ -102,17 +102,17 @@ int assay__machine_read(struct assay__arena *arena, struct assay__machine *machi
                                        .governor = "",
                                        .container = ""};
     if (uname(&real) == 0) {
-        machine->host = keep(arena, real.nodename);
-        machine->architecture = keep(arena, real.machine);
+        machine->host = text_in_arena(arena, real.nodename);
+        machine->architecture = text_in_arena(arena, real.machine);
         snprintf(text, sizeof text, "%.100s %.100s", real.sysname, real.release);
-        machine->kernel = keep(arena, text);
+        machine->kernel = text_in_arena(arena, text);
     }
     if (sysctl_text("kern.osproductversion", text, sizeof text)) {
         const char *os = assay__arena_printf(arena, "macOS %s", text);
         machine->os = os ? os : "";
     }
     if (sysctl_text("machdep.cpu.brand_string", text, sizeof text))
-        machine->cpu_model = keep(arena, text);
+        machine->cpu_model = text_in_arena(arena, text);
     machine->packages = (int)sysctl_or_zero("hw.packages");
     machine->cores = (int)sysctl_or_zero("hw.physicalcpu");
     machine->threads = (int)sysctl_or_zero("hw.logicalcpu");

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/event.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -61,6 +62,24 @@ uint64_t assay__maxrss_bytes(long maxrss)
     return (uint64_t)maxrss;
 }
 
+/* macOS has neither pipe2 nor SOCK_CLOEXEC. */
+static int close_on_exec(const int ends[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (fcntl(ends[i], F_SETFD, FD_CLOEXEC) != 0) return -1;
+    return 0;
+}
+
+int assay__pipe(int ends[2])
+{
+    return pipe(ends) == 0 ? close_on_exec(ends) : -1;
+}
+
+int assay__socket_pair(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 ? close_on_exec(ends) : -1;
+}
+
 int assay__shared_descriptor(size_t size)
 {
     char path[PATH_MAX];
@@ -71,10 +90,10 @@ int assay__shared_descriptor(size_t size)
         errno = ENAMETOOLONG;
         return -1;
     }
-    int fd = mkstemp(path);
+    int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0) return -1;
     unlink(path);
-    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 || ftruncate(fd, (off_t)size) != 0) {
+    if (ftruncate(fd, (off_t)size) != 0) {
         int saved = errno;
         close(fd);
         errno = saved;

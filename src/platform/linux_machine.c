@@ -15,7 +15,7 @@
 #include <cpuid.h>
 #endif
 
-static const char *keep(struct assay__arena *arena, const char *text)
+static const char *text_in_arena(struct assay__arena *arena, const char *text)
 {
     const char *copy = assay__arena_strdup(arena, text);
     return copy ? copy : "";
@@ -55,7 +55,7 @@ static void read_os(struct assay__arena *arena, struct assay__machine *machine)
                               : quote == '"' ? "\""
                                              : "'"),
              at);
-    machine->os = keep(arena, name);
+    machine->os = text_in_arena(arena, name);
 }
 
 static void read_kernel(struct assay__arena *arena, struct assay__machine *machine,
@@ -65,18 +65,18 @@ static void read_kernel(struct assay__arena *arena, struct assay__machine *machi
     struct utsname real;
     bool have = !assay__fs_replaced() && uname(&real) == 0;
     if (assay__fs_read("/proc/sys/kernel/hostname", text, sizeof text) > 0)
-        machine->host = keep(arena, text);
+        machine->host = text_in_arena(arena, text);
     else if (have)
-        machine->host = keep(arena, real.nodename);
+        machine->host = text_in_arena(arena, real.nodename);
     if (assay__fs_read("/proc/sys/kernel/osrelease", text, sizeof text) > 0)
         machine->kernel = assay__arena_printf(arena, "Linux %s", text);
     else if (have)
         machine->kernel = assay__arena_printf(arena, "Linux %s", real.release);
     if (!machine->kernel) machine->kernel = "";
     if (have)
-        machine->architecture = keep(arena, real.machine);
+        machine->architecture = text_in_arena(arena, real.machine);
     else if (assay__fs_read("/proc/sys/kernel/arch", text, sizeof text) > 0)
-        machine->architecture = keep(arena, text);
+        machine->architecture = text_in_arena(arena, text);
     else if (cpuinfo && strstr(cpuinfo, "CPU implementer"))
         machine->architecture = "aarch64";
     else if (cpuinfo && strstr(cpuinfo, "vendor_id"))
@@ -90,38 +90,81 @@ struct arm_part {
 
 /* Main ID register values, from Arm's technical reference manuals. */
 static const struct arm_part arm_parts[] = {
-    {0x41, 0xd03, "Arm Cortex-A53"},  {0x41, 0xd05, "Arm Cortex-A55"},
-    {0x41, 0xd07, "Arm Cortex-A57"},  {0x41, 0xd08, "Arm Cortex-A72"},
-    {0x41, 0xd09, "Arm Cortex-A73"},  {0x41, 0xd0a, "Arm Cortex-A75"},
-    {0x41, 0xd0b, "Arm Cortex-A76"},  {0x41, 0xd0c, "Arm Neoverse-N1"},
-    {0x41, 0xd0d, "Arm Cortex-A77"},  {0x41, 0xd40, "Arm Neoverse-V1"},
-    {0x41, 0xd41, "Arm Cortex-A78"},  {0x41, 0xd44, "Arm Cortex-X1"},
-    {0x41, 0xd49, "Arm Neoverse-N2"}, {0x41, 0xd4f, "Arm Neoverse-V2"},
-    {0x41, 0xd84, "Arm Neoverse-V3"}, {0x41, 0xd8e, "Arm Neoverse-N3"},
-    {0xc0, 0xac3, "Ampere-1"},        {0x48, 0xd01, "HiSilicon TaiShan v110"},
-    {0x46, 0x001, "Fujitsu A64FX"},
+    {0x41, 0xd03, "Arm Cortex-A53"},   {0x41, 0xd04, "Arm Cortex-A35"},
+    {0x41, 0xd05, "Arm Cortex-A55"},   {0x41, 0xd07, "Arm Cortex-A57"},
+    {0x41, 0xd08, "Arm Cortex-A72"},   {0x41, 0xd09, "Arm Cortex-A73"},
+    {0x41, 0xd0a, "Arm Cortex-A75"},   {0x41, 0xd0b, "Arm Cortex-A76"},
+    {0x41, 0xd0c, "Arm Neoverse-N1"},  {0x41, 0xd0d, "Arm Cortex-A77"},
+    {0x41, 0xd40, "Arm Neoverse-V1"},  {0x41, 0xd41, "Arm Cortex-A78"},
+    {0x41, 0xd42, "Arm Cortex-A78AE"}, {0x41, 0xd44, "Arm Cortex-X1"},
+    {0x41, 0xd46, "Arm Cortex-A510"},  {0x41, 0xd47, "Arm Cortex-A710"},
+    {0x41, 0xd48, "Arm Cortex-X2"},    {0x41, 0xd49, "Arm Neoverse-N2"},
+    {0x41, 0xd4b, "Arm Cortex-A78C"},  {0x41, 0xd4d, "Arm Cortex-A715"},
+    {0x41, 0xd4e, "Arm Cortex-X3"},    {0x41, 0xd4f, "Arm Neoverse-V2"},
+    {0x41, 0xd80, "Arm Cortex-A520"},  {0x41, 0xd81, "Arm Cortex-A720"},
+    {0x41, 0xd82, "Arm Cortex-X4"},    {0x41, 0xd83, "Arm Neoverse-V3AE"},
+    {0x41, 0xd84, "Arm Neoverse-V3"},  {0x41, 0xd85, "Arm Cortex-X925"},
+    {0x41, 0xd87, "Arm Cortex-A725"},  {0x41, 0xd8e, "Arm Neoverse-N3"},
+    {0x43, 0x0a1, "Cavium ThunderX"},  {0x43, 0x0af, "Marvell ThunderX2"},
+    {0x46, 0x001, "Fujitsu A64FX"},    {0x48, 0xd01, "HiSilicon TaiShan v110"},
+    {0x4e, 0x004, "NVIDIA Carmel"},    {0x51, 0x001, "Qualcomm Oryon"},
+    {0x6d, 0xd49, "Azure Cobalt 100"}, {0xc0, 0xac3, "Ampere-1"},
+    {0xc0, 0xac4, "Ampere-1A"},
 };
+
+static bool same_part(const struct arm_part *a, const struct arm_part *b)
+{
+    return a->implementer == b->implementer && a->part == b->part;
+}
+
+/* The kinds of cores in the order of their first CPUs. */
+static size_t read_arm_parts(const char *cpuinfo, struct arm_part *parts, size_t most)
+{
+    static const char key[] = "CPU implementer";
+    char implementer[32], part[32];
+    size_t count = 0;
+    for (const char *at = cpuinfo; count < most && (at = strstr(at, key)); at++) {
+        if (!cpuinfo_value(at, key, implementer, sizeof implementer) ||
+            !cpuinfo_value(at, "CPU part", part, sizeof part))
+            break;
+        parts[count] = (struct arm_part){(unsigned)strtoul(implementer, NULL, 16),
+                                         (unsigned)strtoul(part, NULL, 16), NULL};
+        size_t before = 0;
+        while (before < count && !same_part(&parts[before], &parts[count]))
+            before++;
+        if (before == count) count++;
+    }
+    return count;
+}
+
+/* "Arm Cortex-A55 + Arm Cortex-A76": what each kind of core is called, or its numbers. */
+static void read_arm_model(struct assay__arena *arena, struct assay__machine *machine,
+                           const char *cpuinfo)
+{
+    struct arm_part parts[4];
+    size_t count = read_arm_parts(cpuinfo, parts, sizeof parts / sizeof parts[0]);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = NULL;
+        for (size_t k = 0; k < sizeof arm_parts / sizeof arm_parts[0]; k++)
+            if (same_part(&arm_parts[k], &parts[i])) name = arm_parts[k].name;
+        if (!name)
+            name = assay__arena_printf(arena, "Arm implementer 0x%02x part 0x%03x",
+                                       parts[i].implementer, parts[i].part);
+        const char *all = i ? assay__arena_printf(arena, "%s + %s", machine->cpu_model, name)
+                            : name;
+        if (name && all) machine->cpu_model = all;
+    }
+}
 
 static void read_cpu_model(struct assay__arena *arena, struct assay__machine *machine,
                            const char *cpuinfo)
 {
-    char text[256], part[32];
-    if (cpuinfo_value(cpuinfo, "model name", text, sizeof text)) {
-        machine->cpu_model = keep(arena, text);
-        return;
-    }
-    if (!cpuinfo_value(cpuinfo, "CPU implementer", text, sizeof text) ||
-        !cpuinfo_value(cpuinfo, "CPU part", part, sizeof part))
-        return;
-    unsigned long implementer = strtoul(text, NULL, 16), number = strtoul(part, NULL, 16);
-    for (size_t i = 0; i < sizeof arm_parts / sizeof arm_parts[0]; i++)
-        if (arm_parts[i].implementer == implementer && arm_parts[i].part == number) {
-            machine->cpu_model = arm_parts[i].name;
-            return;
-        }
-    const char *name = assay__arena_printf(arena, "Arm implementer 0x%02lx part 0x%03lx",
-                                           implementer, number);
-    machine->cpu_model = name ? name : "";
+    char text[256];
+    /* Some Arm kernels write "ARMv8 Processor rev 1 (v8l)" for every processor. */
+    if (cpuinfo_value(cpuinfo, "model name", text, sizeof text) && strncmp(text, "ARMv", 4) != 0)
+        machine->cpu_model = text_in_arena(arena, text);
+    else
+        read_arm_model(arena, machine, cpuinfo);
 }
 
 static void read_simd(struct assay__arena *arena, struct assay__machine *machine,
@@ -148,7 +191,7 @@ static void read_simd(struct assay__arena *arena, struct assay__machine *machine
                              wanted[i]);
         length += (size_t)added;
     }
-    machine->simd = keep(arena, found);
+    machine->simd = text_in_arena(arena, found);
 }
 
 /* --- topology --------------------------------------------------------------------------------- */
@@ -156,7 +199,7 @@ static void read_simd(struct assay__arena *arena, struct assay__machine *machine
 #define TOPOLOGY_MOST 4096
 
 struct topology {
-    uint64_t cores[TOPOLOGY_MOST]; /* package << 32 | core, unique after sorting */
+    uint64_t cores[TOPOLOGY_MOST]; /* package, cluster and core in one number */
     uint64_t packages[TOPOLOGY_MOST];
     size_t threads, known;
     uint64_t max_khz;
@@ -165,7 +208,7 @@ struct topology {
 static void add_thread(void *context, unsigned cpu)
 {
     struct topology *topology = context;
-    uint64_t package, core, khz;
+    uint64_t package, cluster = 0, core, khz;
     topology->threads++;
     if (assay__fs_u64f(&khz, "/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", cpu) &&
         khz > topology->max_khz)
@@ -175,7 +218,10 @@ static void add_thread(void *context, unsigned cpu)
                         cpu) ||
         !assay__fs_u64f(&core, "/sys/devices/system/cpu/cpu%u/topology/core_id", cpu))
         return; /* a negative id (some virtual Arm machines) is not known either */
-    topology->cores[topology->known] = package << 32 | (core & 0xffffffffu);
+    /* Where a device tree lists clusters, each counts its cores from 0. */
+    assay__fs_u64f(&cluster, "/sys/devices/system/cpu/cpu%u/topology/cluster_id", cpu);
+    topology->cores[topology->known] = package << 48 | (cluster & 0xffffu) << 32 |
+                                       (core & 0xffffffffu);
     topology->packages[topology->known++] = package;
 }
 
@@ -292,10 +338,11 @@ static void read_virtualized(struct assay__arena *arena, struct assay__machine *
     char text[256], flags[8192];
     const char *name = NULL;
     bool dmi = false, bare_metal = false;
-    if (assay__fs_read("/sys/hypervisor/type", text, sizeof text) > 0) name = keep(arena, text);
+    if (assay__fs_read("/sys/hypervisor/type", text, sizeof text) > 0)
+        name = text_in_arena(arena, text);
     if (!name && assay__fs_replaced() &&
         assay__fs_read("/assay/virtualized", text, sizeof text) > 0) /* what CPUID said there */
-        name = keep(arena, text);
+        name = text_in_arena(arena, text);
     if (!name) name = cpuid_hypervisor();
     static const char *const files[] = {"/sys/class/dmi/id/product_name",
                                         "/sys/class/dmi/id/sys_vendor"};
@@ -312,6 +359,8 @@ static void read_virtualized(struct assay__arena *arena, struct assay__machine *
     if (!name && has_flags && strstr(flags, "hypervisor")) name = "unnamed hypervisor";
     if (!name && (has_flags || dmi))
         name = "none"; /* x86 guests carry the flag; Arm servers have DMI */
+    if (!name && assay__fs_read("/proc/device-tree/compatible", text, sizeof text) > 0)
+        name = strstr(text, "dummy-virt") ? "kvm" : "none"; /* a board, unless QEMU's */
     machine->virtualized = name ? name : "";
 }
 
@@ -358,7 +407,7 @@ int assay__machine_read(struct assay__arena *arena, struct assay__machine *machi
         machine->memory_bytes = kib * 1024;
     if (assay__fs_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, sizeof text) >
         0)
-        machine->governor = keep(arena, text);
+        machine->governor = text_in_arena(arena, text);
     read_virtualized(arena, machine, cpuinfo);
     read_container(machine);
     free(cpuinfo);

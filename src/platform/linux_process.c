@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -88,6 +89,16 @@ uint64_t assay__oom_kills(void)
 uint64_t assay__maxrss_bytes(long maxrss)
 {
     return (uint64_t)maxrss * 1024;
+}
+
+int assay__pipe(int ends[2])
+{
+    return pipe2(ends, O_CLOEXEC);
+}
+
+int assay__socket_pair(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
 }
 
 int assay__shared_descriptor(size_t size)

@@ -50,6 +50,10 @@ int assay__process_start(const char *const *argv, int shared_fd, int log_fd,
 int assay__process_wait(struct assay__child *child, uint64_t timeout_ns,
                         struct assay__exit *result);
 void assay__process_kill(struct assay__child *child, int signal_number);
+/** pipe() and socketpair() (a stream) whose ends no program gets that another thread starts
+ *  meanwhile: close-on-exec from the first, where the system can do that. 0, or -1 with errno. */
+int assay__pipe(int ends[2]);
+int assay__socket_pair(int ends[2]);
 /** "SIGSEGV (segmentation fault)"; static or thread-local storage. */
 const char *assay__signal_name(int signal_number);
 

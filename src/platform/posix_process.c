@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -139,10 +138,10 @@ static int open_plan(struct plan *plan, int shared_fd, int log_fd, int *our_sock
     int pair[2], status[2];
     plan->null_fd = plan->log_fd = plan->socket_fd = plan->shared_fd = plan->status_fd = -1;
     *our_socket = *our_status = -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return -1;
+    if (assay__socket_pair(pair) != 0) return -1;
     *our_socket = park(pair[0], true);
     plan->socket_fd = park(pair[1], true);
-    if (pipe(status) != 0) return -1;
+    if (assay__pipe(status) != 0) return -1;
     *our_status = park(status[0], true);
     plan->status_fd = park(status[1], true);
     int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -216,7 +216,7 @@ static const char *cache_kind(hwloc_obj_cache_type_t type)
                                                  : "unified";
 }
 
-static bool alike(const struct assay__cache *a, const struct assay__cache *b)
+static bool same_cache(const struct assay__cache *a, const struct assay__cache *b)
 {
     return a->level == b->level && strcmp(a->kind, b->kind) == 0 &&
            a->size_bytes == b->size_bytes && a->line_bytes == b->line_bytes && a->ways == b->ways &&
@@ -237,7 +237,7 @@ static void add_caches(struct assay__cache *caches, size_t *count, size_t most,
             .threads = object->cpuset ? hwloc_bitmap_weight(object->cpuset) : 0,
         };
         size_t at = 0;
-        while (at < *count && !alike(&caches[at], &one))
+        while (at < *count && !same_cache(&caches[at], &one))
             at++;
         if (at == most) return;
         if (at == *count) caches[(*count)++] = one;

@@ -22,14 +22,15 @@ const struct assay__precision *assay__precision_find(const char *name)
 
 /* What holds for every operator of a prediction. */
 struct setting {
-    const struct assay__target *target;
+    const struct assay__predict_target *target;
     const double *p; /* parameters */
     double peak;
     double weight_scale, activation_scale; /* from the model's own bytes to the precision's */
     double weights_bandwidth;
 };
 
-static double peak_of(const struct assay__target *t, const struct assay__precision *precision)
+static double peak_of(const struct assay__predict_target *t,
+                      const struct assay__precision *precision)
 {
     if (precision->integer) return t->int8_flops;
     return precision->activation_bits <= 16 ? t->float16_flops : t->float32_flops;
@@ -37,7 +38,7 @@ static double peak_of(const struct assay__target *t, const struct assay__precisi
 
 /* Weights are gone through once per inference: they come from the nearest level that holds them
  * all. A level that costs nothing is the engine's own memory: weights do not stay there. */
-static double weights_bandwidth(const struct assay__target *t, double bytes)
+static double weights_bandwidth(const struct assay__predict_target *t, double bytes)
 {
     for (size_t i = 0; i < t->level_count; i++)
         if (isfinite(t->weights_bandwidth[i]) && bytes <= t->levels[i].holds_bytes)
@@ -45,9 +46,9 @@ static double weights_bandwidth(const struct assay__target *t, double bytes)
     return t->level_count ? t->weights_bandwidth[t->level_count - 1] : (double)NAN;
 }
 
-static bool settle(const struct assay__work *work, const struct assay__target *target,
-                   const struct assay__precision *precision, const struct assay__fit *fit,
-                   struct setting *s)
+static bool read_setting(const struct assay__work *work, const struct assay__predict_target *target,
+                         const struct assay__precision *precision, const struct assay__fit *fit,
+                         struct setting *s)
 {
     *s = (struct setting){.target = target, .p = fit->value, .peak = peak_of(target, precision)};
     s->weight_scale = precision->weight_bits / work->weight_bits;
@@ -86,7 +87,7 @@ static double efficiency(const struct setting *s, const struct assay__work_item 
  * memory), or both (caches). */
 static double activation_s(const struct setting *s, const struct assay__work_item *item)
 {
-    const struct assay__target *t = s->target;
+    const struct assay__predict_target *t = s->target;
     double read = item->read_bytes * s->activation_scale;
     double written = item->written_bytes * s->activation_scale;
     double share = item->class == ASSAY__WORK_MOVEMENT ? s->p[ASSAY__FIT_MOVEMENT]
@@ -125,11 +126,12 @@ static struct assay__predicted_item predict_item(const struct setting *s,
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-double assay__predict_time_s(const struct assay__work *work, const struct assay__target *target,
+double assay__predict_time_s(const struct assay__work *work,
+                             const struct assay__predict_target *target,
                              const struct assay__precision *precision, const struct assay__fit *fit)
 {
     struct setting s;
-    if (!settle(work, target, precision, fit, &s)) return (double)NAN;
+    if (!read_setting(work, target, precision, fit, &s)) return (double)NAN;
     double time = s.p[ASSAY__FIT_FLOOR_S] +
                   work->io_bytes * s.activation_scale / s.p[ASSAY__FIT_IO];
     for (size_t i = 0; i < work->count; i++)
@@ -152,13 +154,13 @@ static void add_item(struct assay__prediction *out, const struct assay__work_ite
     out->latency_s += p->time_s;
 }
 
-void assay__predict(const struct assay__work *work, const struct assay__target *target,
+void assay__predict(const struct assay__work *work, const struct assay__predict_target *target,
                     const struct assay__precision *precision, const struct assay__fit *fit,
                     struct assay__predicted_item *items, struct assay__prediction *out)
 {
     struct setting s;
     *out = (struct assay__prediction){.latency_s = (double)NAN, .reason = ""};
-    if (!settle(work, target, precision, fit, &s)) {
+    if (!read_setting(work, target, precision, fit, &s)) {
         out->reason = target->reason[0] ? target->reason
                                         : "the chip's rate at this precision is not known";
         return;
@@ -176,7 +178,7 @@ void assay__predict(const struct assay__work *work, const struct assay__target *
     }
 }
 
-double assay__predict_watts(const struct assay__target *target,
+double assay__predict_watts(const struct assay__predict_target *target,
                             const struct assay__prediction *prediction, const char **reason)
 {
     const double *c = prediction->class_s;

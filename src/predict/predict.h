@@ -117,7 +117,7 @@ const char *assay__unit_name(enum assay__unit unit); /* "cpu", "gpu", "ane" */
 #define ASSAY__TARGET_SOURCES 12
 
 /** What a unit can do. */
-struct assay__target {
+struct assay__predict_target {
     const char *chip;
     enum assay__unit unit;
     const char *reason;                              /* why it cannot be predicted; "" */
@@ -138,11 +138,11 @@ struct assay__target {
 };
 /** Of a chip of the table. A missing number is a reason. Strings live in the arena. */
 int assay__target_of_chip(const struct assay__chip *chip, enum assay__unit unit,
-                          struct assay__arena *arena, struct assay__target *target);
+                          struct assay__arena *arena, struct assay__predict_target *target);
 /** Of measured ceilings: device "cpu" or another of the profile's. */
 int assay__target_of_ceilings(const struct assay_profile *profile, const char *device,
                               const char *shown, struct assay__arena *arena,
-                              struct assay__target *target);
+                              struct assay__predict_target *target);
 
 /* --- the fit (predict_fit.c) ------------------------------------------------------------------ */
 
@@ -188,7 +188,7 @@ void assay__fit_builtin(enum assay__unit unit, struct assay__fit *fit);
 
 struct assay__fit_sample {
     const struct assay__work *work;
-    const struct assay__target *target;
+    const struct assay__predict_target *target;
     const struct assay__precision *precision;
     double measured_s;
     const char *group; /* left out together in one way of validating … */
@@ -224,30 +224,25 @@ struct assay__prediction {
     double weight_bytes, activation_bytes; /* at this precision */
 };
 /** items: work->count entries or NULL. */
-void assay__predict(const struct assay__work *work, const struct assay__target *target,
+void assay__predict(const struct assay__work *work, const struct assay__predict_target *target,
                     const struct assay__precision *precision, const struct assay__fit *fit,
                     struct assay__predicted_item *items, struct assay__prediction *out);
 /** Only the time: what a fit calls often. NaN: cannot be predicted. */
-double assay__predict_time_s(const struct assay__work *work, const struct assay__target *target,
+double assay__predict_time_s(const struct assay__work *work,
+                             const struct assay__predict_target *target,
                              const struct assay__precision *precision,
                              const struct assay__fit *fit);
 /** Power while it runs, by the times of convolutions, products and the rest; NaN: *reason says
  *  why. */
-double assay__predict_watts(const struct assay__target *target,
+double assay__predict_watts(const struct assay__predict_target *target,
                             const struct assay__prediction *prediction, const char **reason);
 
-/** How far an estimate can be trusted. */
-struct assay__trust {
-    struct assay__fit fit;
-    const char *uncovered; /* why the fit's error does not cover this model; "" it does */
-};
 /** A trial like those of `run` with every value estimated: metrics, layers, notes. `work` is not
  *  merged; items as assay__predict filled them. A prediction that cannot be made is a skipped trial
- *  with the reason. Fills trust->uncovered, which is also among the trial's notes. 0 or
- *  ASSAY_ENOMEM. */
+ *  with the reason. 0 or ASSAY_ENOMEM. */
 int assay__predict_trial(struct assay_profile *profile, const struct assay__analysis *analysis,
-                         const struct assay__work *work, const struct assay__target *target,
-                         const struct assay__precision *precision, struct assay__trust *trust,
+                         const struct assay__work *work, const struct assay__predict_target *target,
+                         const struct assay__precision *precision, const struct assay__fit *fit,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction);
 /** "median error 14 %", or "error unknown": the label of every estimate. Half of the errors are
@@ -310,13 +305,14 @@ struct assay__calibrate_options {
     const volatile int *interrupt;
 };
 /** Runs the set here and fits it. What fails is left out. ASSAY_EINTERRUPTED keeps nothing. */
-int assay__calibrate(struct assay__arena *arena, const struct assay__target *target,
+int assay__calibrate(struct assay__arena *arena, const struct assay__predict_target *target,
                      const struct assay__calibrate_options *options, const char *key,
                      struct assay__calibration *out, struct assay_error *error);
 /** Leaves one family out at a time, on this target. */
 int assay__validate_calibration(const struct assay__calibration *calibration,
-                                const struct assay__target *target, struct assay__arena *arena,
-                                struct assay__validation *out, struct assay_error *error);
+                                const struct assay__predict_target *target,
+                                struct assay__arena *arena, struct assay__validation *out,
+                                struct assay_error *error);
 /** predict-<hash>.json beside the ceilings; the key is theirs. */
 int assay__calibration_path(const char *key, char *out, size_t out_size, struct assay_error *error);
 int assay__calibration_save(const struct assay__calibration *calibration, const char *path,

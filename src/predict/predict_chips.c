@@ -280,17 +280,17 @@ const char *assay__unit_name(enum assay__unit unit)
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-static void source(struct assay__arena *arena, struct assay__target *target, const char *what,
-                   const char *from)
+static void source(struct assay__arena *arena, struct assay__predict_target *target,
+                   const char *what, const char *from)
 {
     const char *made = assay__arena_printf(arena, "%s: %s", what, from);
     if (made && target->source_count < ASSAY__TARGET_SOURCES)
         target->sources[target->source_count++] = made;
 }
 
-static struct assay__target empty(const char *chip, enum assay__unit unit)
+static struct assay__predict_target empty(const char *chip, enum assay__unit unit)
 {
-    return (struct assay__target){
+    return (struct assay__predict_target){
         .chip = chip,
         .unit = unit,
         .reason = "",
@@ -306,7 +306,8 @@ static struct assay__target empty(const char *chip, enum assay__unit unit)
     };
 }
 
-static void level(struct assay__target *target, double holds, double bandwidth, double weights)
+static void level(struct assay__predict_target *target, double holds, double bandwidth,
+                  double weights)
 {
     target->levels[target->level_count].holds_bytes = holds;
     target->levels[target->level_count].bandwidth = bandwidth;
@@ -314,7 +315,7 @@ static void level(struct assay__target *target, double holds, double bandwidth, 
 }
 
 static void ane_of(const struct assay__chip *chip, struct assay__arena *arena,
-                   struct assay__target *target)
+                   struct assay__predict_target *target)
 {
     bool m5 = strncmp(chip->name, "M5", 2) == 0;
     target->float16_flops = chip->ane_flops.value;
@@ -335,7 +336,7 @@ static void ane_of(const struct assay__chip *chip, struct assay__arena *arena,
 }
 
 static void gpu_of(const struct assay__chip *chip, struct assay__arena *arena,
-                   struct assay__target *target)
+                   struct assay__predict_target *target)
 {
     target->float32_flops = chip->gpu_flops.value;
     target->float16_flops =
@@ -351,7 +352,7 @@ static void gpu_of(const struct assay__chip *chip, struct assay__arena *arena,
 }
 
 int assay__target_of_chip(const struct assay__chip *chip, enum assay__unit unit,
-                          struct assay__arena *arena, struct assay__target *target)
+                          struct assay__arena *arena, struct assay__predict_target *target)
 {
     *target = empty(chip->name, unit);
     target->published = true;
@@ -383,7 +384,7 @@ static double fastest(double a, double b)
 }
 
 static void host_levels(const struct assay_profile *profile, const char *device,
-                        struct assay__target *target)
+                        struct assay__predict_target *target)
 {
     static const char *const names[] = {"l2", "l3", "dram"};
     const struct assay__environment *e = &profile->environment;
@@ -402,7 +403,7 @@ static void host_levels(const struct assay_profile *profile, const char *device,
 }
 
 static void host_of(const struct assay_profile *profile, const char *device,
-                    struct assay__target *target)
+                    struct assay__predict_target *target)
 {
     target->float32_flops = ceiling(profile, device, "compute.float32.all-cores");
     target->float16_flops = ceiling(profile, device, "compute.float16.all-cores");
@@ -413,7 +414,7 @@ static void host_of(const struct assay_profile *profile, const char *device,
 }
 
 static void accelerator_of(const struct assay_profile *profile, const char *device,
-                           struct assay__target *target)
+                           struct assay__predict_target *target)
 {
     double copy = ceiling(profile, device, "bandwidth.device.copy");
     target->float32_flops = fastest(ceiling(profile, device, "compute.float32.matmul"),
@@ -426,7 +427,7 @@ static void accelerator_of(const struct assay_profile *profile, const char *devi
 
 int assay__target_of_ceilings(const struct assay_profile *profile, const char *device,
                               const char *shown, struct assay__arena *arena,
-                              struct assay__target *target)
+                              struct assay__predict_target *target)
 {
     bool host = ceiling(profile, device, "compute.float32.all-cores") > 0;
     *target = empty(shown, host ? ASSAY__UNIT_CPU : ASSAY__UNIT_GPU);

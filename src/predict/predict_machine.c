@@ -11,6 +11,7 @@
  * is checked. */
 #include "predict/predict.h"
 
+#include "base/no_memory.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/stats.h"
@@ -31,11 +32,6 @@
 #define TIMEOUT_S 60
 #define LAUNCHES_MOST 200
 #define DISTURBED 0.1 /* share of the CPU time that others took */
-
-static int no_memory(struct assay_error *error)
-{
-    return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-}
 
 /* --- the sets --------------------------------------------------------------------------------- */
 
@@ -141,7 +137,8 @@ static int launch(struct assay__arena *arena, const char *model,
         else
             l->clean_s[l->clean++] = p50->value;
         if (!out->engine)
-            out->engine = assay__arena_printf(arena, "%s %s", trial->engine, trial->engine_version);
+            out->engine = assay__arena_printf(arena, "%s %s", trial->target.engine,
+                                              trial->target.engine_version);
     }
     assay_profile_close(profile);
     return code;
@@ -171,7 +168,7 @@ static int measure_one(struct assay__arena *arena, const char *model,
         .high_s = times[count - 1],
     };
     out->disturbed += l.clean == 0;
-    if (!row.model || !row.family || !out->engine) return no_memory(error);
+    if (!row.model || !row.family || !out->engine) return assay__no_memory(error);
     out->rows[out->count++] = row;
     return 0;
 }
@@ -193,7 +190,7 @@ static const char *now_text(struct assay__arena *arena)
     return assay__arena_strdup(arena, text);
 }
 
-int assay__calibrate(struct assay__arena *arena, const struct assay__target *target,
+int assay__calibrate(struct assay__arena *arena, const struct assay__predict_target *target,
                      const struct assay__calibrate_options *options, const char *key,
                      struct assay__calibration *out, struct assay_error *error)
 {
@@ -204,7 +201,7 @@ int assay__calibrate(struct assay__arena *arena, const struct assay__target *tar
     *out = (struct assay__calibration){.key = key};
     out->rows = assay__arena_array(arena, total + 1, sizeof *out->rows);
     out->measured_at = now_text(arena);
-    if (!out->rows || !out->measured_at) return no_memory(error);
+    if (!out->rows || !out->measured_at) return assay__no_memory(error);
     for (size_t i = 0; i < total && !code; i++) {
         const char *model = wanted(options, i);
         if (options->progress && options->progress(options->context, model, i, total))
@@ -225,9 +222,9 @@ int assay__calibrate(struct assay__arena *arena, const struct assay__target *tar
 
 /* --- validation ------------------------------------------------------------------------------- */
 
-static int make_samples(const struct assay__calibration *c, const struct assay__target *target,
-                        struct assay__arena *arena, struct assay__fit_sample *samples,
-                        struct assay__validation *out)
+static int make_samples(const struct assay__calibration *c,
+                        const struct assay__predict_target *target, struct assay__arena *arena,
+                        struct assay__fit_sample *samples, struct assay__validation *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->count; i++) {
@@ -263,8 +260,9 @@ static int make_samples(const struct assay__calibration *c, const struct assay__
 }
 
 int assay__validate_calibration(const struct assay__calibration *calibration,
-                                const struct assay__target *target, struct assay__arena *arena,
-                                struct assay__validation *out, struct assay_error *error)
+                                const struct assay__predict_target *target,
+                                struct assay__arena *arena, struct assay__validation *out,
+                                struct assay_error *error)
 {
     size_t most = calibration->count + 1;
     *out = (struct assay__validation){0};
@@ -275,13 +273,13 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
     out->rows = assay__arena_array(arena, most, sizeof *out->rows);
     if (!samples || !in || !left || !scratch || !out->rows ||
         make_samples(calibration, target, arena, samples, out))
-        return no_memory(error);
+        return assay__no_memory(error);
     if (target->reason[0]) return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", target->reason);
     assay__fit_samples(samples, out->count, target->unit, NULL, false, &out->fit);
     for (size_t i = 0; i < out->count; i++)
         in[i] = assay__predict_time_s(samples[i].work, target, samples[i].precision, &out->fit);
     int code = assay__fit_leave_out(samples, out->count, target->unit, false, left);
-    if (code) return no_memory(error);
+    if (code) return assay__no_memory(error);
     out->in = assay__fit_errors_of(samples, in, out->count, scratch);
     out->model_out = assay__fit_errors_of(samples, left, out->count, scratch);
     out->chip_out = out->held_out = (struct assay__fit_errors){(double)NAN, (double)NAN, 0};
@@ -294,7 +292,7 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
     out->fit.origin = assay__arena_printf(arena, "fitted on %zu models run on this machine at %s",
                                           out->count, calibration->measured_at);
     out->fit.validation = "leaving one family of models out, on this machine";
-    return out->fit.origin ? 0 : no_memory(error);
+    return out->fit.origin ? 0 : assay__no_memory(error);
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -359,7 +357,7 @@ int assay__calibration_save(const struct assay__calibration *calibration, const 
     assay__json_start(&json, &buf, true);
     put_file(&json, calibration);
     assay__buf_putc(&buf, '\n');
-    int code = buf.failed ? no_memory(error) : assay__folder_for(path, error);
+    int code = buf.failed ? assay__no_memory(error) : assay__folder_for(path, error);
     if (!code) code = assay__file_write(path, buf.data, buf.length, error);
     assay__buf_free(&buf);
     return code;
@@ -439,5 +437,5 @@ int assay__calibration_load(struct assay__arena *arena, const char *path, const 
     out->fit.origin = assay__arena_printf(arena, "fitted on %zu models run on this machine at %s",
                                           out->count, out->measured_at);
     out->fit.validation = "leaving one family of models out, on this machine";
-    return out->fit.origin ? 0 : no_memory(error);
+    return out->fit.origin ? 0 : assay__no_memory(error);
 }

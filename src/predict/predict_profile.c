@@ -23,42 +23,36 @@ void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
 }
 
 /* What is at hand while the metrics of one trial are put. */
-struct putting {
+struct metric_writer {
     struct assay_profile *profile;
     struct assay__trial *trial;
-    const struct assay__target *target;
+    const struct assay__predict_target *target;
     const struct assay__prediction *p;
     const char *note; /* of every estimate */
     int code;
 };
 
-static void put(struct putting *w, const char *name, double value, enum assay_state state,
-                const char *source, const char *note)
+static void put_metric(struct metric_writer *w, const char *name, double value,
+                       enum assay_state state, const char *source, const char *note)
 {
-    const struct assay_metric_info *info = assay_metric_lookup(name);
-    struct assay_metric metric = {.name = name,
-                                  .value = value,
-                                  .unit = info ? info->unit : "",
-                                  .state = state,
-                                  .source = source,
-                                  .note = note};
-    if (!w->code) w->code = assay_metrics_put(w->trial->metrics, &metric);
+    struct assay_metric metric = {name, value, NULL, state, source, note};
+    assay_metrics_put(w->trial->metrics, &metric);
 }
 
-static void estimate(struct putting *w, const char *name, double value)
+static void estimate(struct metric_writer *w, const char *name, double value)
 {
-    put(w, name, value, ASSAY_ESTIMATED, "model", w->note);
+    put_metric(w, name, value, ASSAY_ESTIMATED, "model", w->note);
 }
 
-static void missing(struct putting *w, const char *name, const char *reason)
+static void missing(struct metric_writer *w, const char *name, const char *reason)
 {
-    if (!w->code) w->code = assay_metrics_unavailable(w->trial->metrics, name, reason);
+    assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
 
 /* Operators for which no source knows a way onto the Neural Engine, whatever the chip
  * (check_ane_ops.c). Those that only ask for sizes are done when a model is loaded. */
 static size_t off_engine(const struct assay__analysis *analysis, const struct assay__work *work,
-                         const struct assay__target *target)
+                         const struct assay__predict_target *target)
 {
     size_t count = 0;
     if (target->unit != ASSAY__UNIT_ANE) return 0;
@@ -76,7 +70,8 @@ static size_t off_engine(const struct assay__analysis *analysis, const struct as
 /* The measurements that the error is of are of networks that ran on the unit alone, and, but for a
  * few, took their time for their operators. NULL: out of memory. */
 static const char *uncovered_of(struct assay__arena *arena, const struct assay__analysis *analysis,
-                                const struct assay__work *work, const struct assay__target *target,
+                                const struct assay__work *work,
+                                const struct assay__predict_target *target,
                                 const struct assay__fit *fit, const struct assay__prediction *p)
 {
     struct assay__buf text = {0};
@@ -115,15 +110,15 @@ static const char *note_of(struct assay__arena *arena, const struct assay__fit *
                                fit->out.p90 * 100, *uncovered ? "; " : "", uncovered);
 }
 
-static void put_memory(struct putting *w)
+static void put_memory(struct metric_writer *w)
 {
     const struct assay__prediction *p = w->p;
     double needs = p->weight_bytes + p->activation_bytes;
-    put(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
-        "weights at the precision of the prediction");
+    put_metric(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
+               "weights at the precision of the prediction");
     if (isfinite(p->activation_bytes))
-        put(w, "memory.activation.predicted", p->activation_bytes, ASSAY_DERIVED, "graph",
-            "peak of live activations at the precision of the prediction");
+        put_metric(w, "memory.activation.predicted", p->activation_bytes, ASSAY_DERIVED, "graph",
+                   "peak of live activations at the precision of the prediction");
     else
         missing(w, "memory.activation.predicted", "the size of an activation is not known");
     if (!(w->target->memory_bytes > 0)) {
@@ -131,12 +126,13 @@ static void put_memory(struct putting *w)
         missing(w, "memory.capacity_share", w->target->memory_source);
         return;
     }
-    put(w, "memory.capacity", w->target->memory_bytes,
-        w->target->published ? ASSAY_PUBLISHED : ASSAY_MEASURED,
-        w->target->published ? w->target->memory_source : "machine",
-        w->target->published ? "the largest configuration" : w->target->memory_source);
+    put_metric(w, "memory.capacity", w->target->memory_bytes,
+               w->target->published ? ASSAY_PUBLISHED : ASSAY_MEASURED,
+               w->target->published ? w->target->memory_source : "machine",
+               w->target->published ? "the largest configuration" : w->target->memory_source);
     if (isfinite(needs))
-        put(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
+        put_metric(
+            w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
             "(memory.model + memory.activation.predicted) / memory.capacity; what the engine and "
             "the "
             "system take is not in it");
@@ -144,7 +140,7 @@ static void put_memory(struct putting *w)
         missing(w, "memory.capacity_share", "the size of an activation is not known");
 }
 
-static void put_power(struct putting *w)
+static void put_power(struct metric_writer *w)
 {
     static const char *const names[] = {"power.average", "energy.inference.gross",
                                         "efficiency.tops_per_watt"};
@@ -160,13 +156,14 @@ static void put_power(struct putting *w)
                                            "products; %s; error never validated",
                                            w->target->power_source);
     if (!note) note = "of the unit alone; error never validated";
-    put(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
-    put(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model", note);
-    put(w, "efficiency.tops_per_watt", w->p->flops / w->p->latency_s / 1e12 / watts,
-        ASSAY_ESTIMATED, "model", note);
+    put_metric(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
+    put_metric(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model",
+               note);
+    put_metric(w, "efficiency.tops_per_watt", w->p->flops / w->p->latency_s / 1e12 / watts,
+               ASSAY_ESTIMATED, "model", note);
 }
 
-static void put_rates(struct putting *w, const struct assay__workload *workload)
+static void put_rates(struct metric_writer *w, const struct assay__workload *workload)
 {
     const struct assay__prediction *p = w->p;
     double rate = 1 / p->latency_s, bandwidth = p->bytes / p->latency_s;
@@ -180,7 +177,8 @@ static void put_rates(struct putting *w, const struct assay__workload *workload)
             estimate(w, "throughput.tokens",
                      rate * (double)workload->batch * (double)workload->sequence);
     }
-    put(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph", "of operators whose cost is known");
+    put_metric(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph",
+               "of operators whose cost is known");
     estimate(w, "compute.rate", p->flops / p->latency_s);
     estimate(w, "compute.utilization", p->flops / p->latency_s / p->peak_flops);
     if (p->bytes > 0) estimate(w, "compute.intensity", p->flops / p->bytes);
@@ -199,7 +197,7 @@ static const char *layer_name(const struct assay__node *node)
     return node->name && *node->name ? node->name : node->output_count ? node->outputs[0] : "";
 }
 
-static bool put_layer(struct putting *w, const struct assay__node *node,
+static bool put_layer(struct metric_writer *w, const struct assay__node *node,
                       const struct assay__work_item *item, const struct assay__predicted_item *p,
                       struct assay__layer *layer)
 {
@@ -227,7 +225,7 @@ static bool put_layer(struct putting *w, const struct assay__node *node,
     return true;
 }
 
-static void put_layers(struct putting *w, const struct assay__analysis *analysis,
+static void put_layers(struct metric_writer *w, const struct assay__analysis *analysis,
                        const struct assay__work *work, const struct assay__predicted_item *items)
 {
     struct assay__layers *layers = &w->trial->layers;
@@ -252,7 +250,7 @@ static void put_layers(struct putting *w, const struct assay__analysis *analysis
 
 /* --- the trial -------------------------------------------------------------------------------- */
 
-static int put_options(struct putting *w, const struct assay__precision *precision,
+static int put_options(struct metric_writer *w, const struct assay__precision *precision,
                        const struct assay__fit *fit)
 {
     const struct assay__pair options[] = {
@@ -261,17 +259,15 @@ static int put_options(struct putting *w, const struct assay__precision *precisi
         {"precision", precision->name},
         {"roofs", w->target->published ? "published" : "measured"},
         {"efficiencies", fit->origin}};
-    size_t count = sizeof options / sizeof options[0];
-    w->trial->options = assay__arena_array(w->profile->arena, count, sizeof *options);
-    if (!w->trial->options) return ASSAY_ENOMEM;
-    memcpy(w->trial->options, options, sizeof options);
-    w->trial->option_count = count;
-    return 0;
+    int code = 0;
+    for (size_t i = 0; i < sizeof options / sizeof options[0] && !code; i++)
+        code = assay__trial_set_option(w->profile, w->trial, options[i].key, options[i].value);
+    return code;
 }
 
-static int put_notes(struct putting *w, const struct assay__work *work, const char *uncovered)
+static int put_notes(struct metric_writer *w, const struct assay__work *work, const char *uncovered)
 {
-    const struct assay__target *t = w->target;
+    const struct assay__predict_target *t = w->target;
     const char **notes = assay__arena_array(
         w->profile->arena, w->trial->note_count + t->source_count + 2, sizeof *notes);
     size_t count = w->trial->note_count;
@@ -293,26 +289,31 @@ static int put_notes(struct putting *w, const struct assay__work *work, const ch
 }
 
 int assay__predict_trial(struct assay_profile *profile, const struct assay__analysis *analysis,
-                         const struct assay__work *work, const struct assay__target *target,
-                         const struct assay__precision *precision, struct assay__trust *trust,
+                         const struct assay__work *work, const struct assay__predict_target *target,
+                         const struct assay__precision *precision, const struct assay__fit *fit,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction)
 {
-    const struct assay__fit *fit = &trust->fit;
-    struct putting w = {.profile = profile, .target = target, .p = prediction};
+    static const enum assay__device_class classes[ASSAY__UNITS] = {
+        ASSAY__CLASS_CPU, ASSAY__CLASS_GPU, ASSAY__CLASS_NPU};
+    struct metric_writer w = {.profile = profile, .target = target, .p = prediction};
     w.trial = assay__profile_trial(profile);
     if (!w.trial) return ASSAY_ENOMEM;
     if (!w.trial->metrics) w.trial->metrics = assay_metrics_new();
     const char *uncovered = uncovered_of(profile->arena, analysis, work, target, fit, prediction);
     if (!uncovered) return ASSAY_ENOMEM;
-    trust->uncovered = uncovered;
     w.note = note_of(profile->arena, fit, uncovered);
-    w.trial->engine = "model";
-    w.trial->engine_version = profile->assay_version;
-    w.trial->engine_library = "";
-    w.trial->device = assay__arena_printf(profile->arena, "%s/%s", target->chip,
-                                          assay__unit_name(target->unit));
-    if (!w.trial->metrics || !w.note || !w.trial->device) return ASSAY_ENOMEM;
+    w.trial->target.engine = "model";
+    w.trial->target.engine_version = profile->assay_version;
+    w.trial->target.engine_library = "";
+    w.trial->target.device = assay__arena_printf(profile->arena, "%s/%s", target->chip,
+                                                 assay__unit_name(target->unit));
+    w.trial->target.device_class = classes[target->unit];
+    w.trial->target.precision = precision->name;
+    w.trial->target.chip = target->chip;
+    w.trial->target.published = target->published;
+    w.trial->target.uncovered = uncovered;
+    if (!w.trial->metrics || !w.note || !w.trial->target.device) return ASSAY_ENOMEM;
     if (analysis->workload)
         w.code = assay__describe_workload(profile, w.trial, analysis->workload, NULL);
     for (size_t i = 0; i < w.trial->input_count; i++)
@@ -324,13 +325,13 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
         w.trial->state = ASSAY__TRIAL_SKIPPED;
         w.trial->reason = prediction->reason;
         missing(&w, "latency.p50", prediction->reason);
-        return w.code;
+        return assay_metrics_failed(w.trial->metrics);
     }
     w.trial->state = ASSAY__TRIAL_OK;
     w.trial->reason = "";
     put_rates(&w, analysis->workload);
     put_memory(&w);
     put_power(&w);
-    if (!w.code) put_layers(&w, analysis, work, items);
-    return w.code;
+    put_layers(&w, analysis, work, items);
+    return w.code ? w.code : assay_metrics_failed(w.trial->metrics);
 }

@@ -116,7 +116,7 @@ static int make_sample(struct validating *v, const struct assay__published_row *
                        struct assay_error *error)
 {
     struct assay__fit_sample *s = &v->samples[v->count];
-    struct assay__target *target = assay__arena_alloc(v->arena, sizeof *target);
+    struct assay__predict_target *target = assay__arena_alloc(v->arena, sizeof *target);
     struct assay__work *work = NULL;
     const struct assay__chip *chip = assay__chip_find(row->chip, NULL);
     if (!target) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");

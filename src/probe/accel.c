@@ -8,7 +8,7 @@
  *                device
  *   qaic         nothing in sysfs: the vendor's tool asks the card
  * A clock of 0 MHz is an NPU that sleeps: believed while idle, a fault under load (sampler.h). */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <stdio.h>
@@ -107,6 +107,14 @@ static int accel_open(struct assay__arena *arena, struct assay__probe **probe,
     return assay__files_end(probe, reason, error);
 }
 
+static const struct assay__capture_files files[] = {
+    {FOLDER "/*/device",
+     "vendor device uevent npu_busy_time_us npu_current_frequency_mhz npu_max_frequency_mhz "
+     "npu_memory_utilization clk_cur_freq_mhz",
+     ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_accel = {
     .name = "accel",
     .summary = "busy time, clock and memory of NPUs",
@@ -115,4 +123,6 @@ const struct assay__probe_ops assay__probe_accel = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .power_of = "n",
+    .files = files,
 };

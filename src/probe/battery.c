@@ -5,7 +5,7 @@
  * about the sign of a discharge: `status` decides, the size counts. Batteries of mice and headsets
  * (scope "Device") are not ours. Values change every few seconds: the sampler's measured period
  * says so. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <math.h>
@@ -149,6 +149,12 @@ static int battery_open(struct assay__arena *arena, struct assay__probe **probe,
     return assay__files_end(probe, NULL, error);
 }
 
+static const struct assay__capture_files files[] = {
+    {FOLDER "/*", "type scope present online status power_now current_now voltage_now",
+     ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_battery = {
     .name = "battery",
     .summary = "what the battery gives while it discharges",
@@ -157,4 +163,6 @@ const struct assay__probe_ops assay__probe_battery = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .power_of = "cgn",
+    .files = files,
 };

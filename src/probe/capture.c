@@ -1,6 +1,6 @@
-/* capture.c - copies what the platform and the probes read into a folder. What is copied stands in
- * one table: a folder, in which a '*' may stand for any name, and the names in it. A reader of a
- * new file adds its row here; the test compares each fixture with its own capture, probe by probe,
+/* capture.c - copies what the platform and the probes read into a folder. A probe lists its files
+ * in its operations, the table here has the machine's: a folder, in which a '*' may stand for any
+ * name, and the names in it. The test compares each fixture with its own capture, probe by probe,
  * so a forgotten row shows.
  *
  * No secrets: no environment or command line of any process is in the table, nor serial numbers;
@@ -34,107 +34,55 @@
 #define FAULTS_MOST 200
 #define HOST_NAME "captured\n"
 
-enum treatment {
-    COPY,
-    EMPTY,  /* that it exists is all that counts */
-    HOST,   /* the host's name */
-    MOUNTS, /* lines of control groups only */
-    MODEL,  /* the line of the model only: others name this very card */
-    GROUP,  /* the folder is a control group: this one, and those above it */
-    ASKED,  /* no file of the system: what was asked in another way, as a file of ours */
-};
-
-struct source {
-    const char *folder, *names; /* names separated by blanks */
-    enum treatment treatment;
-};
-
 #define CPU "/sys/devices/system/cpu"
-#define CARD "/sys/class/drm/card*"
-#define SENSORS "name *_input *_average *_label *_fault"
-#define GROUP_FILES                                                                    \
-    "cgroup.controllers cpu.stat cpu.max memory.current memory.peak memory.max memory" \
-    ".events"
 
-static const struct source sources[] = {
-    /* platform: the machine */
-    {"/etc", "os-release", COPY},
-    {"/usr/lib", "os-release", COPY},
-    {"/proc", "cpuinfo meminfo stat loadavg vmstat swaps", COPY},
-    {"/proc/sys/kernel", "osrelease arch perf_event_paranoid", COPY},
-    {"/proc/sys/kernel", "hostname", HOST},
-    {"/proc/device-tree/hypervisor", "compatible", COPY},
-    {"/proc/self", "cgroup status smaps_rollup", COPY},
-    {"/proc/self", "mountinfo", MOUNTS},
-    {"/proc/1", "cgroup", COPY},
-    {"", ".dockerenv", EMPTY},
-    {"/run", ".containerenv", EMPTY},
-    {"/sys/hypervisor", "type", COPY},
-    {"/assay", "virtualized", ASKED}, /* the processor names its hypervisor */
-    {"/sys/class/dmi/id", "product_name sys_vendor", COPY},
-    {CPU, "online possible present", COPY},
+/* What the platform and the list of hardware read. What a probe reads stands in its operations. */
+static const struct assay__capture_files machine_files[] = {
+    {"/etc", "os-release", ASSAY__CAPTURE_COPY},
+    {"/usr/lib", "os-release", ASSAY__CAPTURE_COPY},
+    {"/proc", "cpuinfo meminfo stat loadavg vmstat swaps", ASSAY__CAPTURE_COPY},
+    {"/proc/sys/kernel", "osrelease arch perf_event_paranoid", ASSAY__CAPTURE_COPY},
+    {"/proc/sys/kernel", "hostname", ASSAY__CAPTURE_HOST},
+    {"/proc/device-tree/hypervisor", "compatible", ASSAY__CAPTURE_COPY},
+    {"/proc/device-tree", "compatible", ASSAY__CAPTURE_COPY},
+    {"/proc/self", "cgroup status smaps_rollup", ASSAY__CAPTURE_COPY},
+    {"/proc/self", "mountinfo", ASSAY__CAPTURE_MOUNTS},
+    {"/proc/1", "cgroup", ASSAY__CAPTURE_COPY},
+    {"", ".dockerenv", ASSAY__CAPTURE_EMPTY},
+    {"/run", ".containerenv", ASSAY__CAPTURE_EMPTY},
+    {"/sys/hypervisor", "type", ASSAY__CAPTURE_COPY},
+    {"/assay", "virtualized", ASSAY__CAPTURE_ASKED}, /* the processor names its hypervisor */
+    {"/sys/class/dmi/id", "product_name sys_vendor", ASSAY__CAPTURE_COPY},
+    {CPU, "online possible present", ASSAY__CAPTURE_COPY},
     {CPU "/cpu*/topology",
      "physical_package_id core_id die_id cluster_id thread_siblings_list core_cpus thread_siblings "
      "package_cpus core_siblings die_cpus cluster_cpus",
-     COPY},
+     ASSAY__CAPTURE_COPY},
     {CPU "/cpu*/cache/index*",
      "level type size id shared_cpu_list shared_cpu_map coherency_line_size number_of_sets "
      "physical_line_partition",
-     COPY},
-    {CPU "/cpu*", "cpu_capacity", COPY},
-    {"/sys/devices/system/node", "online possible", COPY},
-    {"/sys/devices/system/node/node*", "cpumap meminfo distance", COPY},
-    {"/sys/devices/cpu_core", "cpus", COPY},
-    {"/sys/devices/cpu_atom", "cpus", COPY},
-    {CPU "/smt", "active control", COPY},
-    {"/sys/bus/event_source/devices/*", "type", COPY},
-    {"/sys/bus/event_source/devices/uncore_imc*", "cpumask", COPY},
-    {"/sys/bus/event_source/devices/uncore_imc*/events", "*", COPY},
-    {"/sys/bus/event_source/devices/uncore_imc*/format", "*", COPY},
-    /* probes */
-    {CPU "/cpu*/cpufreq",
-     "base_frequency cpuinfo_max_freq cpuinfo_min_freq scaling_cur_freq scaling_min_freq "
-     "scaling_max_freq scaling_governor scaling_available_governors scaling_driver",
-     COPY},
-    {CPU "/intel_pstate", "no_turbo status", COPY},
-    {CPU "/cpufreq", "boost", COPY},
-    {CPU "/cpu*/thermal_throttle", "core_throttle_count package_throttle_count", COPY},
-    {"/proc/pressure", "*", COPY},
-    {"", GROUP_FILES, GROUP}, /* the folder is asked from the probe */
-    {"/sys/fs/cgroup", GROUP_FILES, COPY},
-    {"/sys/fs/cgroup/cpu", "cpu.stat cpu.cfs_quota_us cpu.cfs_period_us", COPY},
-    {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", COPY},
-    {"/sys/class/powercap/intel-rapl*", "name enabled energy_uj max_energy_range_uj", COPY},
-    {"/sys/class/hwmon/hwmon*", SENSORS, COPY},
-    {"/sys/class/thermal/*", "type temp cur_state max_state", COPY},
-    {"/sys/class/power_supply/*",
-     "type scope present online status power_now current_now voltage_now", COPY},
-    {"/proc/driver/nvidia/gpus/*", "information", MODEL},
-    {CARD "/device",
-     "vendor device uevent product_name gpu_busy_percent mem_busy_percent mem_info_vram_used "
-     "mem_info_vram_total mem_info_gtt_used pp_dpm_sclk pp_dpm_mclk",
-     COPY},
-    {CARD "/device/hwmon/hwmon*", SENSORS, COPY},
-    {CARD, "gt_act_freq_mhz", COPY},
-    {CARD "/power", "rc6_residency_ms", COPY},
-    {CARD "/gt/gt*", "rps_act_freq_mhz rc6_residency_ms", COPY},
-    {CARD "/device/tile*/gt*/freq0", "act_freq", COPY},
-    {CARD "/device/tile*/gt*/gtidle", "idle_residency_ms", COPY},
-    {"/sys/bus/pci/devices/*", "class vendor device uevent", COPY},
-    {"/sys/class/accel/*/device",
-     "vendor device uevent npu_busy_time_us npu_current_frequency_mhz npu_max_frequency_mhz "
-     "npu_memory_utilization clk_cur_freq_mhz",
-     COPY},
+     ASSAY__CAPTURE_COPY},
+    {CPU "/cpu*", "cpu_capacity", ASSAY__CAPTURE_COPY},
+    {"/sys/devices/system/node", "online possible", ASSAY__CAPTURE_COPY},
+    {"/sys/devices/system/node/node*", "cpumap meminfo distance", ASSAY__CAPTURE_COPY},
+    {"/sys/devices/cpu_core", "cpus", ASSAY__CAPTURE_COPY},
+    {"/sys/devices/cpu_atom", "cpus", ASSAY__CAPTURE_COPY},
+    {CPU "/smt", "active control", ASSAY__CAPTURE_COPY},
+    {CPU "/cpu*/thermal_throttle", "core_throttle_count package_throttle_count",
+     ASSAY__CAPTURE_COPY},
+    {"/proc/driver/nvidia/gpus/*", "information", ASSAY__CAPTURE_MODEL},
+    {"/sys/bus/pci/devices/*", "class vendor device uevent", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
 };
-#define SOURCES (sizeof sources / sizeof sources[0])
 
 struct writer {
     struct assay__arena *arena; /* of the result */
     struct assay__arena *names; /* of folder listings */
     struct assay__capture *capture;
     const char *folder, *root;
-    const struct source *source;
-    char *text; /* FILE_MOST + 1 bytes */
+    const struct assay__capture_files *files; /* the row */
+    const struct assay__probe_ops *ops;       /* whose row it is; NULL: the machine's */
+    char *text;                               /* FILE_MOST + 1 bytes */
     struct assay_error *error;
     int code; /* the first failure to write ends it */
 };
@@ -313,14 +261,14 @@ static void copy_file(struct writer *w, const char *path)
     ssize_t length = read_source(w, path, &is_folder);
     if (is_folder) write_folder(w, path);
     if (length < 0) return;
-    if (w->source->treatment == EMPTY) {
+    if (w->files->as == ASSAY__CAPTURE_EMPTY) {
         length = 0;
-    } else if (w->source->treatment == HOST) {
+    } else if (w->files->as == ASSAY__CAPTURE_HOST) {
         write_target(w, path, HOST_NAME, sizeof HOST_NAME - 1);
         return;
-    } else if (w->source->treatment == MOUNTS) {
+    } else if (w->files->as == ASSAY__CAPTURE_MOUNTS) {
         length = (ssize_t)keep_lines(w->text, is_group);
-    } else if (w->source->treatment == MODEL) {
+    } else if (w->files->as == ASSAY__CAPTURE_MODEL) {
         length = (ssize_t)keep_lines(w->text, is_model);
     } else if (length < 256 && holds_address(w->text)) {
         fault(w, path, "left out: it holds a hardware address");
@@ -335,7 +283,7 @@ static void copy_file(struct writer *w, const char *path)
 static void copy_names(struct writer *w, const char *folder)
 {
     char path[PATH_MAX], name[256];
-    for (const char *at = w->source->names; *at && !w->code;) {
+    for (const char *at = w->files->names; *at && !w->code;) {
         size_t length = strcspn(at, " ");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         at += length + strspn(at + length, " ");
@@ -354,7 +302,7 @@ static void copy_names(struct writer *w, const char *folder)
 }
 
 /* Walks the folders that match: `done` is real, `rest` is what is left of the pattern ("" or "/…").
- * The depth is that of the table's patterns. */
+ * The depth is that of the patterns. */
 static void walk(struct writer *w, const char *done, const char *rest)
 {
     char path[PATH_MAX], part[256];
@@ -383,24 +331,22 @@ static void walk(struct writer *w, const char *done, const char *rest)
     }
 }
 
-/* The probe knows where the group is: its channels name their files. The groups above may hold the
- * limits. */
-static void walk_groups(struct writer *w)
+/* The probe knows where its files are, its channels name them: the longest folder of a channel and
+ * those above it (a control group, whose limits may be set further up). */
+static void walk_channels(struct writer *w)
 {
     struct assay__probe *probe = NULL;
     const struct assay__channel *channels;
-    char folder[PATH_MAX];
-    if (assay__probe_cgroup.open(w->names, &probe, NULL)) return;
-    size_t count = assay__probe_cgroup.channels(probe, &channels);
-    /* each channel's own group or one above it: the longest is the process's own */
-    folder[0] = '\0';
+    char folder[PATH_MAX] = "";
+    if (w->ops->open(w->names, &probe, NULL)) return;
+    size_t count = w->ops->channels(probe, &channels);
     for (size_t i = 0; i < count; i++) {
         const char *source = channels[i].source;
         const char *end = source ? strrchr(source, '/') : NULL;
         if (end && (size_t)(end - source) > strlen(folder) && end - source < PATH_MAX)
             snprintf(folder, sizeof folder, "%.*s", (int)(end - source), source);
     }
-    assay__probe_cgroup.close(probe);
+    w->ops->close(probe);
     while (folder[0] == '/' && !w->code) {
         copy_names(w, folder);
         *strrchr(folder, '/') = '\0';
@@ -413,7 +359,7 @@ static void write_asked(struct writer *w)
 {
     struct assay__machine machine;
     if (w->root[0]) {
-        walk(w, "", w->source->folder);
+        walk(w, "", w->files->folder);
         return;
     }
     if (!w->capture->files || assay__machine_read(w->names, &machine)) return;
@@ -445,11 +391,9 @@ static int prepare_folder(const char *folder, struct assay_error *error)
 }
 
 /* Neighbouring rows of one folder count together. */
-static void add_group(struct assay__capture *capture, const struct source *source, size_t files)
+static void add_group(struct assay__capture *capture, const char *folder, size_t files)
 {
-    const char *what = source->treatment == GROUP ? "the control group of this process"
-                       : *source->folder          ? source->folder
-                                                  : "/";
+    const char *what = *folder ? folder : "/";
     struct assay__capture_group *last = capture->groups + capture->group_count;
     if (capture->group_count && strcmp(last[-1].what, what) == 0)
         last[-1].files += files;
@@ -457,26 +401,36 @@ static void add_group(struct assay__capture *capture, const struct source *sourc
         capture->groups[capture->group_count++] = (struct assay__capture_group){what, files};
 }
 
-static void copy_sources(struct writer *w)
+/* The rows of one reader; NULL: it has none. */
+static void copy_rows(struct writer *w, const struct assay__probe_ops *ops,
+                      const struct assay__capture_files *rows)
 {
-    for (size_t i = 0; i < SOURCES && !w->code; i++) {
+    w->ops = ops;
+    for (w->files = rows; w->files && w->files->names && !w->code; w->files++) {
         size_t before = w->capture->files;
-        w->source = &sources[i];
         w->names = assay__arena_new();
         if (!w->names) {
             w->code = assay_error_set(w->error, ASSAY_ENOMEM, "out of memory");
             return;
         }
-        if (w->source->treatment == GROUP)
-            walk_groups(w);
-        else if (w->source->treatment == ASKED)
+        if (w->files->as == ASSAY__CAPTURE_CHANNELS)
+            walk_channels(w);
+        else if (w->files->as == ASSAY__CAPTURE_ASKED)
             write_asked(w);
         else
-            walk(w, "", w->source->folder);
+            walk(w, "", w->files->folder);
         assay__arena_free(w->names);
-        if (w->capture->files == before) continue;
-        add_group(w->capture, w->source, w->capture->files - before);
+        if (w->capture->files > before)
+            add_group(w->capture, w->files->folder, w->capture->files - before);
     }
+}
+
+static size_t row_count(const struct assay__capture_files *rows)
+{
+    size_t count = 0;
+    while (rows && rows[count].names)
+        count++;
+    return count;
 }
 
 int assay__capture_write(struct assay__arena *arena, const char *folder,
@@ -491,13 +445,18 @@ int assay__capture_write(struct assay__arena *arena, const char *folder,
     *capture = (struct assay__capture){0};
     int code = prepare_folder(folder, error);
     if (code) return code;
-    capture->groups = assay__arena_array(arena, SOURCES, sizeof *capture->groups);
+    size_t rows = row_count(machine_files);
+    for (size_t i = 0; assay__probe_at(i); i++)
+        rows += row_count(assay__probe_at(i)->files);
+    capture->groups = assay__arena_array(arena, rows, sizeof *capture->groups);
     capture->faults = assay__arena_array(arena, FAULTS_MOST, sizeof *capture->faults);
     w.text = malloc(FILE_MOST + 1);
     if (!capture->groups || !capture->faults || !w.text)
         w.code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     else
-        copy_sources(&w);
+        copy_rows(&w, NULL, machine_files);
+    for (size_t i = 0; assay__probe_at(i) && !w.code; i++)
+        copy_rows(&w, assay__probe_at(i), assay__probe_at(i)->files);
     free(w.text);
     if (!w.code && !capture->files)
         w.code = assay_error_set(error, ASSAY_EUNSUPPORTED,

@@ -10,7 +10,7 @@
  * there; the source names the group. Version 1 and hybrid systems keep their controllers elsewhere:
  * then the files are missing and the reason says so. Source: the kernel's cgroup-v2
  * documentation. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <math.h>
@@ -80,14 +80,20 @@ static const char *locate(struct group *group)
  * -------------------------------------------------------------------------------------
  */
 
+static bool no_limit(double *value, const char **reason)
+{
+    *value = INFINITY;
+    *reason = "no limit is set";
+    return false;
+}
+
 /* "200000 100000" -> 2 CPUs; "max 100000" is no limit. */
 static bool cpu_limit(const struct assay__files_channel *channel, double *value,
                       const char **reason)
 {
     double quota, period;
     const char *text = channel->files[0]->text;
-    *reason = "no limit is set";
-    if (strncmp(text, "max", 3) == 0) return false;
+    if (strncmp(text, "max", 3) == 0) return no_limit(value, reason);
     if (!assay__sysfs_leading(text, &quota, reason)) return false;
     text += strcspn(text, " ");
     text += strspn(text, " ");
@@ -102,8 +108,7 @@ static bool cpu_limit(const struct assay__files_channel *channel, double *value,
 static bool memory_limit(const struct assay__files_channel *channel, double *value,
                          const char **reason)
 {
-    *reason = "no limit is set";
-    if (strcmp(channel->files[0]->text, "max") == 0) return false;
+    if (strcmp(channel->files[0]->text, "max") == 0) return no_limit(value, reason);
     return assay__sysfs_integer(channel->files[0]->text, value, reason);
 }
 
@@ -218,6 +223,18 @@ static int cgroup_open(struct assay__arena *arena, struct assay__probe **probe,
     return assay__files_end(probe, NULL, error);
 }
 
+#define GROUP_FILES                                                                    \
+    "cgroup.controllers cpu.stat cpu.max memory.current memory.peak memory.max memory" \
+    ".events"
+
+static const struct assay__capture_files files[] = {
+    {"the control group of this process", GROUP_FILES, ASSAY__CAPTURE_CHANNELS},
+    {"/sys/fs/cgroup", GROUP_FILES, ASSAY__CAPTURE_COPY},
+    {"/sys/fs/cgroup/cpu", "cpu.stat cpu.cfs_quota_us cpu.cfs_period_us", ASSAY__CAPTURE_COPY},
+    {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_cgroup = {
     .name = "cgroup",
     .summary = "CPU throttling and memory of this process's control group",
@@ -226,4 +243,5 @@ const struct assay__probe_ops assay__probe_cgroup = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .files = files,
 };

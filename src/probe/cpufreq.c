@@ -6,7 +6,7 @@
  * for some drivers is what was asked for, not what runs. Source: the kernel's cpufreq
  * documentation. */
 #include "probe/cpus.h"
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <stdio.h>
@@ -180,6 +180,16 @@ static int cpufreq_open(struct assay__arena *arena, struct assay__probe **probe,
     return assay__files_end(probe, NULL, error);
 }
 
+static const struct assay__capture_files files[] = {
+    {ASSAY__CPUS_FOLDER "/cpu*/cpufreq",
+     "base_frequency cpuinfo_max_freq cpuinfo_min_freq scaling_cur_freq scaling_min_freq "
+     "scaling_max_freq scaling_governor scaling_available_governors scaling_driver",
+     ASSAY__CAPTURE_COPY},
+    {ASSAY__CPUS_FOLDER "/intel_pstate", "no_turbo status", ASSAY__CAPTURE_COPY},
+    {ASSAY__CPUS_FOLDER "/cpufreq", "boost", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_cpufreq = {
     .name = "cpufreq",
     .summary = "clocks, limits, governor and boost of the CPUs",
@@ -188,4 +198,5 @@ const struct assay__probe_ops assay__probe_cpufreq = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .files = files,
 };

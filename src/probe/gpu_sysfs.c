@@ -13,7 +13,7 @@
  * rc6 is the time that the GPU slept, so 1 - Δrc6/Δt bounds how busy it was. NVIDIA is NVML's: its
  * GPUs are numbered first, so the numbers here begin after them. Source: the kernel's amdgpu, i915
  * and xe documentation. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/hwmon.h"
 #include "probe/probes.h"
 
@@ -22,6 +22,7 @@
 #include <string.h>
 
 #define FOLDER "/sys/class/drm"
+#define CARD FOLDER "/card*"
 
 struct gpu {
     struct assay__arena *arena;
@@ -189,6 +190,20 @@ static int gpu_open(struct assay__arena *arena, struct assay__probe **probe,
     return assay__files_end(probe, reason, error);
 }
 
+static const struct assay__capture_files files[] = {
+    {CARD "/device",
+     "vendor device uevent product_name gpu_busy_percent mem_busy_percent mem_info_vram_used "
+     "mem_info_vram_total mem_info_gtt_used pp_dpm_sclk pp_dpm_mclk",
+     ASSAY__CAPTURE_COPY},
+    {CARD "/device/hwmon/hwmon*", ASSAY__HWMON_FILES, ASSAY__CAPTURE_COPY},
+    {CARD, "gt_act_freq_mhz", ASSAY__CAPTURE_COPY},
+    {CARD "/power", "rc6_residency_ms", ASSAY__CAPTURE_COPY},
+    {CARD "/gt/gt*", "rps_act_freq_mhz rc6_residency_ms", ASSAY__CAPTURE_COPY},
+    {CARD "/device/tile*/gt*/freq0", "act_freq", ASSAY__CAPTURE_COPY},
+    {CARD "/device/tile*/gt*/gtidle", "idle_residency_ms", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_gpu_sysfs = {
     .name = "gpu",
     .summary = "power, energy, load, memory and clocks of AMD and Intel GPUs",
@@ -197,4 +212,6 @@ const struct assay__probe_ops assay__probe_gpu_sysfs = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .power_of = "g",
+    .files = files,
 };

@@ -137,7 +137,7 @@ static struct remark nvidia_remark(struct list *list, const struct pci *pci)
     if (pci->driver_known && !*pci->driver)
         return (struct remark){"no driver is loaded", NVIDIA_DRIVER};
     const char *why = list->nvml_reason;
-    if (strstr(why, "no NVIDIA driver is installed")) /* but this one has its module */
+    if (why == assay__nvml_no_library) /* but this one has its module */
         return (struct remark){"the library of its driver (NVML, libnvidia-ml.so.1) is missing",
                                NVIDIA_LIBRARY};
     const char *note = *why ? assay__arena_printf(list->arena, "NVML does not list it: %s", why)

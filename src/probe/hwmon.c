@@ -5,7 +5,7 @@
  * left to it: amdgpu, i915 and xe (gpu_sysfs.c), batteries (battery.c). energyN_input of the
  * amd_energy driver has 64 bits and does not wrap. Source: the kernel's hwmon sysfs interface. */
 #include "probe/hwmon.h"
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <stdio.h>
@@ -128,6 +128,11 @@ static int hwmon_open(struct assay__arena *arena, struct assay__probe **probe,
     return assay__files_end(probe, reason, error);
 }
 
+static const struct assay__capture_files files[] = {
+    {FOLDER "/hwmon*", ASSAY__HWMON_FILES, ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_hwmon = {
     .name = "hwmon",
     .summary = "power, energy, temperature and fans of sensor chips",
@@ -136,4 +141,6 @@ const struct assay__probe_ops assay__probe_hwmon = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .power_of = "c",
+    .files = files,
 };

@@ -5,6 +5,9 @@
 
 #include "probe/probe.h"
 
+/* What there may be in such a folder. */
+#define ASSAY__HWMON_FILES "name *_input *_average *_label *_fault"
+
 struct assay__hwmon_sensor {
     const char *prefix;         /* "temp" of temp1_input */
     const char *suffix, *other; /* "_input"; taken where that is missing: "_average"; NULL */

@@ -82,7 +82,7 @@ static const struct symbol symbols[] = {
 };
 
 /* NVML's results in our words; static. */
-static const char *result_words(int result)
+static const char *result_text(int result)
 {
     switch (result) {
     case NVML_NOT_SUPPORTED: return "this GPU, or its driver, does not offer it";
@@ -103,7 +103,7 @@ static const char *result_words(int result)
 
 static const char *open_result(struct assay__arena *arena, const struct nvml *nvml, int result)
 {
-    const char *known = result_words(result);
+    const char *known = result_text(result);
     if (strcmp(known, "NVML reports an error") != 0) return known;
     const char *its = nvml->calls.error_string ? nvml->calls.error_string(result) : NULL;
     const char *words = its ? assay__arena_printf(arena, "NVML reports error %d: %s", result, its)
@@ -149,6 +149,9 @@ static const char *find_devices(struct assay__arena *arena, struct nvml *nvml)
     return NULL;
 }
 
+const char assay__nvml_no_library[] = "no NVIDIA driver is installed (there is no " LIBRARY
+                                      "); the one of another place: ASSAY_NVML_LIBRARY=PATH";
+
 /* NULL, or why there is nothing; then nothing stays loaded. */
 static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
 {
@@ -160,10 +163,7 @@ static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
     if (!chosen) path = LIBRARY;
     nvml->library = assay__library_open(path, &error);
     if (!nvml->library) {
-        if (!chosen)
-            return "no NVIDIA driver is installed (there is no " LIBRARY
-                   "); the one of another place: "
-                   "ASSAY_NVML_LIBRARY=PATH";
+        if (!chosen) return assay__nvml_no_library;
         reason = assay__arena_strdup(arena, error.message);
         return reason ? reason : "out of memory";
     }
@@ -514,7 +514,7 @@ static void nvml_read(struct assay__probe *probe, struct assay__probe_reading *r
             size_t at = filled->first + i;
             const char *reason = !filled->available ? probe->channels[at].reason
                                  : !filled->wanted  ? "it was not asked for"
-                                 : result           ? result_words(result)
+                                 : result           ? result_text(result)
                                  : isnan(values[i]) ? filled->group->missing
                                                     : "";
             readings[at] = (struct assay__probe_reading){*reason ? NAN : values[i], reason};
@@ -575,6 +575,7 @@ const struct assay__probe_ops assay__probe_nvml = {
     .read = nvml_read,
     .close = nvml_close,
     .select = nvml_select,
+    .power_of = "g",
 };
 
 const struct assay__probe_ops assay__probe_nvml_energy = {

@@ -18,6 +18,8 @@ struct assay__nvml_gpu {
     uint64_t memory_bytes;      /* 0 unknown */
 };
 
+/** The reason when NVML itself is not there. */
+extern const char assay__nvml_no_library[];
 /** The GPUs that NVML lists; arena. count 0: *reason says why (arena or static); else it is "". */
 const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_t *count,
                                                const char **reason);

@@ -104,7 +104,7 @@ const struct assay__perf_calls *assay__perf_event_calls(void)
 
 /* --- reasons ---------------------------------------------------------------------------------- */
 
-static const char *permission_words(struct assay__arena *arena)
+static const char *permission_reason(struct assay__arena *arena)
 {
     double level;
     if (!assay__sysfs_value(&level, PARANOID))
@@ -125,11 +125,11 @@ static const char *permission_words(struct assay__arena *arena)
         level);
 }
 
-static const char *open_words(struct assay__arena *arena, const struct event_row *row, int number)
+static const char *open_reason(struct assay__arena *arena, const struct event_row *row, int number)
 {
     switch (number) {
     case EACCES:
-    case EPERM: return permission_words(arena);
+    case EPERM: return permission_reason(arena);
     case ENOENT:
         return row->hardware ? "this processor, or the virtual machine's, does not count this event"
                              : "this kernel does not count this event";
@@ -249,6 +249,7 @@ static void add_channel(struct assay__probe *probe, enum assay__perf_event which
         .kind = share ? ASSAY__CHANNEL_GAUGE : ASSAY__CHANNEL_COUNTER,
         .range = NAN,
         .source = probe->events[which].user_only ? "perf_event (user space only)" : "perf_event",
+        .user_only = probe->events[which].user_only,
         .available = probe->events[which].open,
         .reason = probe->events[which].open ? ""
                   : reason                  ? reason
@@ -256,10 +257,10 @@ static void add_channel(struct assay__probe *probe, enum assay__perf_event which
     };
 }
 
-static const char *kernel_words(struct assay__arena *arena)
+static const char *kernel_reason(struct assay__arena *arena)
 {
     double level;
-    if (!assay__sysfs_value(&level, PARANOID) || level < 2) return permission_words(arena);
+    if (!assay__sysfs_value(&level, PARANOID) || level < 2) return permission_reason(arena);
     return assay__arena_printf(
         arena,
         "it happens in the kernel, which may not be counted: "
@@ -285,8 +286,8 @@ static void open_all(struct assay__probe *probe, const char *refused)
             bool denied = numbers[e] == EACCES || numbers[e] == EPERM;
             reason = rows[e].hardware && !hardware && missing ? no_pmu
                      : rows[e].in_kernel && denied && user_only
-                         ? kernel_words(probe->arena)
-                         : open_words(probe->arena, &rows[e], numbers[e]);
+                         ? kernel_reason(probe->arena)
+                         : open_reason(probe->arena, &rows[e], numbers[e]);
         }
         add_channel(probe, (enum assay__perf_event)e, false, reason);
     }

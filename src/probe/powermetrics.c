@@ -203,7 +203,7 @@ static const char *open_file(struct assay__arena *arena, struct assay__probe *pr
 }
 
 /* What a child said instead of a sample: its first line. */
-static const char *child_words(struct assay__arena *arena, const struct assay__probe *probe)
+static const char *child_message(struct assay__arena *arena, const struct assay__probe *probe)
 {
     size_t length = 0;
     while (length < probe->length && length < 160 && probe->buffer[length] >= ' ' &&
@@ -223,9 +223,7 @@ static const char *start_child(struct assay__arena *arena, struct assay__probe *
 {
     struct assay_error error = {0};
     int ends[2];
-    if (pipe(ends) != 0) return "no pipe for powermetrics: too many open files";
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    if (assay__pipe(ends) != 0) return "no pipe for powermetrics: too many open files";
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     int code = assay__process_start(argv, -1, ends[1], NULL, &probe->child, &error);
     close(ends[1]);
@@ -241,7 +239,14 @@ static const char *start_child(struct assay__arena *arena, struct assay__probe *
         take_in(probe, PER_READ);
         passed = assay__now_ns() - begin;
     }
-    return probe->samples ? NULL : child_words(arena, probe);
+    return probe->samples ? NULL : child_message(arena, probe);
+}
+
+static bool is_foreign(void)
+{
+    const char *path = getenv("ASSAY_POWERMETRICS");
+    return !(path && *path) && !replaced_command && !assay__live_refused() &&
+           !assay__file_exists(PROGRAM);
 }
 
 static const char *open_source(struct assay__arena *arena, struct assay__probe *probe)
@@ -253,7 +258,7 @@ static const char *open_source(struct assay__arena *arena, struct assay__probe *
     if (path && *path) return open_file(arena, probe, path);
     if (replaced_command) return start_child(arena, probe, replaced_command);
     if (refused) return refused;
-    if (!assay__file_exists(PROGRAM))
+    if (is_foreign())
         return "there is no " PROGRAM ", which is macOS's; a file that it wrote elsewhere: "
                "ASSAY_POWERMETRICS=FILE";
     return start_child(arena, probe, geteuid() == 0 ? direct : by_sudo);
@@ -450,5 +455,7 @@ const struct assay__probe_ops assay__probe_powermetrics = {
     .reason = powermetrics_reason,
     .read = powermetrics_read,
     .close = powermetrics_close,
+    .is_foreign = is_foreign,
     .own_thread = true, /* the child it starts ends with the thread that started it */
+    .power_of = "cgn",
 };

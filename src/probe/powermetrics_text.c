@@ -22,7 +22,7 @@ struct line {
     size_t length;
 };
 
-static void put(double *place, double value)
+static void set_once(double *place, double value)
 {
     if (isnan(*place)) *place = value;
 }
@@ -73,10 +73,11 @@ static struct line rest(struct line line, size_t from)
 static void put_unit(struct assay__powermetrics_unit *unit, struct line what, double value)
 {
     if (begins(what, " HW")) what = rest(what, 3);
-    if (is(what, " active frequency") || is(what, " frequency")) put(&unit->frequency_hz, value);
-    if (is(what, " active residency")) put(&unit->active_ratio, value);
-    if (is(what, " idle residency")) put(&unit->idle_ratio, value);
-    if (is(what, " down residency")) put(&unit->down_ratio, value);
+    if (is(what, " active frequency") || is(what, " frequency"))
+        set_once(&unit->frequency_hz, value);
+    if (is(what, " active residency")) set_once(&unit->active_ratio, value);
+    if (is(what, " idle residency")) set_once(&unit->idle_ratio, value);
+    if (is(what, " down residency")) set_once(&unit->down_ratio, value);
 }
 
 static struct assay__powermetrics_unit *cluster_of(struct assay__powermetrics_sample *sample,
@@ -111,14 +112,14 @@ static void take_line(struct assay__powermetrics_sample *sample, struct line lin
     struct line value = rest(line, key.length + 1);
     double number = measure(value);
     const char *cluster = memmem(key.at, key.length, "-Cluster ", 9);
-    if (is(key, "CPU Power")) put(&sample->cpu_power_w, number);
-    if (is(key, "GPU Power")) put(&sample->gpu_power_w, number);
-    if (is(key, "ANE Power")) put(&sample->ane_power_w, number);
-    if (begins(key, "Combined Power")) put(&sample->combined_power_w, number);
+    if (is(key, "CPU Power")) set_once(&sample->cpu_power_w, number);
+    if (is(key, "GPU Power")) set_once(&sample->gpu_power_w, number);
+    if (is(key, "ANE Power")) set_once(&sample->ane_power_w, number);
+    if (begins(key, "Combined Power")) set_once(&sample->combined_power_w, number);
     if (is(key, "Current pressure level")) {
         while (value.length && *value.at == ' ')
             value = rest(value, 1);
-        put(&sample->thermal_pressure, assay__powermetrics_pressure(value.at, value.length));
+        set_once(&sample->thermal_pressure, assay__powermetrics_pressure(value.at, value.length));
     }
     if (begins(key, "GPU ")) put_unit(&sample->gpu, rest(key, 3), number);
     if (begins(key, "CPU ")) take_cpu(sample, key, number);

@@ -2,7 +2,7 @@
  * interrupts. /proc/pressure/cpu: "some avg10=0.12 avg60=0.10 avg300=0.05 total=2500000", then the
  * same for "full"; total is in microseconds. "some": at least one task waited; "full": all did.
  * Source: the kernel's PSI documentation. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <string.h>
@@ -53,6 +53,11 @@ static int pressure_open(struct assay__arena *arena, struct assay__probe **probe
                             error);
 }
 
+static const struct assay__capture_files files[] = {
+    {"/proc/pressure", "*", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_pressure = {
     .name = "pressure",
     .summary = "time tasks waited for CPU, memory and input/output",
@@ -61,4 +66,5 @@ const struct assay__probe_ops assay__probe_pressure = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .files = files,
 };

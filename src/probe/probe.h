@@ -1,5 +1,5 @@
-/* probe.h - sensors and counters: one file each, one row each in registry.c. A probe says what it
- * can read here, or why it cannot; a channel that fails in mid-run becomes unavailable with the
+/* probe.h - sensors and counters: one file each, one row each in probes.h. A probe says what it can
+ * read here, or why it cannot; a channel that fails in mid-run becomes unavailable with the
  * reason, and the rest goes on.
  *
  * Rules for every probe: nothing is invented (no default, no zero for unknown); a channel that
@@ -40,6 +40,8 @@ struct assay__channel {
     const char *reason;
     /* quantity "state": the value is an index into these names (NULL-terminated); NULL: a level */
     const char *const *states;
+    bool unlimited; /* unavailable, because it is a limit and none is set */
+    bool user_only; /* a counter that leaves out what the kernel does */
 };
 
 struct assay__probe; /* an open one; each file defines its own */
@@ -47,6 +49,25 @@ struct assay__probe; /* an open one; each file defines its own */
 struct assay__probe_reading {
     double value;       /* NaN: unavailable now */
     const char *reason; /* why; static, or lives until the next read of that channel; "" */
+};
+
+/* How `doctor --capture` copies a file. */
+enum assay__capture_as {
+    ASSAY__CAPTURE_COPY,
+    ASSAY__CAPTURE_EMPTY,  /* that it exists is all that counts */
+    ASSAY__CAPTURE_HOST,   /* the host's name, replaced */
+    ASSAY__CAPTURE_MOUNTS, /* lines of control groups only */
+    ASSAY__CAPTURE_MODEL,  /* the line of the model only: others identify this very card */
+    /* the folder is the one in which the probe's channels lie, and all those above it */
+    ASSAY__CAPTURE_CHANNELS,
+    /* no file of the system: what was asked in another way, as a file of ours */
+    ASSAY__CAPTURE_ASKED,
+};
+
+/** Files that are read. '*' stands for any name, in the folder and in the names. */
+struct assay__capture_files {
+    const char *folder, *names; /* names separated by blanks; NULL ends a list */
+    enum assay__capture_as as;
 };
 
 struct assay__probe_ops {
@@ -63,8 +84,8 @@ struct assay__probe_ops {
      *  their reason). No allocation, no blocking beyond the deadline of the sampler. */
     void (*read)(struct assay__probe *probe, struct assay__probe_reading *readings);
     void (*close)(struct assay__probe *probe); /* NULL legal */
-    /** How long `open` may take before it is given up (open.h); 0: 1 s. The library of a driver may
-     *  have to wake its devices. */
+    /** How long `open` may take before it is given up (probe_open.h); 0: 1 s. The library of a
+     * driver may have to wake its devices. */
     uint64_t open_limit_ns;
     /** `open` is about the calling thread (its counters, a program that ends with it): it is never
      *  run on another. */
@@ -72,6 +93,13 @@ struct assay__probe_ops {
     /** (optional) Which channels will be looked at: wanted[0 … channels - 1]. The others need not
      *  be read any more; their readings are NaN. */
     void (*select)(struct assay__probe *probe, const bool *wanted);
+    /** (optional) This system has no such source, and never will: its reason helps nobody here. */
+    bool (*is_foreign)(void);
+    /** (optional) The kinds of device whose power it could tell, by first letter: "cgn" are CPU,
+     * GPU and NPU. A report of unknown power says why each such probe told none. */
+    const char *power_of;
+    /** (optional) The files it reads beyond those of the machine itself (capture.c). */
+    const struct assay__capture_files *files;
 };
 
 /** The table; NULL past the end. */

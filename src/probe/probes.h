@@ -1,26 +1,34 @@
-/* probes.h - the probes of registry.c's table, one file each. */
+/* probes.h - the list of probes. Adding one is a file that defines assay__probe_NAME and a row
+ * here; its operations say what it reads, what it is good for and which files `doctor --capture`
+ * copies. */
 #ifndef ASSAY_PROBES_H
 #define ASSAY_PROBES_H
 
 #include "probe/probe.h"
 
-extern const struct assay__probe_ops assay__probe_rapl;
-extern const struct assay__probe_ops assay__probe_hwmon;
-extern const struct assay__probe_ops assay__probe_thermal;
-extern const struct assay__probe_ops assay__probe_cpufreq;
-extern const struct assay__probe_ops assay__probe_procstat;
-extern const struct assay__probe_ops assay__probe_pressure;
-extern const struct assay__probe_ops assay__probe_cgroup;
-extern const struct assay__probe_ops assay__probe_gpu_sysfs;
-extern const struct assay__probe_ops assay__probe_accel;
-extern const struct assay__probe_ops assay__probe_battery;
-extern const struct assay__probe_ops assay__probe_perf_event;
-extern const struct assay__probe_ops assay__probe_uncore;
-extern const struct assay__probe_ops assay__probe_nvml;
-extern const struct assay__probe_ops assay__probe_nvml_energy;
-extern const struct assay__probe_ops assay__probe_nvml_pcie;
-extern const struct assay__probe_ops assay__probe_powermetrics;
-extern const struct assay__probe_ops assay__probe_process;
-extern const struct assay__probe_ops assay__probe_process_pss;
+/* X(NAME), in the order they are opened, sampled and shown. The battery stays last: it is the last
+ * resort for the power of anything. */
+#define ASSAY__PROBES(X) \
+    X(rapl)              \
+    X(hwmon)             \
+    X(thermal)           \
+    X(cpufreq)           \
+    X(procstat)          \
+    X(pressure)          \
+    X(cgroup)            \
+    X(gpu_sysfs)         \
+    X(accel)             \
+    X(perf_event)        \
+    X(uncore)            \
+    X(nvml)              \
+    X(nvml_energy)       \
+    X(nvml_pcie)         \
+    X(powermetrics)      \
+    X(process)           \
+    X(process_pss)       \
+    X(battery)
+
+#define ASSAY__PROBE_DECLARE(NAME) extern const struct assay__probe_ops assay__probe_##NAME;
+ASSAY__PROBES(ASSAY__PROBE_DECLARE)
 
 #endif

@@ -10,7 +10,7 @@
  * both are unavailable. Sources: proc(5), the kernel's Documentation/filesystems/proc.rst. */
 #include "probe/procmem.h"
 
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/live.h"
 #include "probe/probes.h"
 

@@ -4,7 +4,7 @@
  * may. steal = time that a virtual CPU was ready and another guest ran. A line of zeros (a sandbox
  * that does not count) is unavailable. Below $ASSAY_FSROOT the tick is 1/100 s, as on every Linux
  * of today. Source: proc(5). */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * uncore) or beside it (dram): rails must not be summed blindly. The same package may be shown a
  * second time through MMIO (intel-rapl-mmio:N): only used where the first is missing. Since Linux
  * 5.10 only root may read energy_uj. Source: the kernel's power-capping documentation. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <stdio.h>
@@ -106,6 +106,11 @@ static int rapl_open(struct assay__arena *arena, struct assay__probe **probe,
     return assay__files_end(probe, reason, error);
 }
 
+static const struct assay__capture_files files[] = {
+    {FOLDER "/intel-rapl*", "name enabled energy_uj max_energy_range_uj", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_rapl = {
     .name = "rapl",
     .summary = "energy of CPU packages, cores and memory (powercap)",
@@ -114,4 +119,6 @@ const struct assay__probe_ops assay__probe_rapl = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .power_of = "c",
+    .files = files,
 };

@@ -71,10 +71,15 @@ static const char *reason_of(int number)
     }
 }
 
+static bool is_denied(int number)
+{
+    return number == EACCES || number == EPERM;
+}
+
 static const char *open_reason_of(struct assay__arena *arena, const char *path, int number)
 {
     const char *text;
-    if (number == EACCES || number == EPERM)
+    if (is_denied(number))
         text = assay__arena_printf(
             arena, "permission denied; to allow it until the next boot: sudo chmod a+r %s", path);
     else if (number == ENOENT)
@@ -105,7 +110,10 @@ bool assay__sysfs_open(struct assay__arena *arena, struct assay__sysfs_file *fil
     }
     errno = 0;
     file->fd = calls->open(full);
-    if (file->fd < 0) file->open_reason = open_reason_of(arena, path, errno);
+    if (file->fd < 0) {
+        file->denied = is_denied(errno);
+        file->open_reason = open_reason_of(arena, path, errno);
+    }
     return file->fd >= 0;
 }
 
@@ -130,6 +138,7 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             file->text[0] = '\0';
+            file->denied = is_denied(errno);
             file->reason = reason_of(errno);
             return false;
         }

@@ -27,7 +27,8 @@ void assay__sysfs_calls_set(const struct assay__sysfs_calls *calls);
 struct assay__sysfs_file {
     int fd;                  /* -1: not open */
     const char *path;        /* as on the machine, without $ASSAY_FSROOT */
-    const char *open_reason; /* why it is not open; "" */
+    const char *open_reason; /* why it is not open, with the path; "" */
+    bool denied;             /* permission was refused, to open it or to read it */
     char *text;              /* what the last refresh read, NUL-terminated, trailing white
                   space removed */
     size_t size;             /* of the buffer */

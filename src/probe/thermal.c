@@ -6,7 +6,7 @@
  * and package_throttle_count (the greatest). Source: the kernel's thermal sysfs interface and its
  * x86 ABI. */
 #include "probe/cpus.h"
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <math.h>
@@ -100,6 +100,11 @@ static int thermal_open(struct assay__arena *arena, struct assay__probe **probe,
     return assay__files_end(probe, reason, error);
 }
 
+static const struct assay__capture_files files[] = {
+    {FOLDER "/*", "type temp cur_state max_state", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_thermal = {
     .name = "thermal",
     .summary = "thermal zones and cooling devices",
@@ -108,4 +113,5 @@ const struct assay__probe_ops assay__probe_thermal = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .files = files,
 };

@@ -138,7 +138,7 @@ static bool read_cpus(const char *text, struct cpus *cpus)
 
 /* --- open ------------------------------------------------------------------------------------- */
 
-static const char *open_words(struct assay__arena *arena, int number)
+static const char *open_reason(struct assay__arena *arena, int number)
 {
     double level;
     if ((number == EACCES || number == EPERM) &&
@@ -172,7 +172,7 @@ static const char *open_device(struct assay__probe *probe, size_t channel, const
     for (size_t i = 0; i < cpus.count; i++) {
         if (probe->counter_count[channel] == COUNTERS_MOST) return "too many memory controllers";
         int fd = probe->calls.open_system((uint32_t)type, config, cpus.list[i]);
-        if (fd < 0) return open_words(probe->arena, errno);
+        if (fd < 0) return open_reason(probe->arena, errno);
         probe->counters[channel][probe->counter_count[channel]++] = (struct counter){fd, bytes};
     }
     return "";
@@ -291,6 +291,14 @@ static void uncore_close(struct assay__probe *probe)
         close_channel(probe, i);
 }
 
+static const struct assay__capture_files files[] = {
+    {DEVICES "/*", "type", ASSAY__CAPTURE_COPY},
+    {DEVICES "/uncore_imc*", "cpumask", ASSAY__CAPTURE_COPY},
+    {DEVICES "/uncore_imc*/events", "*", ASSAY__CAPTURE_COPY},
+    {DEVICES "/uncore_imc*/format", "*", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_uncore = {
     .name = "uncore",
     .summary = "bytes that the memory controllers read and wrote (perf_event, whole machine)",
@@ -299,4 +307,5 @@ const struct assay__probe_ops assay__probe_uncore = {
     .reason = uncore_reason,
     .read = uncore_read,
     .close = uncore_close,
+    .files = files,
 };

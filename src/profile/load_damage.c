@@ -38,7 +38,7 @@ static void say(struct assay__loader *loader, const char *text)
 {
     struct assay_profile *profile = loader->profile;
     if (!text)
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
     else if (profile->trial_count == 0)
         assay__load_failed(loader, ASSAY_EFORMAT, text);
     for (size_t i = 0; i < profile->trial_count && text; i++)

@@ -1,16 +1,14 @@
-/* load_layers.c - the times of a trial's layers by launch, and what is alive at the peak, from an
- * untrusted file. A launch counts when its chunks hold one time for every layer, no more and no
- * less; one that does not is left out, and a note says so. The bytes of the chunks are counted
- * against the file before anything is allocated, and a value takes at least one of them. Tables
- * that are not there are nothing kept, as in profiles from before they existed. */
+/* load_layers.c - the times of a trial's layers by launch, from an untrusted file. A launch counts
+ * when its chunks hold one time for every layer, no more and no less; one that does not is left
+ * out, and a note says so. The bytes of the chunks are counted against the file before anything is
+ * allocated, and a value takes at least one of them. Tables that are not there are nothing kept, as
+ * in profiles from before they existed. */
 #include "profile/chunk.h"
 #include "profile/rows.h"
 
 #include <math.h>
 #include <limits.h>
 #include <stdlib.h>
-
-/* --- times by launch -------------------------------------------------------------------------- */
 
 /* Whether the launch's chunks can hold `layers` times; *any: there are some. */
 static bool measure(struct assay__loader *loader, int64_t trial, int launch, size_t layers,
@@ -21,7 +19,7 @@ static bool measure(struct assay__loader *loader, int64_t trial, int launch, siz
     struct assay__rows rows = assay__rows_start(
         loader,
         "SELECT count, length(data) AS size FROM layer_time_chunks WHERE trial=?1 AND launch=?2",
-        "ii", trial, (int64_t)launch);
+        trial, launch);
     *any = false;
     while (assay__rows_next(&rows)) {
         int64_t count = assay__rows_int(&rows, "count", 1, (int64_t)ASSAY__CHUNK_VALUES, -1);
@@ -46,7 +44,7 @@ static bool decode(struct assay__loader *loader, int64_t trial, int launch, size
         loader,
         "SELECT first, count, encoding, data FROM layer_time_chunks WHERE trial=?1 AND launch=?2"
         " ORDER BY chunk",
-        "ii", trial, (int64_t)launch);
+        trial, launch);
     while (sound && assay__rows_next(&rows)) {
         int64_t first = assay__rows_int(&rows, "first", 0, INT64_MAX, -1);
         int64_t count = assay__rows_int(&rows, "count", 1, (int64_t)ASSAY__CHUNK_VALUES, -1);
@@ -72,7 +70,7 @@ static void note_lost(struct assay__loader *loader, struct assay__trial *trial, 
     if (note)
         assay__load_note(loader, trial, note);
     else
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
 }
 
 /* The ids of the launches that can hold a time for every layer; malloc. */
@@ -87,7 +85,7 @@ static int *find_launches(struct assay__loader *loader, struct assay__trial *tri
         else if (any)
             note_lost(loader, trial, trial->launches[i].id);
     }
-    if (!ids) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    if (!ids) assay__load_no_memory(loader);
     return ids;
 }
 
@@ -112,8 +110,7 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
     int *kept_ids = assay__arena_array(arena, found, sizeof *kept_ids);
     size_t cells = layers->count * found; /* each a byte of the file at least: no overflow */
     double *times_ns = assay__arena_array(arena, cells, sizeof *times_ns);
-    if (!column || !kept_ids || !times_ns)
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    if (!column || !kept_ids || !times_ns) assay__load_no_memory(loader);
     for (size_t l = 0; l < found && !loader->code; l++) {
         if (!decode(loader, trial->id, ids[l], layers->count, column)) {
             if (!loader->code) note_lost(loader, trial, ids[l]);
@@ -129,56 +126,4 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
         layers->items[i].launch_times_ns = times_ns + i * found;
     free(column);
     free(ids);
-}
-
-/* --- the peak --------------------------------------------------------------------------------- */
-
-static double amount(struct assay__rows *rows, const char *column)
-{
-    double value = assay__rows_real(rows, column);
-    return value >= 0 ? value : (double)NAN;
-}
-
-static void load_tensors(struct assay__loader *loader, struct assay__trial *trial)
-{
-    struct assay__peak *peak = &trial->peak;
-    struct assay__rows rows = assay__rows_start(
-        loader, "SELECT * FROM peak_tensors WHERE trial=?1 ORDER BY position", "i",
-        (int64_t)trial->id);
-    while (assay__rows_next(&rows)) {
-        if (assay__load_full(&rows, trial, peak->count, ASSAY__PEAK_TENSORS, "tensors at the peak"))
-            return;
-        struct assay__peak_tensor *bigger = assay__rows_grow(loader, peak->tensors, peak->count,
-                                                             sizeof *bigger);
-        if (!bigger) continue;
-        peak->tensors = bigger;
-        bigger[peak->count++] = (struct assay__peak_tensor){
-            .name = assay__rows_text(&rows, "name"),
-            .type = assay__rows_text(&rows, "type"),
-            .bytes = amount(&rows, "bytes"),
-            .producer = assay__rows_text(&rows, "producer"),
-            .op = assay__rows_text(&rows, "op"),
-            .first = assay__rows_text(&rows, "first"),
-            .last = assay__rows_text(&rows, "last"),
-        };
-    }
-}
-
-void assay__load_peak(struct assay__loader *loader, struct assay__trial *trial)
-{
-    struct assay__peak *peak = &trial->peak;
-    struct assay__rows rows = assay__rows_start(
-        loader, "SELECT * FROM peaks WHERE trial=?1 LIMIT 1", "i", (int64_t)trial->id);
-    if (!assay__rows_next(&rows)) return; /* not looked for */
-    peak->reason = assay__rows_text(&rows, "reason");
-    peak->node = assay__rows_text(&rows, "node");
-    peak->op = assay__rows_text(&rows, "op");
-    peak->bytes = amount(&rows, "bytes");
-    peak->body_bytes = amount(&rows, "body_bytes");
-    peak->alive = assay__rows_int(&rows, "alive", 0, INT64_MAX, -1);
-    peak->rest_bytes = amount(&rows, "rest_bytes");
-    assay__rows_stop(&rows);
-    load_tensors(loader, trial);
-    if (!peak->reason[0] && peak->count == 0 && peak->alive != 0)
-        peak->reason = "the profile holds no tensors and no reason";
 }

@@ -23,7 +23,7 @@ static size_t measure(struct assay__loader *loader, int64_t trial, struct assay_
         loader,
         "SELECT stream, count, length(data) AS size FROM sample_chunks"
         " WHERE trial=?1 AND launch=?2",
-        "ii", trial, (int64_t)launch->id);
+        trial, launch->id);
     while (assay__rows_next(&rows)) {
         int64_t stream = assay__rows_int(&rows, "stream", 0, STREAM_LIMIT - 1, -1);
         int64_t count = assay__rows_int(&rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, 0);
@@ -82,7 +82,7 @@ void assay__load_samples(struct assay__loader *loader, int trial, struct assay__
     launch->stream_offsets = assay__arena_array(arena, (size_t)launch->streams + 1,
                                                 sizeof *launch->stream_offsets);
     if (!launch->samples_ns || !launch->stream_offsets) {
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
         return;
     }
     struct assay__rows rows = assay__rows_start(
@@ -90,7 +90,7 @@ void assay__load_samples(struct assay__loader *loader, int trial, struct assay__
         "SELECT stream, chunk, first, count, encoding, data FROM sample_chunks"
         " WHERE trial=?1 AND launch=?2"
         " ORDER BY stream, chunk",
-        "ii", (int64_t)trial, (int64_t)launch->id);
+        trial, launch->id);
     while (assay__rows_next(&rows)) {
         const char *wrong = add_chunk(&rows, &target);
         if (!wrong) continue;

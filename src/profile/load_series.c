@@ -1,4 +1,4 @@
-/* load_series.c - a trial's series and spans from an untrusted file. As in load_samples.c the
+/* load_series.c - a trial's series from an untrusted file. As in load_samples.c the
  * chunks are measured first and decoded second; here their bytes are counted against the file's
  * size too, so that chunks which share pages cannot make us allocate more than sixteen times the
  * file. What does not decode ends its series; times that are not finite or run backwards do too,
@@ -10,23 +10,6 @@
 #include <limits.h>
 #include <math.h>
 
-#define SERIES_LIMIT 65536
-#define SPAN_LIMIT 1000000
-
-bool assay__load_full(struct assay__rows *rows, struct assay__trial *trial, size_t count,
-                      size_t limit, const char *what)
-{
-    if (count < limit) return false;
-    struct assay__loader *loader = rows->loader;
-    const char *note = assay__arena_printf(
-        loader->profile->arena, "damaged profile: more than %zu %s; the rest is left out", limit,
-        what);
-    if (!note) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
-    if (note && trial) assay__load_note(loader, trial, note);
-    assay__rows_stop(rows);
-    return true;
-}
-
 /* Values that the series' chunks can hold: each takes at least a byte in either column. */
 static size_t measure(struct assay__loader *loader, int64_t trial, int64_t position)
 {
@@ -35,7 +18,7 @@ static size_t measure(struct assay__loader *loader, int64_t trial, int64_t posit
         loader,
         "SELECT count, length(time_data) AS times, length(value_data) AS numbers FROM series_chunks"
         " WHERE trial=?1 AND series=?2",
-        "ii", trial, position);
+        trial, position);
     while (assay__rows_next(&rows)) {
         int64_t count = assay__rows_int(&rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, 0);
         int64_t times = assay__rows_int(&rows, "times", 0, INT_MAX, 0);
@@ -96,62 +79,45 @@ static const char *add_chunk(struct assay__rows *rows, struct assay__series_info
     return sound < (size_t)count ? "its times run backwards or are no numbers" : NULL;
 }
 
+/* The count as stored is a promise; what it becomes is what the chunks hold. */
 static void load_values(struct assay__loader *loader, struct assay__trial *trial, int64_t position,
-                        int64_t promised, struct assay__series_info *series)
+                        struct assay__series_info *series)
 {
     struct assay__arena *arena = loader->profile->arena;
+    size_t promised = series->count;
     const char *wrong = NULL;
     int64_t chunk = 0;
+    series->count = 0;
     size_t capacity = measure(loader, trial->id, position);
     if (capacity == 0 && promised == 0) return;
     series->times_ns = assay__arena_array(arena, capacity, sizeof *series->times_ns);
     series->values = assay__arena_array(arena, capacity, sizeof *series->values);
     if (!series->times_ns || !series->values) {
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
         return;
     }
     struct assay__rows rows = assay__rows_start(
-        loader, "SELECT * FROM series_chunks WHERE trial=?1 AND series=?2 ORDER BY chunk", "ii",
-        (int64_t)trial->id, position);
+        loader, "SELECT * FROM series_chunks WHERE trial=?1 AND series=?2 ORDER BY chunk",
+        trial->id, position);
     while (!wrong && assay__rows_next(&rows))
         wrong = add_chunk(&rows, series, capacity, chunk++);
     if (wrong) assay__rows_stop(&rows);
-    if (loader->code || (!wrong && promised == (int64_t)series->count)) return;
+    if (loader->code || (!wrong && promised == series->count)) return;
     const char *note = assay__arena_printf(
         arena, "damaged profile: the series '%.64s' has lost values: chunk %lld: %s", series->name,
         (long long)(wrong ? chunk - 1 : chunk), wrong ? wrong : "it is missing");
     if (note)
         assay__load_note(loader, trial, note);
     else
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
-}
-
-static double positive(double value)
-{
-    return value > 0 ? value : (double)NAN;
+        assay__load_no_memory(loader);
 }
 
 void assay__load_series(struct assay__loader *loader, struct assay__trial *trial)
 {
-    struct assay__rows rows = assay__rows_start(
-        loader, "SELECT * FROM series_info WHERE trial=?1 ORDER BY position", "i",
-        (int64_t)trial->id);
-    while (assay__rows_next(&rows)) {
-        if (assay__load_full(&rows, trial, trial->series_count, SERIES_LIMIT, "series")) return;
-        struct assay__series_info series = {
-            .launch = (int)assay__rows_int(&rows, "launch", 0, INT_MAX, 0),
-            .name = assay__rows_text(&rows, "name"),
-            .quantity = assay__rows_text(&rows, "quantity"),
-            .rail = assay__rows_text(&rows, "rail"),
-            .unit = assay__rows_text(&rows, "unit"),
-            .probe = assay__rows_text(&rows, "probe"),
-            .source = assay__rows_text(&rows, "source"),
-            .state = assay__rows_state(&rows, "state"),
-            .note = assay__rows_text(&rows, "note"),
-            .counter = assay__rows_int(&rows, "counter", 0, 1, 0) == 1,
-            .period_s = positive(assay__rows_real(&rows, "update_period_s")),
-            .period_is_bound = assay__rows_int(&rows, "update_period_is_bound", 0, 1, 0) == 1,
-        };
+    struct assay__series_info series;
+    const struct assay__key of_trial[] = {{.number = trial->id}};
+    struct assay__rows rows = assay__rows_of(loader, &assay__stored_series, of_trial, 1, trial);
+    while (assay__rows_read(&rows, &series)) {
         if (!series.name[0]) {
             assay__load_note(loader, trial,
                              "damaged profile: a series has no name; it is left out");
@@ -159,32 +125,7 @@ void assay__load_series(struct assay__loader *loader, struct assay__trial *trial
         }
         if (series.state == ASSAY_UNAVAILABLE && !series.note[0])
             series.note = "the profile holds no value and no reason";
-        load_values(loader, trial, assay__rows_int(&rows, "position", 0, INT64_MAX, -1),
-                    assay__rows_int(&rows, "count", 0, INT64_MAX, -1), &series);
-        if (assay__trial_add_series(loader->profile, trial, &series))
-            assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
-    }
-}
-
-void assay__load_spans(struct assay__loader *loader, struct assay__trial *trial)
-{
-    struct assay__rows rows = assay__rows_start(
-        loader, "SELECT * FROM spans WHERE trial=?1 ORDER BY position", "i", (int64_t)trial->id);
-    while (assay__rows_next(&rows)) {
-        if (assay__load_full(&rows, trial, trial->span_count, SPAN_LIMIT, "spans")) return;
-        struct assay__span span = {
-            .launch = (int)assay__rows_int(&rows, "launch", 0, INT_MAX, 0),
-            .kind = assay__rows_text(&rows, "kind"),
-            .begin_ns = assay__rows_real(&rows, "begin_ns"),
-            .end_ns = assay__rows_real(&rows, "end_ns"),
-            .completions = assay__rows_int(&rows, "completions", 0, INT64_MAX, -1),
-        };
-        if (!(span.begin_ns <= span.end_ns)) {
-            assay__load_note(loader, trial,
-                             "damaged profile: a span ends before it begins; it is left out");
-            continue;
-        }
-        if (assay__trial_add_span(loader->profile, trial, &span))
-            assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        load_values(loader, trial, assay__rows_position(&rows), &series);
+        if (assay__trial_add_series(loader->profile, trial, &series)) assay__load_no_memory(loader);
     }
 }

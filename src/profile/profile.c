@@ -3,6 +3,7 @@
 #include "profile/profile.h"
 
 #include "base/stats.h"
+#include "profile/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,44 +24,6 @@ int assay__trial_state_parse(const char *name)
     return -1;
 }
 
-static void environment_init(struct assay__environment *environment)
-{
-    *environment = (struct assay__environment){
-        .host = "",
-        .os = "",
-        .kernel = "",
-        .architecture = "",
-        .cpu_model = "",
-        .virtualized = "",
-        .governor = "",
-        .simd = "",
-        .container = "",
-        .memory_bytes = NAN,
-        .cpu_max_hz = NAN,
-        .l1d_bytes = NAN,
-        .l2_bytes = NAN,
-        .l3_bytes = NAN,
-    };
-}
-
-static void model_init(struct assay__model_info *model)
-{
-    *model = (struct assay__model_info){
-        .name = "",
-        .path = "",
-        .format = "",
-        .fingerprint = "",
-        .sha256 = "",
-        .parameters = -1,
-        .weight_bytes = -1,
-        .node_count = -1,
-        .ir_version = -1,
-        .opset = "",
-        .producer = "",
-        .cell = {.kind = "", .form = "", .steps = -1, .fault = ""},
-    };
-}
-
 struct assay_profile *assay__profile_new(void)
 {
     struct assay__arena *arena = assay__arena_new();
@@ -69,16 +32,23 @@ struct assay_profile *assay__profile_new(void)
         assay__arena_free(arena);
         return NULL;
     }
+    assay__fields_unknown(&assay__stored_profile, profile);
+    assay__fields_unknown(&assay__stored_environment, &profile->environment);
     profile->arena = arena;
     profile->path = "";
     profile->assay_version = ASSAY_VERSION_STRING;
-    profile->schema = ASSAY_SCHEMA_VERSION;
-    profile->command = "";
-    profile->command_line = "";
-    profile->created = "";
-    environment_init(&profile->environment);
-    model_init(&profile->model);
+    profile->plan = assay__plan_unknown();
+    if (!assay__profile_model(profile)) {
+        assay__arena_free(arena);
+        return NULL;
+    }
     return profile;
+}
+
+void assay__profile_set_command(struct assay_profile *profile, const char *command)
+{
+    profile->command = command;
+    profile->kind = assay__kind_of_command(command);
 }
 
 /* Room for one more element behind `count`: the array moves to twice its size whenever count is a
@@ -91,22 +61,74 @@ static void *grow(struct assay__arena *arena, void *items, size_t count, size_t 
     return bigger;
 }
 
+struct assay__model_info *assay__profile_model(struct assay_profile *profile)
+{
+    struct assay__model_info **models = grow(profile->arena, profile->models, profile->model_count,
+                                             sizeof *models),
+                             *model = assay__arena_alloc(profile->arena, sizeof *model);
+    if (!models || !model) return NULL;
+    assay__fields_unknown(&assay__stored_model, model);
+    assay__fields_unknown(&assay__stored_cell, &model->cell);
+    profile->models = models;
+    models[profile->model_count++] = model;
+    return model;
+}
+
+int assay__trial_set_option(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *key, const char *value)
+{
+    if (!value) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (strcmp(trial->options[i].key, key) == 0) {
+            trial->options[i].value = value;
+            return 0;
+        }
+    struct assay__pair *options = assay__arena_array(profile->arena, trial->option_count + 1,
+                                                     sizeof *options);
+    if (!options) return ASSAY_ENOMEM;
+    if (trial->option_count) memcpy(options, trial->options, trial->option_count * sizeof *options);
+    trial->options = options;
+    options[trial->option_count++] = (struct assay__pair){key, value};
+    return 0;
+}
+
 struct assay__layers assay__layers_unknown(void)
 {
-    return (struct assay__layers){.method = "",
-                                  .reason = "",
-                                  .engine_ns = NAN,
-                                  .unattributed_ns = NAN,
-                                  .scale_factor = NAN,
-                                  .slowdown = NAN,
-                                  .spread = NAN,
-                                  .contention = NAN};
+    struct assay__layers layers = {0};
+    assay__fields_unknown(&assay__stored_layers, &layers);
+    return layers;
+}
+
+struct assay__layer assay__layer_unknown(void)
+{
+    struct assay__layer layer = {0};
+    assay__fields_unknown(&assay__stored_layer, &layer);
+    return layer;
 }
 
 struct assay__peak assay__peak_unknown(void)
 {
-    return (struct assay__peak){
-        .node = "", .op = "", .bytes = NAN, .body_bytes = NAN, .alive = -1, .rest_bytes = NAN};
+    struct assay__peak peak = {0};
+    assay__fields_unknown(&assay__stored_peak, &peak);
+    peak.reason = NULL; /* not looked for */
+    return peak;
+}
+
+struct assay__allocations assay__allocations_unknown(void)
+{
+    struct assay__allocations allocations = {0};
+    assay__fields_unknown(&assay__stored_allocations, &allocations);
+    allocations.reason = NULL; /* not asked for */
+    return allocations;
+}
+
+struct assay__finding assay__finding_tried(const struct assay__finding *finding)
+{
+    struct assay__finding tried = *finding;
+    if (!isfinite(tried.verified_gain))
+        tried.verified_low = tried.verified_high = tried.verified_smallest = tried.verified_energy =
+            tried.verified_energy_low = tried.verified_energy_high = tried.verified_drift = NAN;
+    return tried;
 }
 
 bool assay__layer_interval(const struct assay__layers *layers, const struct assay__layer *layer,
@@ -139,8 +161,8 @@ const char *assay__layer_interval_reason(const struct assay__layers *layers)
 struct assay__trial *assay__profile_trial(struct assay_profile *profile)
 {
     struct assay_metrics *metrics = assay_metrics_new();
-    struct assay__trial *trials = metrics ? grow(profile->arena, profile->trials,
-                                                 profile->trial_count, sizeof *trials)
+    struct assay__trial *trials = metrics ? assay__arena_grow(profile->arena, profile->trials,
+                                                              profile->trial_count, sizeof *trials)
                                           : NULL;
     if (!trials) {
         assay_metrics_free(metrics);
@@ -150,45 +172,36 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
     struct assay__trial *trial = &trials[profile->trial_count++];
     *trial = (struct assay__trial){
         .id = (int)profile->trial_count,
-        .state = ASSAY__TRIAL_RUNNING,
-        .reason = "",
-        .engine = "",
-        .engine_version = "",
-        .engine_library = "",
-        .device = "",
-        .batch = -1,
+        .label = "",
+        .target = assay__target_unknown(),
+        .model = profile->models[0],
+        .protocol = {.warmup = -1},
+        .power = {.temperature = "", .frequency = ""},
+        .placement = {.record = ""},
         .metrics = metrics,
-        .layers = assay__layers_unknown(),
         .peak = assay__peak_unknown(),
-        .stability = {.verdict = "", .more_iterations = -1},
         .allocations = assay__allocations_unknown(),
         .class_counter_note = "",
     };
+    assay__fields_unknown(&assay__stored_trial, trial);
     return trial;
 }
 
 struct assay__launch *assay__trial_launch(struct assay_profile *profile, struct assay__trial *trial)
 {
     struct assay_metrics *metrics = assay_metrics_new();
-    struct assay__launch *launches = metrics ? grow(profile->arena, trial->launches,
-                                                    trial->launch_count, sizeof *launches)
-                                             : NULL;
+    struct assay__launch *launches = metrics
+                                         ? assay__arena_grow(profile->arena, trial->launches,
+                                                             trial->launch_count, sizeof *launches)
+                                         : NULL;
     if (!launches) {
         assay_metrics_free(metrics);
         return NULL;
     }
     trial->launches = launches;
     struct assay__launch *launch = &launches[trial->launch_count++];
-    *launch = (struct assay__launch){
-        .id = (int)trial->launch_count,
-        .state = ASSAY__TRIAL_RUNNING,
-        .reason = "",
-        .streams = 1,
-        .wall_ns = NAN,
-        .p50_ns = NAN,
-        .log_tail = "",
-        .metrics = metrics,
-    };
+    *launch = (struct assay__launch){.id = (int)trial->launch_count, .metrics = metrics};
+    assay__fields_unknown(&assay__stored_launch, launch);
     return launch;
 }
 
@@ -214,23 +227,25 @@ const struct assay_metrics *assay_profile_metrics(const struct assay_profile *pr
     return profile && trial < profile->trial_count ? profile->trials[trial].metrics : NULL;
 }
 
-struct assay__allocations assay__allocations_unknown(void)
+int assay__trial_warn_power(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *about, const char *text)
 {
-    return (struct assay__allocations){
-        .growth_bytes = NAN,
-        .growth_low = NAN,
-        .growth_high = NAN,
-        .heap_bytes = NAN,
-        .heap_used_bytes = NAN,
-        .slowdown = NAN,
-    };
+    struct assay__power_info *power = &trial->power;
+    struct assay__power_warning *items = grow(profile->arena, power->warnings, power->warning_count,
+                                              sizeof *items);
+    struct assay__power_warning made = {assay__arena_strdup(profile->arena, about),
+                                        assay__arena_strdup(profile->arena, text)};
+    if (!items || !made.about || !made.text) return ASSAY_ENOMEM;
+    power->warnings = items;
+    items[power->warning_count++] = made;
+    return 0;
 }
 
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,
                             const struct assay__series_info *series)
 {
-    struct assay__series_info *items = grow(profile->arena, trial->series, trial->series_count,
-                                            sizeof *items);
+    struct assay__series_info *items = assay__arena_grow(profile->arena, trial->series,
+                                                         trial->series_count, sizeof *items);
     if (!items) return ASSAY_ENOMEM;
     trial->series = items;
     items[trial->series_count++] = *series;
@@ -240,8 +255,8 @@ int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *
 int assay__trial_add_span(struct assay_profile *profile, struct assay__trial *trial,
                           const struct assay__span *span)
 {
-    struct assay__span *items = grow(profile->arena, trial->spans, trial->span_count,
-                                     sizeof *items);
+    struct assay__span *items = assay__arena_grow(profile->arena, trial->spans, trial->span_count,
+                                                  sizeof *items);
     if (!items) return ASSAY_ENOMEM;
     trial->spans = items;
     items[trial->span_count++] = *span;

@@ -6,6 +6,7 @@
 #define ASSAY_PROFILE_DOCUMENT_H
 
 #include "base/arena.h"
+#include "profile/facts.h"
 
 #include <assay/error.h>
 #include <assay/metric.h>
@@ -79,6 +80,7 @@ struct assay__environment {
     int packages, cores, threads;                                   /* 0 unknown */
     double memory_bytes, cpu_max_hz, l1d_bytes, l2_bytes, l3_bytes; /* NaN unknown */
     const char **disturbances;
+    unsigned char *disturbance_kinds; /* enum assay__disturbance_kind of each; NULL: not known */
     size_t disturbance_count;
     const char **unknown; /* what could not be observed, with the reason */
     size_t unknown_count;
@@ -137,6 +139,8 @@ struct assay__layer {
 };
 
 #define ASSAY__LAYER_TEXT 400 /* bytes of each of these texts at most; a longer one ends in "…" */
+
+#define ASSAY__CONTENTION_LIMIT 0.05 /* above it, the reason of the layers says so */
 
 struct assay__layers {
     const char *method; /* what was used, "" when off */
@@ -269,8 +273,19 @@ struct assay__trial {
     int id;
     enum assay__trial_state state;
     const char *reason;
-    const char *engine, *engine_version, *engine_library, *device;
-    struct assay__pair *options; /* threads, opt, cpus, streams, spinning, … */
+    const char *label; /* what it is called among the others; "" its device */
+    enum assay__trial_role role;
+    struct assay__target target;
+    const struct assay__model_info *model; /* one of the profile's; never NULL */
+    struct assay__axis_value *axes;        /* of a sweep or a tuning, by axis */
+    size_t axis_count;
+    struct assay__protocol protocol;
+    struct assay__generation_info generation;
+    struct assay__power_info power;
+    const struct assay__requirements *required; /* NULL: nothing is */
+    struct assay__placement placement;
+    /* target, protocol, role … in words, for people and JSON; shown and compared, not parsed */
+    struct assay__pair *options;
     size_t option_count;
     int64_t batch;                     /* -1 unknown */
     struct assay__tensor_info *inputs; /* the workload's, fixed */
@@ -309,6 +324,7 @@ struct assay__finding {
     const char **evidence;
     size_t evidence_count;
     double expected_gain, verified_gain; /* ratio; NaN */
+    bool gain_estimated;                 /* it rests on an assumed cost, not on the profile alone */
     const char *effort;                  /* "small" | "medium" | "large"; "" unknown */
     const char *state;                   /* "open" | "verified" | "withdrawn"; "" as "open" */
     const char *reason;   /* why it was withdrawn, or what must be said of its state; "" */
@@ -330,13 +346,16 @@ struct assay_profile {
     const char *path; /* "" in memory */
     const char *assay_version;
     int schema;
-    const char *command;      /* "run" */
+    enum assay__profile_kind kind;
+    const char *command;      /* the kind's name for people, "run"; assay__profile_set_command */
     const char *command_line; /* exact, shell-quoted */
     const char *created;      /* ISO 8601 UTC */
     bool complete;            /* false: the capture was killed or interrupted */
     bool interrupted;
+    struct assay__plan plan;
     struct assay__environment environment;
-    struct assay__model_info model;
+    struct assay__model_info **models; /* at least one: the first trial's */
+    size_t model_count;
     struct assay__trial *trials;
     size_t trial_count;
     struct assay__finding *findings;
@@ -345,6 +364,13 @@ struct assay_profile {
     size_t ceiling_count;
 };
 
+/** Sets the option of that key, or appends it; both texts are borrowed. A value that is NULL is out
+ *  of memory, which is what it returns then. */
+int assay__trial_set_option(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *key, const char *value);
+/** Appends a warning about its power; both texts are copied. 0 or ASSAY_ENOMEM. */
+int assay__trial_warn_power(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *about, const char *text);
 /** Appends a series / a span to a trial; strings and columns are borrowed (they live in the
  *  profile's arena). 0 or ASSAY_ENOMEM. */
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,
@@ -356,9 +382,17 @@ struct assay__allocations assay__allocations_unknown(void);
 
 /** No layers yet: every number unknown. */
 struct assay__layers assay__layers_unknown(void);
+/** A layer of which nothing is known. */
+struct assay__layer assay__layer_unknown(void);
+/** The finding, with what trying it gave unknown where it was not tried. */
+struct assay__finding assay__finding_tried(const struct assay__finding *finding);
 
 /** An empty document with its arena (unknown numbers set to unknown). NULL when out of memory. */
 struct assay_profile *assay__profile_new(void);
+/** What it is a profile of; the text is borrowed. */
+void assay__profile_set_command(struct assay_profile *profile, const char *command);
+/** One more model, unknown yet; it does not move. NULL when out of memory. */
+struct assay__model_info *assay__profile_model(struct assay_profile *profile);
 /** Append a trial / a launch to a trial, initialised to unknown; NULL when out of memory. Pointers
  *  to earlier ones may move. */
 struct assay__trial *assay__profile_trial(struct assay_profile *profile);

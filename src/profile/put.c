@@ -1,260 +1,221 @@
-/* put.c - the rows of a profile. Each public function replaces, in one transaction, what stood in
- * the file for its subject. Functions that write rows return SQLite's code; the transaction turns
- * it into an error line. Lists are deleted and written anew: they are short (samples are not among
- * them). */
+/* put.c - a document as rows. Each function replaces what stood in the file for its subject. Lists
+ * are deleted and written anew: they are short (samples are not among them), and known as a whole.
+ * What was not asked for leaves no row, so that a reader can tell it from nothing found. */
 #include "profile/put.h"
 
+#include "profile/chunk.h"
+#include "profile/tables.h"
+
 #include <math.h>
+#include <stdlib.h>
 
-/* A list of texts as rows of `notes`. */
-static int put_notes(sqlite3 *db, int64_t trial, const char *kind, const char *const *texts,
-                     size_t count)
+static const struct assay__key of_profile[] = {{.number = 1}}; /* a file holds one */
+
+/* A list of texts as rows of `notes`; trial 0: of the profile. */
+static void put_notes(struct assay__writer *w, int64_t trial, const char *kind,
+                      const char *const *texts, size_t count)
 {
-    int code = assay__sql_put_once(db, "DELETE FROM notes WHERE profile=1 AND trial=?1 AND kind=?2",
-                                   "is", trial, kind);
-    for (size_t i = 0; i < count && code == SQLITE_OK; i++)
-        code = assay__sql_put_once(
-            db, "INSERT INTO notes(profile,trial,kind,position,text) VALUES(1,?,?,?,?)", "isis",
-            trial, kind, (int64_t)i, texts[i]);
-    return code;
+    const struct assay__key keys[] = {{.number = 1}, {.number = trial}, {.text = kind}};
+    assay__writer_rows(w, &assay__stored_note, keys, texts, count);
 }
 
-static int put_dims(sqlite3_stmt *statement, int64_t trial, const char *role, size_t position,
-                    const struct assay__tensor_info *tensor)
+static void put_tensors(struct assay__writer *w, int64_t trial, const char *role,
+                        const struct assay__tensor_info *tensors, size_t count)
 {
-    int code = SQLITE_OK;
-    for (int axis = 0; tensor->dims && axis < tensor->rank && code == SQLITE_OK; axis++)
-        code = assay__sql_put(statement, "isiint", trial, role, (int64_t)position, (int64_t)axis,
-                              tensor->dims[axis], tensor->symbols ? tensor->symbols[axis] : NULL);
-    return code;
-}
-
-static int put_tensors(sqlite3 *db, int64_t trial, const char *role,
-                       const struct assay__tensor_info *tensors, size_t count)
-{
-    sqlite3_stmt *head = NULL, *dims = NULL;
-    int code = assay__sql_put_once(
-        db, "DELETE FROM tensors WHERE profile=1 AND trial=?1 AND role=?2", "is", trial, role);
-    if (code == SQLITE_OK)
-        code = assay__sql_put_once(db, "DELETE FROM dims WHERE profile=1 AND trial=?1 AND role=?2",
-                                   "is", trial, role);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(
-            db,
-            "INSERT INTO tensors(profile,trial,role,position,name,dtype,rank,fill)"
-            " VALUES(1,?,?,?,?,?,?,?)",
-            -1, &head, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(db,
-                                  "INSERT INTO dims(profile,trial,role,tensor,axis,size,symbol)"
-                                  " VALUES(1,?,?,?,?,?,?)",
-                                  -1, &dims, NULL);
-    for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
+    struct assay__key keys[] = {{.number = 1}, {.number = trial}, {.text = role}, {.number = 0}};
+    assay__writer_rows(w, &assay__stored_tensor, keys, tensors, count);
+    assay__writer_clear(w, &assay__stored_dim, keys, 3);
+    for (size_t i = 0; i < count; i++) {
         const struct assay__tensor_info *tensor = &tensors[i];
-        code = assay__sql_put(head, "isittnt", trial, role, (int64_t)i, tensor->name, tensor->dtype,
-                              (int64_t)tensor->rank, tensor->fill);
-        if (code == SQLITE_OK) code = put_dims(dims, trial, role, i, tensor);
+        keys[3].number = (int64_t)i;
+        for (int axis = 0; tensor->dims && axis < tensor->rank; axis++) {
+            struct assay__axis_row dim = {tensor->dims[axis],
+                                          tensor->symbols ? tensor->symbols[axis] : NULL};
+            assay__writer_row(w, &assay__stored_dim, keys, axis, &dim);
+        }
     }
-    sqlite3_finalize(head);
-    sqlite3_finalize(dims);
-    return code;
 }
 
-static int put_metrics(sqlite3 *db, int64_t trial, int64_t launch, const struct assay_metrics *set)
+static void put_metrics(struct assay__writer *w, int64_t trial, int64_t launch,
+                        const struct assay_metrics *set)
 {
-    sqlite3_stmt *statement = NULL;
-    int code = assay__sql_put_once(db, "DELETE FROM metrics WHERE trial=?1 AND launch=?2", "ii",
-                                   trial, launch);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(
-            db,
-            "INSERT INTO metrics(trial,launch,position,name,value,unit,state,source,note)"
-            " VALUES(?,?,?,?,?,?,?,?,?)",
-            -1, &statement, NULL);
-    size_t count = set ? assay_metrics_count(set) : 0;
-    for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
-        const struct assay_metric *metric = assay_metrics_at(set, i);
-        code = assay__sql_put(statement, "iiisdtstt", trial, launch, (int64_t)i, metric->name,
-                              metric->value, metric->unit, assay_state_name(metric->state),
-                              metric->source, metric->note);
-    }
-    sqlite3_finalize(statement);
-    return code;
+    const struct assay__key keys[] = {{.number = trial}, {.number = launch}};
+    assay__writer_clear(w, &assay__stored_metric, keys, 2);
+    for (size_t i = 0; i < assay_metrics_count(set); i++)
+        assay__writer_row(w, &assay__stored_metric, keys, (int64_t)i, assay_metrics_at(set, i));
 }
 
 /* --- the profile itself ----------------------------------------------------------------------- */
 
-static int put_environment(sqlite3 *db, const struct assay__environment *e)
+static void put_model(struct assay__writer *w, const struct assay__model_info *m)
 {
-    int code = assay__sql_put_once(
-        db,
-        "INSERT OR REPLACE INTO environments(profile,host,os,kernel,architecture,cpu_model,"
-        "virtualized,governor,simd,container,packages,cores,threads,memory_bytes,cpu_max_hz,"
-        "l1d_bytes,l2_bytes,l3_bytes)"
-        " VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        "tttttttttzzzddddd", e->host, e->os, e->kernel, e->architecture, e->cpu_model,
-        e->virtualized, e->governor, e->simd, e->container, e->packages, e->cores, e->threads,
-        e->memory_bytes, e->cpu_max_hz, e->l1d_bytes, e->l2_bytes, e->l3_bytes);
-    if (code == SQLITE_OK)
-        code = put_notes(db, 0, "disturbance", e->disturbances, e->disturbance_count);
-    if (code == SQLITE_OK) code = put_notes(db, 0, "unknown", e->unknown, e->unknown_count);
-    return code;
+    const struct assay__cell_info *cell = &m->cell;
+    bool is_cell = (cell->kind && cell->kind[0]) || (cell->fault && cell->fault[0]);
+    assay__writer_row(w, &assay__stored_model, of_profile, 0, m);
+    assay__writer_rows(w, &assay__stored_operator, of_profile, m->operators, m->operator_count);
+    assay__writer_rows(w, &assay__stored_cell, of_profile, cell, is_cell);
+    assay__writer_rows(w, &assay__stored_cell_group, of_profile, cell->groups,
+                       is_cell ? cell->group_count : 0);
+    put_tensors(w, 0, "input", m->inputs, m->input_count);
+    put_tensors(w, 0, "output", m->outputs, m->output_count);
 }
 
-static int put_operators(sqlite3 *db, const struct assay__model_info *model)
+void assay__put_profile(struct assay__writer *w, const struct assay_profile *p)
 {
-    int code = assay__sql_exec(db, "DELETE FROM operators WHERE profile=1");
-    for (size_t i = 0; i < model->operator_count && code == SQLITE_OK; i++) {
-        const struct assay__operator_info *op = &model->operators[i];
-        code = assay__sql_put_once(
-            db,
-            "INSERT INTO operators(profile,position,op,count,flops,macs,bytes)"
-            " VALUES(1,?,?,?,?,?,?)",
-            "itnddd", (int64_t)i, op->op, op->count, op->flops, op->macs, op->bytes);
+    const struct assay__environment *e = &p->environment;
+    struct assay_profile head = *p;
+    head.schema = ASSAY_SCHEMA_VERSION;
+    head.complete = false; /* only a finished store is complete */
+    assay__writer_row(w, &assay__stored_profile, NULL, 1, &head);
+    assay__writer_row(w, &assay__stored_environment, of_profile, 0, e);
+    put_notes(w, 0, "disturbance", e->disturbances, e->disturbance_count);
+    put_notes(w, 0, "unknown", e->unknown, e->unknown_count);
+    put_model(w, p->models[0]);
+    assay__writer_rows(w, &assay__stored_ceiling, of_profile, p->ceilings, p->ceiling_count);
+}
+
+void assay__put_findings(struct assay__writer *w, const struct assay_profile *p)
+{
+    assay__writer_clear(w, &assay__stored_finding, of_profile, 1);
+    assay__writer_clear(w, &assay__stored_evidence, of_profile, 1);
+    for (size_t i = 0; i < p->finding_count; i++) {
+        struct assay__finding f = assay__finding_tried(&p->findings[i]);
+        const struct assay__key keys[] = {{.number = 1}, {.number = (int64_t)i}};
+        assay__writer_row(w, &assay__stored_finding, of_profile, (int64_t)i, &f);
+        for (size_t e = 0; e < f.evidence_count; e++)
+            assay__writer_row(w, &assay__stored_evidence, keys, (int64_t)e, &f.evidence[e]);
     }
-    return code;
 }
 
-static int put_cell(sqlite3 *db, const struct assay__cell_info *cell)
+/* --- layers and series ------------------------------------------------------------------------ */
+
+static void put_launch_times(struct assay__writer *w, sqlite3_stmt *statement, int64_t trial,
+                             const struct assay__layers *layers, size_t launch, double *column)
 {
-    int code = assay__sql_exec(db, "DELETE FROM cells WHERE profile=1");
-    if (code == SQLITE_OK) code = assay__sql_exec(db, "DELETE FROM neuron_groups WHERE profile=1");
-    bool said = (cell->kind && cell->kind[0]) || (cell->fault && cell->fault[0]);
-    if (code != SQLITE_OK || !said) return code;
-    code = assay__sql_put_once(db,
-                               "INSERT INTO cells(profile,kind,form,steps,fault) VALUES(1,?,?,?,?)",
-                               "ttnt", cell->kind, cell->form, cell->steps, cell->fault);
-    for (size_t i = 0; i < cell->group_count && code == SQLITE_OK; i++) {
-        const struct assay__cell_group *group = &cell->groups[i];
-        code = assay__sql_put_once(
-            db,
-            "INSERT INTO neuron_groups(profile,position,name,neurons,flops,flops_needed,state)"
-            " VALUES(1,?,?,?,?,?,?)",
-            "itndds", (int64_t)i, group->name, group->neurons, group->flops, group->flops_needed,
-            assay_state_name(group->state));
+    int64_t chunk = 0;
+    for (size_t first = 0; first < layers->count; first += ASSAY__CHUNK_VALUES) {
+        size_t left = layers->count - first,
+               part = left < ASSAY__CHUNK_VALUES ? left : ASSAY__CHUNK_VALUES;
+        for (size_t i = 0; i < part; i++) {
+            const double *times_ns = layers->items[first + i].launch_times_ns;
+            column[i] = times_ns ? times_ns[launch] : (double)NAN;
+        }
+        const int64_t keys[] = {trial, layers->launch_ids[launch], chunk++, (int64_t)first,
+                                (int64_t)part};
+        assay__writer_chunk(w, statement, keys, 5, (const double *const[]){column}, 1, part);
     }
-    return code;
 }
 
-static int put_model(sqlite3 *db, const struct assay__model_info *m)
+static void put_layer_times(struct assay__writer *w, int64_t trial,
+                            const struct assay__layers *layers)
 {
-    int code = assay__sql_put_once(
-        db,
-        "INSERT OR REPLACE INTO models(profile,name,path,format,fingerprint,sha256,parameters,"
-        "weight_bytes,node_count,ir_version,opset,producer) VALUES(1,?,?,?,?,?,?,?,?,?,?,?)",
-        "tttttnnnntt", m->name, m->path, m->format, m->fingerprint, m->sha256, m->parameters,
-        m->weight_bytes, m->node_count, (int64_t)m->ir_version, m->opset, m->producer);
-    if (code == SQLITE_OK) code = put_operators(db, m);
-    if (code == SQLITE_OK) code = put_cell(db, &m->cell);
-    if (code == SQLITE_OK) code = put_tensors(db, 0, "input", m->inputs, m->input_count);
-    if (code == SQLITE_OK) code = put_tensors(db, 0, "output", m->outputs, m->output_count);
-    return code;
+    const struct assay__key of_trial[] = {{.number = trial}};
+    assay__writer_run(w, "DELETE FROM layer_time_chunks WHERE trial=?1", of_trial, 1);
+    if (layers->launch_count == 0 || layers->count == 0) return;
+    sqlite3_stmt *statement = assay__writer_prepare(
+        w, "INSERT OR REPLACE INTO layer_time_chunks(trial,launch,chunk,first,count,encoding,data)"
+           " VALUES(?,?,?,?,?,?,?)");
+    double *column = malloc(ASSAY__CHUNK_VALUES * sizeof *column);
+    if (!column && w->code == SQLITE_OK) w->code = SQLITE_NOMEM;
+    for (size_t i = 0; i < layers->launch_count && w->code == SQLITE_OK; i++)
+        put_launch_times(w, statement, trial, layers, i, column);
+    sqlite3_finalize(statement);
+    free(column);
 }
 
-int assay__put_profile(sqlite3 *db, const struct assay_profile *p)
+static void put_layers(struct assay__writer *w, int64_t trial, const struct assay__layers *layers)
 {
-    /* complete stays 0 here: only a finished store is complete. */
-    int code = assay__sql_put_once(
-        db,
-        "INSERT OR REPLACE INTO profiles(id,schema,assay_version,command,command_line,created,"
-        "complete,interrupted) VALUES(1,?,?,?,?,?,0,?)",
-        "itttti", (int64_t)ASSAY_SCHEMA_VERSION, p->assay_version, p->command, p->command_line,
-        p->created, (int64_t)p->interrupted);
-    if (code == SQLITE_OK) code = put_environment(db, &p->environment);
-    if (code == SQLITE_OK) code = put_model(db, &p->model);
-    if (code == SQLITE_OK) code = assay__put_ceilings(db, p);
-    return code;
+    const struct assay__key of_trial[] = {{.number = trial}};
+    assay__writer_rows(w, &assay__stored_layer, of_trial, layers->items, layers->count);
+    assay__writer_clear(w, &assay__stored_layer_origin, of_trial, 1);
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__key keys[] = {{.number = trial}, {.number = (int64_t)i}};
+        const struct assay__layer *layer = &layers->items[i];
+        for (size_t f = 0; f < layer->from_count; f++)
+            assay__writer_row(w, &assay__stored_layer_origin, keys, (int64_t)f, &layer->from[f]);
+    }
+    put_layer_times(w, trial, layers);
+}
+
+static void put_series(struct assay__writer *w, const struct assay__trial *t)
+{
+    const struct assay__key of_trial[] = {{.number = t->id}};
+    assay__writer_rows(w, &assay__stored_series, of_trial, t->series, t->series_count);
+    assay__writer_run(w, "DELETE FROM series_chunks WHERE trial=?1", of_trial, 1);
+    sqlite3_stmt *statement = assay__writer_prepare(
+        w, "INSERT INTO series_chunks(trial,series,chunk,first,count,time_encoding,time_data,"
+           "value_encoding,value_data) VALUES(?,?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; i < t->series_count && w->code == SQLITE_OK; i++) {
+        const struct assay__series_info *s = &t->series[i];
+        int64_t chunk = 0;
+        for (size_t first = 0; first < s->count; first += ASSAY__CHUNK_VALUES) {
+            size_t left = s->count - first;
+            size_t part = left < ASSAY__CHUNK_VALUES ? left : ASSAY__CHUNK_VALUES;
+            const int64_t keys[] = {t->id, (int64_t)i, chunk++, (int64_t)first, (int64_t)part};
+            const double *const columns[] = {s->times_ns + first, s->values + first};
+            assay__writer_chunk(w, statement, keys, 5, columns, 2, part);
+        }
+    }
+    sqlite3_finalize(statement);
 }
 
 /* --- a trial ---------------------------------------------------------------------------------- */
 
-static int put_options(sqlite3 *db, int64_t trial, const struct assay__pair *options, size_t count)
+/* The one row that says whether there is something, then its lists. */
+static void put_memory(struct assay__writer *w, const struct assay__trial *t)
 {
-    int code = assay__sql_put_once(db, "DELETE FROM options WHERE trial=?1", "i", trial);
-    for (size_t i = 0; i < count && code == SQLITE_OK; i++)
-        code = assay__sql_put_once(db,
-                                   "INSERT INTO options(trial,position,key,value) VALUES(?,?,?,?)",
-                                   "iiss", trial, (int64_t)i, options[i].key, options[i].value);
-    return code;
+    const struct assay__peak *p = &t->peak;
+    const struct assay__allocations *a = &t->allocations;
+    const struct assay__key keys[] = {{.number = t->id}};
+    bool looked = p->reason != NULL, tracked = a->reason != NULL;
+    assay__writer_rows(w, &assay__stored_peak, keys, p, looked);
+    assay__writer_rows(w, &assay__stored_peak_tensor, keys, p->tensors, looked ? p->count : 0);
+    assay__writer_rows(w, &assay__stored_allocations, keys, a, tracked);
+    assay__writer_rows(w, &assay__stored_phase, keys, a->phases, tracked ? a->phase_count : 0);
+    assay__writer_rows(w, &assay__stored_class, keys, a->classes, tracked ? a->class_count : 0);
+    assay__writer_rows(w, &assay__stored_site, keys, a->sites, tracked ? a->site_count : 0);
 }
 
-static int put_trial_row(sqlite3 *db, const struct assay__trial *t)
+static void put_class_counters(struct assay__writer *w, const struct assay__trial *t)
 {
-    const struct assay__layers *l = &t->layers;
-    return assay__sql_put_once(
-        db,
-        "INSERT OR REPLACE INTO trials(id,profile,state,reason,engine,engine_version,"
-        "engine_library,device,batch,stability,more_iterations,layers_method,layers_reason,"
-        "engine_ns,unattributed_ns,layers_scale,"
-        "layers_slowdown,layers_spread,layers_contention,layers_sessions,layers_discarded)"
-        " VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        "istttttntnttddddddii", (int64_t)t->id, assay__trial_state_name(t->state), t->reason,
-        t->engine, t->engine_version, t->engine_library, t->device, t->batch, t->stability.verdict,
-        t->stability.more_iterations, l->method, l->reason, l->engine_ns, l->unattributed_ns,
-        l->scale_factor, l->slowdown, l->spread, l->contention, (int64_t)l->sessions,
-        (int64_t)l->discarded);
-}
-
-int assay__put_trial(sqlite3 *db, const struct assay__trial *t)
-{
-    int code = put_trial_row(db, t);
-    if (code == SQLITE_OK) code = put_options(db, t->id, t->options, t->option_count);
-    if (code == SQLITE_OK) code = put_tensors(db, t->id, "input", t->inputs, t->input_count);
-    if (code == SQLITE_OK) code = put_notes(db, t->id, "note", t->notes, t->note_count);
-    if (code == SQLITE_OK)
-        code = put_notes(db, t->id, "stability", t->stability.reasons, t->stability.reason_count);
-    if (code == SQLITE_OK) code = put_metrics(db, t->id, 0, t->metrics);
-    if (code == SQLITE_OK) code = assay__put_layers(db, t);
-    if (code == SQLITE_OK) code = assay__put_peak(db, t);
-    if (code == SQLITE_OK) code = assay__put_series(db, t);
-    if (code == SQLITE_OK) code = assay__put_spans(db, t);
-    if (code == SQLITE_OK) code = assay__put_allocations(db, t);
-    if (code == SQLITE_OK) code = assay__put_class_counters(db, t);
-    return code;
-}
-
-int assay__put_launch(sqlite3 *db, int trial, const struct assay__launch *l)
-{
-    int code = assay__sql_put_once(
-        db,
-        "INSERT OR REPLACE INTO launches(trial,id,state,reason,streams,warmup,wall_ns,p50_ns,"
-        "log_tail) VALUES(?,?,?,?,?,?,?,?,?)",
-        "iistiiddt", (int64_t)trial, (int64_t)l->id, assay__trial_state_name(l->state), l->reason,
-        (int64_t)l->streams, (int64_t)l->warmup, l->wall_ns, l->p50_ns, l->log_tail);
-    if (code == SQLITE_OK) code = put_metrics(db, trial, l->id, l->metrics);
-    return code;
-}
-
-/* What a trial of the change gave: unknown where none was made. */
-static double tried(const struct assay__finding *f, double value)
-{
-    return isfinite(f->verified_gain) ? value : NAN;
-}
-
-int assay__put_findings(sqlite3 *db, const struct assay_profile *p)
-{
-    int code = assay__sql_exec(
-        db, "DELETE FROM findings WHERE profile=1; DELETE FROM evidence WHERE profile=1");
-    for (size_t i = 0; i < p->finding_count && code == SQLITE_OK; i++) {
-        const struct assay__finding *f = &p->findings[i];
-        code = assay__sql_put_once(
-            db,
-            "INSERT INTO findings(profile,position,id,severity,title,advice,"
-            "expected_gain,verified_gain,effort,state,reason,energy_saving,"
-            "verified_low,verified_high,verified_smallest,verified_energy,"
-            "verified_energy_low,verified_energy_high,"
-            "verified_drift,verified_of,tried,drift_note) "
-            "VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            "ittttddtttddddddddttt", (int64_t)i, f->id, f->severity, f->title, f->advice,
-            f->expected_gain, f->verified_gain, f->effort, f->state, f->reason, f->energy_saving,
-            tried(f, f->verified_low), tried(f, f->verified_high), tried(f, f->verified_smallest),
-            tried(f, f->verified_energy), tried(f, f->verified_energy_low),
-            tried(f, f->verified_energy_high), tried(f, f->verified_drift), f->verified_of,
-            f->tried, f->drift_note);
-        for (size_t e = 0; e < f->evidence_count && code == SQLITE_OK; e++)
-            code = assay__sql_put_once(
-                db, "INSERT INTO evidence(profile,finding,position,text) VALUES(1,?,?,?)", "iis",
-                (int64_t)i, (int64_t)e, f->evidence[e]);
+    const struct assay__key of_trial[] = {{.number = t->id}};
+    bool asked = t->counter_names != NULL;
+    bool said = t->class_counter_note && t->class_counter_note[0];
+    struct assay__counter_info info = {asked ? (int64_t)t->counter_count : -1,
+                                       t->class_counter_note};
+    size_t classes = asked ? t->class_counter_count : 0;
+    assay__writer_rows(w, &assay__stored_counter_info, of_trial, &info, asked || said);
+    assay__writer_rows(w, &assay__stored_counter_name, of_trial, t->counter_names,
+                       asked ? t->counter_count : 0);
+    assay__writer_rows(w, &assay__stored_class_counters, of_trial, t->class_counters, classes);
+    assay__writer_clear(w, &assay__stored_counter_value, of_trial, 1);
+    for (size_t c = 0; c < classes; c++) {
+        const struct assay__key keys[] = {{.number = t->id}, {.number = (int64_t)c}};
+        const double *values = t->class_counters[c].values;
+        for (size_t i = 0; values && i < t->counter_count; i++)
+            assay__writer_row(w, &assay__stored_counter_value, keys, (int64_t)i, &values[i]);
     }
-    return code;
+}
+
+void assay__put_trial(struct assay__writer *w, const struct assay__trial *t)
+{
+    const struct assay__key of_trial[] = {{.number = t->id}};
+    assay__writer_row(w, &assay__stored_trial, of_profile, t->id, t);
+    assay__writer_rows(w, &assay__stored_option, of_trial, t->options, t->option_count);
+    put_tensors(w, t->id, "input", t->inputs, t->input_count);
+    put_notes(w, t->id, "note", t->notes, t->note_count);
+    put_notes(w, t->id, "stability", t->stability.reasons, t->stability.reason_count);
+    put_metrics(w, t->id, 0, t->metrics);
+    put_layers(w, t->id, &t->layers);
+    put_series(w, t);
+    assay__writer_rows(w, &assay__stored_span, of_trial, t->spans, t->span_count);
+    put_memory(w, t);
+    put_class_counters(w, t);
+}
+
+void assay__put_launch(struct assay__writer *w, int trial, const struct assay__launch *l)
+{
+    const struct assay__key of_trial[] = {{.number = trial}};
+    assay__writer_row(w, &assay__stored_launch, of_trial, l->id, l);
+    put_metrics(w, trial, l->id, l->metrics);
 }

@@ -1,24 +1,14 @@
-/* put.h - writing parts of a document as rows; the caller holds a transaction. All return SQLite's
- * code. */
+/* put.h - parts of a document as rows. The caller holds a transaction and looks at the writer's
+ * code when it ends. */
 #ifndef ASSAY_PROFILE_PUT_H
 #define ASSAY_PROFILE_PUT_H
 
 #include "profile/profile.h"
-#include "profile/sql.h"
+#include "profile/writer.h"
 
-int assay__put_profile(sqlite3 *db, const struct assay_profile *profile);
-int assay__put_trial(sqlite3 *db, const struct assay__trial *trial);
-int assay__put_launch(sqlite3 *db, int trial, const struct assay__launch *launch);
-/** Parts of a trial (put_series.c, put_parts.c); assay__put_trial writes them too. */
-int assay__put_series(sqlite3 *db, const struct assay__trial *trial);
-int assay__put_spans(sqlite3 *db, const struct assay__trial *trial);
-int assay__put_allocations(sqlite3 *db, const struct assay__trial *trial);
-int assay__put_class_counters(sqlite3 *db, const struct assay__trial *trial);
-/** The layers with their times by launch, and what is alive at the peak (put_layers.c). */
-int assay__put_layers(sqlite3 *db, const struct assay__trial *trial);
-int assay__put_peak(sqlite3 *db, const struct assay__trial *trial);
-/** A part of the profile; assay__put_profile writes it too. */
-int assay__put_ceilings(sqlite3 *db, const struct assay_profile *profile);
-int assay__put_findings(sqlite3 *db, const struct assay_profile *profile);
+void assay__put_profile(struct assay__writer *writer, const struct assay_profile *profile);
+void assay__put_trial(struct assay__writer *writer, const struct assay__trial *trial);
+void assay__put_launch(struct assay__writer *writer, int trial, const struct assay__launch *launch);
+void assay__put_findings(struct assay__writer *writer, const struct assay_profile *profile);
 
 #endif

@@ -2,8 +2,9 @@
  * the size of the file, because a b-tree can be tied so that it yields more rows than bytes. */
 #include "profile/rows.h"
 
+#include "base/buf.h"
+
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 bool assay__load_failed(struct assay__loader *loader, int code, const char *why)
@@ -11,6 +12,11 @@ bool assay__load_failed(struct assay__loader *loader, int code, const char *why)
     if (!loader->code)
         loader->code = assay_error_set(loader->error, code, "%s: %s", loader->path, why);
     return false;
+}
+
+bool assay__load_no_memory(struct assay__loader *loader)
+{
+    return assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
 }
 
 static bool sql_failed(struct assay__loader *loader)
@@ -24,27 +30,73 @@ static bool sql_failed(struct assay__loader *loader)
     return false;
 }
 
-struct assay__rows assay__rows_start(struct assay__loader *loader, const char *sql,
-                                     const char *types, ...)
+/* NULL: there is no such table or key column, so nothing was recorded, or a failure. */
+static sqlite3_stmt *prepare(struct assay__loader *loader, const char *sql)
 {
-    struct assay__rows rows = {.loader = loader};
-    if (loader->code) return rows;
-    int code = sqlite3_prepare_v2(loader->db->sqlite, sql, -1, &rows.statement, NULL);
-    if (code == SQLITE_ERROR) return rows; /* no such table or key column: nothing recorded */
-    if (code != SQLITE_OK) {
-        sql_failed(loader);
-        return rows;
+    sqlite3_stmt *statement = NULL;
+    if (loader->code) return NULL;
+    int code = sqlite3_prepare_v2(loader->db->sqlite, sql, -1, &statement, NULL);
+    if (code != SQLITE_OK && code != SQLITE_ERROR) sql_failed(loader);
+    return statement;
+}
+
+struct assay__rows assay__rows_start(struct assay__loader *loader, const char *sql, int64_t first,
+                                     int64_t second)
+{
+    struct assay__rows rows = {.loader = loader, .statement = prepare(loader, sql)};
+    if (!rows.statement) return rows;
+    sqlite3_bind_int64(rows.statement, 1, first);
+    sqlite3_bind_int64(rows.statement, 2, second);
+    return rows;
+}
+
+/* All columns, so that one that is missing is unknown; where a row must be whole, each by name. */
+static void select_columns(struct assay__buf *sql, const struct assay__field_table *table)
+{
+    size_t offset;
+    if (!table->whole) {
+        assay__buf_puts(sql, "*");
+        return;
     }
-    va_list args;
-    va_start(args, types);
-    for (int i = 0; types[i]; i++) {
-        if (types[i] == 'i')
-            sqlite3_bind_int64(rows.statement, i + 1, va_arg(args, int64_t));
-        else
-            sqlite3_bind_text(rows.statement, i + 1, va_arg(args, const char *), -1,
-                              SQLITE_TRANSIENT);
+    for (size_t i = 0; i < assay__keys_count(table); i++)
+        assay__buf_printf(sql, "%s,", table->keys[i]);
+    assay__buf_puts(sql, table->position);
+    for (size_t i = 0; i < assay__fields_count(table); i++)
+        assay__buf_printf(sql, ",%s", assay__fields_at(table, i, &offset)->column);
+}
+
+static void map_columns(struct assay__rows *rows)
+{
+    size_t offset;
+    for (size_t i = 0; i < assay__fields_count(rows->table); i++) {
+        const struct assay__field *field = assay__fields_at(rows->table, i, &offset);
+        bool stored = field->type != ASSAY__FIELD_TEXTS;
+        rows->index[i] = (short)(stored ? assay__rows_column(rows, field->column) : -1);
     }
-    va_end(args);
+}
+
+struct assay__rows assay__rows_of(struct assay__loader *loader,
+                                  const struct assay__field_table *table,
+                                  const struct assay__key *keys, size_t count,
+                                  struct assay__trial *trial)
+{
+    struct assay__rows rows = {.loader = loader, .table = table, .trial = trial};
+    struct assay__buf sql = {0};
+    assay__buf_puts(&sql, "SELECT ");
+    select_columns(&sql, table);
+    assay__buf_printf(&sql, " FROM %s", table->name);
+    for (size_t i = 0; i < count; i++)
+        assay__buf_printf(&sql, "%s%s=?", i ? " AND " : " WHERE ", table->keys[i]);
+    if (table->position) assay__buf_puts(&sql, " ORDER BY ");
+    for (size_t i = count; table->position && i < assay__keys_count(table); i++)
+        assay__buf_printf(&sql, "%s,", table->keys[i]);
+    if (table->position) assay__buf_puts(&sql, table->position);
+    if (sql.failed) assay__load_no_memory(loader);
+    rows.statement = prepare(loader, sql.data);
+    assay__buf_free(&sql);
+    if (!rows.statement) return rows;
+    assay__keys_bind(rows.statement, keys, count);
+    map_columns(&rows);
     return rows;
 }
 
@@ -66,12 +118,32 @@ bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes)
                               "damaged profile: it holds more rows than bytes");
 }
 
+/* There are as many rows as there may be: the rest is left out, and a note says so. */
+static void note_limit(struct assay__rows *rows)
+{
+    struct assay__loader *loader = rows->loader;
+    if (!rows->trial || !rows->table->what) return;
+    const char *note = assay__arena_printf(
+        loader->profile->arena, "damaged profile: more than %zu %s; the rest is left out",
+        rows->table->limit, rows->table->what);
+    if (note)
+        assay__load_note(loader, rows->trial, note);
+    else
+        assay__load_no_memory(loader);
+}
+
 bool assay__rows_next(struct assay__rows *rows)
 {
     struct assay__loader *loader = rows->loader;
+    size_t limit = rows->table ? rows->table->limit : 0;
     if (!rows->statement) return false;
     int code = loader->code ? SQLITE_DONE : sqlite3_step(rows->statement);
-    if (code == SQLITE_ROW && assay__rows_charge(loader, 1)) return true;
+    bool full = code == SQLITE_ROW && limit && rows->taken == limit;
+    if (full) note_limit(rows);
+    if (code == SQLITE_ROW && !full && assay__rows_charge(loader, 1)) {
+        rows->taken++;
+        return true;
+    }
     if (code != SQLITE_ROW && code != SQLITE_DONE) sql_failed(loader);
     assay__rows_stop(rows);
     return false;
@@ -97,32 +169,95 @@ static size_t cut_length(const char *text, size_t length)
     return length;
 }
 
-const char *assay__rows_text(struct assay__rows *rows, const char *column)
+/* The column's text in the document's arena, "" when unknown; valid UTF-8 is not promised. */
+static const char *copy_text(struct assay__loader *loader, sqlite3_stmt *statement, int index)
 {
-    struct assay__loader *loader = rows->loader;
-    int index = assay__rows_column(rows, column);
-    if (loader->code || index < 0 || sqlite3_column_type(rows->statement, index) != SQLITE_TEXT)
-        return "";
-    const char *text = (const char *)sqlite3_column_text(rows->statement, index);
+    if (loader->code) return "";
+    const char *text = (const char *)sqlite3_column_text(statement, index);
     if (!text) {
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
         return "";
     }
     size_t length = cut_length(text, strlen(text));
     if (length == 0 || !assay__rows_charge(loader, length)) return "";
     const char *copy = assay__arena_strndup(loader->profile->arena, text, length);
-    if (!copy) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    if (!copy) assay__load_no_memory(loader);
     return copy ? copy : "";
 }
 
-double assay__rows_real(struct assay__rows *rows, const char *column)
+static struct assay__field_value value_at(struct assay__rows *rows,
+                                          const struct assay__field *field, int index)
 {
-    int index = assay__rows_column(rows, column);
-    if (index < 0) return NAN;
-    int type = sqlite3_column_type(rows->statement, index);
-    if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) return NAN;
-    double value = sqlite3_column_double(rows->statement, index);
-    return isfinite(value) ? value : NAN;
+    sqlite3_stmt *statement = rows->statement;
+    switch (index < 0 ? SQLITE_NULL : sqlite3_column_type(statement, index)) {
+    case SQLITE_INTEGER:
+        return (struct assay__field_value){.kind = ASSAY__VALUE_INTEGER,
+                                           .integer = sqlite3_column_int64(statement, index)};
+    case SQLITE_FLOAT:
+        return (struct assay__field_value){.kind = ASSAY__VALUE_REAL,
+                                           .real = sqlite3_column_double(statement, index)};
+    case SQLITE_TEXT:
+        if (field->type == ASSAY__FIELD_TEXT)
+            return (struct assay__field_value){.kind = ASSAY__VALUE_TEXT,
+                                               .text = copy_text(rows->loader, statement, index)};
+        return (struct assay__field_value){
+            .kind = ASSAY__VALUE_TEXT, .text = (const char *)sqlite3_column_text(statement, index)};
+    default: return (struct assay__field_value){.kind = ASSAY__VALUE_UNKNOWN};
+    }
+}
+
+void assay__rows_fill(struct assay__rows *rows, void *element)
+{
+    size_t offset;
+    for (size_t i = 0; i < assay__fields_count(rows->table); i++) {
+        const struct assay__field *field = assay__fields_at(rows->table, i, &offset);
+        if (field->type == ASSAY__FIELD_TEXTS) continue;
+        assay__field_set(field, (char *)element + offset, value_at(rows, field, rows->index[i]));
+    }
+}
+
+bool assay__rows_read(struct assay__rows *rows, void *element)
+{
+    if (!assay__rows_next(rows)) return false;
+    memset(element, 0, rows->table->size);
+    assay__rows_fill(rows, element);
+    return true;
+}
+
+void *assay__rows_append(struct assay__rows *rows, void *items, size_t *count)
+{
+    void *array;
+    size_t size = rows->table->size;
+    if (!assay__rows_next(rows)) return NULL;
+    memcpy(&array, items, sizeof array);
+    array = assay__rows_grow(rows->loader, array, *count, size);
+    if (!array) {
+        assay__rows_stop(rows);
+        return NULL;
+    }
+    memcpy(items, &array, sizeof array);
+    void *element = (char *)array + (*count)++ * size;
+    assay__rows_fill(rows, element);
+    return element;
+}
+
+void assay__load_list(struct assay__loader *loader, const struct assay__field_table *table,
+                      const struct assay__key *keys, struct assay__trial *trial, void *items,
+                      size_t *count)
+{
+    struct assay__rows rows = assay__rows_of(loader, table, keys, assay__keys_count(table), trial);
+    while (assay__rows_append(&rows, items, count)) {
+    }
+}
+
+bool assay__load_one(struct assay__loader *loader, const struct assay__field_table *table,
+                     const struct assay__key *keys, void *element)
+{
+    struct assay__rows rows = assay__rows_of(loader, table, keys, assay__keys_count(table), NULL);
+    if (!assay__rows_next(&rows)) return false;
+    assay__rows_fill(&rows, element);
+    assay__rows_stop(&rows);
+    return true;
 }
 
 int64_t assay__rows_int(struct assay__rows *rows, const char *column, int64_t low, int64_t high,
@@ -134,20 +269,14 @@ int64_t assay__rows_int(struct assay__rows *rows, const char *column, int64_t lo
     return value >= low && value <= high ? value : unknown;
 }
 
-enum assay_state assay__rows_state(struct assay__rows *rows, const char *column)
+int64_t assay__rows_position(struct assay__rows *rows)
 {
-    int index = assay__rows_column(rows, column);
-    if (index < 0 || sqlite3_column_type(rows->statement, index) != SQLITE_TEXT)
-        return ASSAY_UNAVAILABLE;
-    int state = assay_state_parse((const char *)sqlite3_column_text(rows->statement, index));
-    return state < 0 ? ASSAY_UNAVAILABLE : (enum assay_state)state;
+    return assay__rows_int(rows, rows->table->position, 0, INT64_MAX, -1);
 }
 
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size)
 {
-    if (count & (count - 1)) return items; /* the array doubles at every power of two */
-    void *bigger = assay__arena_array(loader->profile->arena, count ? count * 2 : 1, size);
-    if (!bigger) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
-    if (bigger && count) memcpy(bigger, items, count * size);
+    void *bigger = assay__arena_grow(loader->profile->arena, items, count, size);
+    if (!bigger) assay__load_no_memory(loader);
     return bigger;
 }

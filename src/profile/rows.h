@@ -1,11 +1,13 @@
-/* rows.h - reading rows of an untrusted file, by column name. A missing table is an empty one, a
- * missing, NULL or wrongly typed column is unknown, and the first failure sticks: the loader's code
- * is checked once at the end. */
+/* rows.h - reading rows of an untrusted file, by field table or by column name. A missing table is
+ * an empty one, a missing, NULL or wrongly typed column is unknown, texts are copied into the
+ * document's arena, and the first failure sticks: the loader's code is checked once at the end. */
 #ifndef ASSAY_PROFILE_ROWS_H
 #define ASSAY_PROFILE_ROWS_H
 
 #include "profile/profile.h"
 #include "profile/sql.h"
+#include "profile/tables.h"
+#include "profile/writer.h"
 
 #define ASSAY__TEXT_BYTES 65536 /* longer texts are cut when loaded */
 
@@ -22,25 +24,47 @@ struct assay__loader {
 struct assay__rows {
     struct assay__loader *loader;
     sqlite3_stmt *statement;
+    const struct assay__field_table *table; /* NULL: a statement of the caller's */
+    struct assay__trial *trial;             /* whose notes say what is left out; NULL: nobody's */
+    short index[ASSAY__COLUMNS_MOST];       /* of each field in the statement; -1 it is not there */
+    size_t taken;                           /* rows so far */
 };
 
-/** Starts `SELECT * …` with up to three keys: `types` holds i (int64_t) and s (const char *). */
-struct assay__rows assay__rows_start(struct assay__loader *loader, const char *sql,
-                                     const char *types, ...);
-/** The next row; false at the end or on failure, and the statement is then gone. */
+/** Starts a statement of the caller's with two keys. */
+struct assay__rows assay__rows_start(struct assay__loader *loader, const char *sql, int64_t first,
+                                     int64_t second);
+/** Starts the rows whose first `count` keys are these, in the order of the other keys and of their
+ *  positions. */
+struct assay__rows assay__rows_of(struct assay__loader *loader,
+                                  const struct assay__field_table *table,
+                                  const struct assay__key *keys, size_t count,
+                                  struct assay__trial *trial);
+/** The next row; false at the end, at the table's limit or on failure, and the statement is then
+ *  gone. */
 bool assay__rows_next(struct assay__rows *rows);
 /** Ends early. */
 void assay__rows_stop(struct assay__rows *rows);
 
-/** The column's text in the document's arena, "" when unknown; valid UTF-8 is not promised. */
-const char *assay__rows_text(struct assay__rows *rows, const char *column);
-/** NaN when unknown or not finite. */
-double assay__rows_real(struct assay__rows *rows, const char *column);
+/** The fields of the current row; members without one stay as they are. */
+void assay__rows_fill(struct assay__rows *rows, void *element);
+/** The next row as an element of its own, zero but for its fields. */
+bool assay__rows_read(struct assay__rows *rows, void *element);
+/** The next row behind the `*count` elements of the array that `items` points to; NULL at the end
+ *  or on failure. */
+void *assay__rows_append(struct assay__rows *rows, void *items, size_t *count);
+/** All rows of a parent as an array. */
+void assay__load_list(struct assay__loader *loader, const struct assay__field_table *table,
+                      const struct assay__key *keys, struct assay__trial *trial, void *items,
+                      size_t *count);
+/** The one row of a parent; false when it has none. */
+bool assay__load_one(struct assay__loader *loader, const struct assay__field_table *table,
+                     const struct assay__key *keys, void *element);
+
 /** `unknown` when it is not a whole number within low … high. */
 int64_t assay__rows_int(struct assay__rows *rows, const char *column, int64_t low, int64_t high,
                         int64_t unknown);
-/** A state's name; one we do not know is unavailable: it must not pass for a measurement. */
-enum assay_state assay__rows_state(struct assay__rows *rows, const char *column);
+/** The number of the current row among those of its parent; -1 unknown. */
+int64_t assay__rows_position(struct assay__rows *rows);
 /** The index of a column or -1. */
 int assay__rows_column(struct assay__rows *rows, const char *column);
 
@@ -52,27 +76,17 @@ void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, 
 bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes);
 /** Notes a failure unless there is one; returns false. */
 bool assay__load_failed(struct assay__loader *loader, int code, const char *why);
+bool assay__load_no_memory(struct assay__loader *loader);
 
 /** The samples of a launch (load_samples.c). Damaged chunks end them; *damage then says so (arena),
  * else it is NULL. */
 void assay__load_samples(struct assay__loader *loader, int trial, struct assay__launch *launch,
                          const char **damage);
 
-/** A trial's series and spans (load_series.c), its allocations and class counters, and the ceilings
- *  of the profile (load_parts.c). What is damaged of them is said in the trial's notes. */
+/** A trial's series and their values (load_series.c), the times of its layers by launch
+ *  (load_layers.c). What is damaged of them is said in the trial's notes. */
 void assay__load_series(struct assay__loader *loader, struct assay__trial *trial);
-void assay__load_spans(struct assay__loader *loader, struct assay__trial *trial);
-void assay__load_allocations(struct assay__loader *loader, struct assay__trial *trial);
-void assay__load_class_counters(struct assay__loader *loader, struct assay__trial *trial);
-/** The times of its layers by launch and what is alive at the peak (load_layers.c). */
 void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *trial);
-void assay__load_peak(struct assay__loader *loader, struct assay__trial *trial);
-void assay__load_ceilings(struct assay__loader *loader);
-
-/** True, and the rows ended, when a list is as long as it may be; said in the trial's notes (may be
- *  NULL). */
-bool assay__load_full(struct assay__rows *rows, struct assay__trial *trial, size_t count,
-                      size_t limit, const char *what);
 
 /** Says in the notes of every trial what a sound profile would hold and this one does not; a
  *  failure when there is no trial to say it of (load_damage.c). For a document that is loaded

@@ -22,13 +22,6 @@ char *assay__sql_path(const char *path, const char *suffix);
 /** Runs statements without results. SQLite's code. */
 int assay__sql_exec(sqlite3 *db, const char *sql);
 
-/** Binds by `types`, steps once, resets. SQLite's code (SQLITE_DONE is given as SQLITE_OK).
- *  i int64_t; n int64_t, NULL when negative; z int, NULL when 0; d double, NULL when NaN; t const
- * char *, NULL when "" or NULL; s const char *, kept when "". */
-int assay__sql_put(sqlite3_stmt *statement, const char *types, ...);
-/** Prepares, puts one row, finalizes. */
-int assay__sql_put_once(sqlite3 *db, const char *sql, const char *types, ...);
-
 /* --- reading an untrusted file ---------------------------------------------------------------- */
 
 /** A read-only, defensive connection. */

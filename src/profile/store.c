@@ -15,6 +15,7 @@
 #include "profile/previous.h"
 #include "profile/put.h"
 #include "profile/sql.h"
+#include "profile/tables.h"
 #include "schema_sql.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@
 
 struct assay__store {
     sqlite3 *db;
+    struct assay__writer writer;
     char *path;        /* as given, for messages */
     char *sqlite_path; /* as SQLite takes it */
     bool has_previous; /* the profile that stood here waits beside (previous.h) */
@@ -44,6 +46,7 @@ static void free_store(struct assay__store *store)
 {
     if (!store) return;
     struct assay_error error = {0};
+    assay__writer_close(&store->writer);
     sqlite3_close(store->db);
     if (store->has_previous && store->has_samples)
         assay__previous_drop(store->path);
@@ -68,7 +71,8 @@ static int open_database(struct assay__store *store, const char *path, struct as
     return 0;
 }
 
-/* The schema, the marks and an incomplete profile row, in an empty file that has no reader yet. */
+/* The schema, the marks and an incomplete profile row, in an empty file that has no reader yet. The
+ * field tables must fit: a mismatch is found here, before anything is measured. */
 static int write_schema(struct assay__store *store, struct assay_error *error)
 {
     char marks[192];
@@ -84,9 +88,12 @@ static int write_schema(struct assay__store *store, struct assay_error *error)
     if (code == SQLITE_OK) code = assay__sql_exec(store->db, marks);
     if (code != SQLITE_OK)
         return assay__sql_error(store->db, store->path, "cannot create the profile", error);
+    struct assay__writer writer = {.db = store->db};
+    code = assay__writer_check(&writer, assay__tables, assay__table_count, error);
+    assay__writer_close(&writer);
     sqlite3_close(store->db);
     store->db = NULL;
-    return 0;
+    return code;
 }
 
 /* A fresh empty file with the schema at `temporary`; removed again when that fails. Only once it
@@ -157,17 +164,22 @@ out:
 static int begin(struct assay__store *store, struct assay_error *error)
 {
     errno = 0; /* so that a failure does not cite an older one */
+    store->writer.db = store->db;
+    store->writer.code = SQLITE_OK;
     if (assay__sql_exec(store->db, "BEGIN IMMEDIATE") == SQLITE_OK) return 0;
     return assay__sql_error(store->db, store->path, "cannot write the profile", error);
 }
 
-/* Commits when code is SQLITE_OK, else takes back the transaction (what was committed before
+/* Commits when all was written, else takes back the transaction (what was committed before
  * stays). */
-static int end(struct assay__store *store, int code, struct assay_error *error)
+static int end(struct assay__store *store, struct assay_error *error)
 {
+    int code = store->writer.code;
     if (code == SQLITE_OK) code = assay__sql_exec(store->db, "COMMIT");
     if (code == SQLITE_OK) return 0;
-    int result = assay__sql_error(store->db, store->path, "cannot write the profile", error);
+    /* SQLite does not know of memory that we lacked ourselves. */
+    sqlite3 *db = code == SQLITE_NOMEM ? NULL : store->db;
+    int result = assay__sql_error(db, store->path, "cannot write the profile", error);
     if (!sqlite3_get_autocommit(store->db)) assay__sql_exec(store->db, "ROLLBACK");
     return result;
 }
@@ -176,28 +188,36 @@ int assay__store_put_profile(struct assay__store *store, const struct assay_prof
                              struct assay_error *error)
 {
     int code = begin(store, error);
-    return code ? code : end(store, assay__put_profile(store->db, profile), error);
+    if (code) return code;
+    assay__put_profile(&store->writer, profile);
+    return end(store, error);
 }
 
 int assay__store_put_trial(struct assay__store *store, const struct assay__trial *trial,
                            struct assay_error *error)
 {
     int code = begin(store, error);
-    return code ? code : end(store, assay__put_trial(store->db, trial), error);
+    if (code) return code;
+    assay__put_trial(&store->writer, trial);
+    return end(store, error);
 }
 
 int assay__store_put_launch(struct assay__store *store, int trial,
                             const struct assay__launch *launch, struct assay_error *error)
 {
     int code = begin(store, error);
-    return code ? code : end(store, assay__put_launch(store->db, trial, launch), error);
+    if (code) return code;
+    assay__put_launch(&store->writer, trial, launch);
+    return end(store, error);
 }
 
 int assay__store_put_findings(struct assay__store *store, const struct assay_profile *profile,
                               struct assay_error *error)
 {
     int code = begin(store, error);
-    return code ? code : end(store, assay__put_findings(store->db, profile), error);
+    if (code) return code;
+    assay__put_findings(&store->writer, profile);
+    return end(store, error);
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
@@ -244,73 +264,51 @@ static int find_tail(sqlite3 *db, struct tail *tail, double *scratch)
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-static int put_chunk(sqlite3_stmt *statement, const struct tail *tail, const double *values,
-                     size_t count)
+/* Writes the next chunk of the stream. */
+static void put_chunk(struct assay__writer *writer, sqlite3_stmt *statement, struct tail *tail,
+                      const double *values, size_t count)
 {
-    struct assay__buf bytes = {0};
-    const char *encoding = assay__chunk_encode(values, count, &bytes);
-    int code = bytes.failed ? SQLITE_NOMEM : SQLITE_OK;
-    if (code == SQLITE_OK) {
-        const int64_t keys[] = {tail->trial, tail->launch, tail->stream,
-                                tail->chunk, tail->first,  (int64_t)count};
-        for (int i = 0; i < 6; i++)
-            sqlite3_bind_int64(statement, i + 1, keys[i]);
-        sqlite3_bind_text(statement, 7, encoding, -1, SQLITE_STATIC);
-        code = sqlite3_bind_blob64(statement, 8, bytes.data, bytes.length, SQLITE_STATIC);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_step(statement);
-        if (code == SQLITE_DONE) code = SQLITE_OK;
-    }
-    sqlite3_reset(statement);
-    assay__buf_free(&bytes);
-    return code;
+    const int64_t keys[] = {tail->trial,   tail->launch, tail->stream,
+                            tail->chunk++, tail->first,  (int64_t)count};
+    assay__writer_chunk(writer, statement, keys, 6, &values, 1, count);
+    tail->first += (int64_t)count;
 }
 
-static int put_samples(sqlite3 *db, struct tail *tail, const double *samples, size_t count)
+static void put_samples(struct assay__writer *writer, struct tail *tail, const double *samples,
+                        size_t count)
 {
     double scratch[CHUNK_SMALL * 2];
-    sqlite3_stmt *statement = NULL;
-    int code = find_tail(db, tail, scratch);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(
-            db,
-            "INSERT OR REPLACE INTO sample_chunks(trial,launch,stream,chunk,first,count,"
-            "encoding,data) VALUES(?,?,?,?,?,?,?,?)",
-            -1, &statement, NULL);
-    if (code == SQLITE_OK && tail->kept > 0) {
+    if (writer->code == SQLITE_OK) writer->code = find_tail(writer->db, tail, scratch);
+    sqlite3_stmt *statement = assay__writer_prepare(
+        writer, "INSERT OR REPLACE INTO sample_chunks(trial,launch,stream,chunk,first,count,"
+                "encoding,data) VALUES(?,?,?,?,?,?,?,?)");
+    if (writer->code == SQLITE_OK && tail->kept > 0) {
         /* The small chunk takes in enough to leave the small size behind. */
         size_t taken = count < CHUNK_SMALL ? count : CHUNK_SMALL;
         memcpy(scratch + tail->kept, samples, taken * sizeof *samples);
-        code = put_chunk(statement, tail, scratch, tail->kept + taken);
-        tail->first += (int64_t)(tail->kept + taken);
-        tail->chunk++;
+        put_chunk(writer, statement, tail, scratch, tail->kept + taken);
         samples += taken;
         count -= taken;
     }
-    while (code == SQLITE_OK && count > 0) {
+    while (writer->code == SQLITE_OK && count > 0) {
         size_t part = count < ASSAY__CHUNK_VALUES ? count : ASSAY__CHUNK_VALUES;
-        code = put_chunk(statement, tail, samples, part);
-        tail->first += (int64_t)part;
-        tail->chunk++;
+        put_chunk(writer, statement, tail, samples, part);
         samples += part;
         count -= part;
     }
     sqlite3_finalize(statement);
-    return code;
 }
 
 /* Samples without their launch's row would be lost to a reader. */
-static int ensure_launch(sqlite3 *db, int64_t trial, int64_t launch)
+static void ensure_launch(struct assay__writer *writer, int64_t trial, int64_t launch)
 {
-    int code = assay__sql_put_once(
-        db, "INSERT OR IGNORE INTO trials(id,profile,state) VALUES(?,1,'running')", "i", trial);
-    if (code == SQLITE_OK)
-        code = assay__sql_put_once(db,
-                                   "INSERT OR IGNORE INTO launches(trial,id,state,streams,warmup)"
-                                   " VALUES(?,?,'running',1,0)",
-                                   "ii", trial, launch);
-    return code;
+    const struct assay__key keys[] = {{.number = trial}, {.number = launch}};
+    assay__writer_run(
+        writer, "INSERT OR IGNORE INTO trials(id,profile,state) VALUES(?,1,'running')", keys, 1);
+    assay__writer_run(writer,
+                      "INSERT OR IGNORE INTO launches(trial,id,state,streams,warmup)"
+                      " VALUES(?,?,'running',1,0)",
+                      keys, 2);
 }
 
 int assay__store_add_samples(struct assay__store *store, int trial, int launch, int stream,
@@ -320,9 +318,9 @@ int assay__store_add_samples(struct assay__store *store, int trial, int launch, 
     int code = begin(store, error);
     if (code) return code;
     struct tail tail = {.trial = trial, .launch = launch, .stream = stream};
-    code = ensure_launch(store->db, trial, launch);
-    if (code == SQLITE_OK) code = put_samples(store->db, &tail, samples_ns, count);
-    code = end(store, code, error);
+    ensure_launch(&store->writer, trial, launch);
+    put_samples(&store->writer, &tail, samples_ns, count);
+    code = end(store, error);
     if (!code) store->has_samples = true;
     return code;
 }
@@ -333,13 +331,14 @@ int assay__store_finish(struct assay__store *store, bool complete, bool interrup
                         struct assay_error *error)
 {
     if (!store) return 0;
+    const struct assay__key marks[] = {{.number = complete}, {.number = interrupted}};
     int code = begin(store, error);
-    if (!code)
-        code = end(store,
-                   assay__sql_put_once(store->db,
-                                       "UPDATE profiles SET complete=?1, interrupted=?2 WHERE id=1",
-                                       "ii", (int64_t)complete, (int64_t)interrupted),
-                   error);
+    if (!code) {
+        assay__writer_run(&store->writer,
+                          "UPDATE profiles SET complete=?1, interrupted=?2 WHERE id=1", marks, 2);
+        code = end(store, error);
+    }
+    assay__writer_close(&store->writer);
     if (!code) {
         int moved = assay__sql_exec(store->db,
                                     "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA synchronous=OFF;"

@@ -1,4 +1,5 @@
 /* report.c - the table of report formats (formats.h has the rows) and the public call. */
+#include "base/options_read.h"
 #include "report/formats.h"
 #include "report/subject/subject.h"
 
@@ -78,27 +79,6 @@ void assay_free(void *memory)
     free(memory);
 }
 
-/* Copies what the caller's (perhaps older or newer) structure has; a newer member that is set is
- * refused, because ignoring it would silently do something else than asked. */
-static int take_options(const struct assay_report_options *given,
-                        struct assay_report_options *taken, struct assay_error *error)
-{
-    memset(taken, 0, sizeof *taken);
-    taken->size = sizeof *taken;
-    if (!given) return 0;
-    if (given->size < sizeof given->size)
-        return assay_error_set(error, ASSAY_EINVAL, "report options: size is not set");
-    const unsigned char *bytes = (const unsigned char *)given;
-    for (size_t i = sizeof *taken; i < given->size; i++)
-        if (bytes[i])
-            return assay_error_set(error, ASSAY_EINVAL,
-                                   "report options: an option this library does not know is set");
-    size_t known = given->size < sizeof *taken ? given->size : sizeof *taken;
-    memcpy(taken, given, known);
-    taken->size = sizeof *taken;
-    return 0;
-}
-
 /* The document of the profile, or of the basic or detailed review of it, in a view of it. */
 static int view(struct assay__study *study, const struct assay_report_options *options,
                 struct assay__buf *out, struct assay_error *error)
@@ -118,7 +98,7 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
     struct assay__buf out = {0};
     if (!profile || !text) return assay_error_set(error, ASSAY_EINVAL, "no profile to report on");
     *text = NULL;
-    int code = take_options(options, &taken, error);
+    int code = assay__options_read(options, &taken, sizeof taken, "report", error);
     if (code) return code;
     if (!assay__detail_is_known(taken.detail))
         return assay_error_set(error, ASSAY_EINVAL, "unknown detail '%s' of a report",

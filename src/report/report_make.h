@@ -4,7 +4,7 @@
 #ifndef ASSAY_REPORT_REPORT_MAKE_H
 #define ASSAY_REPORT_REPORT_MAKE_H
 
-#include "model/rewrite/rewrite.h"
+#include "model/rewrite/rewrites.h"
 #include "report/doc/doc.h"
 #include "run/trial/drift.h"
 
@@ -21,17 +21,13 @@ struct assay__made {
     const char *const *steps;
     size_t step_count;
     const struct assay__rewrite_notes *notes;
-    bool rewritten, float16;
+    bool rewritten;
     const struct assay__drift *drift; /* NULL: none, drift_reason says why */
     const char *drift_reason;
+    const char *drift_note; /* what the drift does not show; NULL: nothing */
 };
 
 #define ASSAY__MAKE_TABLES "model|drift|zoo" /* that CSV shows */
-/** What a drift of float16 on a CPU does not hold. */
-#define ASSAY__FLOAT16_NOTE                                                                    \
-    "the CPU engine calculates float16 in float32 inside and may drop the roundings between "  \
-    "operators: this drift shows the rounding of weights and of what is stored, not of every " \
-    "operation"
 
 /** Bytes of the file over the time to write it; NaN where that took none. */
 double assay__made_write_rate(const struct assay__made *made);

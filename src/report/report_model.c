@@ -71,7 +71,7 @@ int assay__check_report(const struct assay__check *check, bool strict,
     return view(code, doc, options, out, error);
 }
 
-int assay__prediction_report(const struct assay_profile *profile, const struct assay__trust *trusts,
+int assay__prediction_report(const struct assay_profile *profile, const struct assay__fit *fits,
                              bool layers, const struct assay_report_options *options,
                              struct assay__buf *out, struct assay_error *error)
 {
@@ -83,7 +83,7 @@ int assay__prediction_report(const struct assay_profile *profile, const struct a
         assay_free(text);
         return code ? code : written(out, error);
     }
-    int code = assay__prediction_document(profile, trusts, layers, &doc);
+    int code = assay__prediction_document(profile, fits, layers, &doc);
     return view(code, doc, options, out, error);
 }
 

@@ -25,9 +25,9 @@ int assay__inspect_diff_report(const struct assay__inspect *a, const struct assa
 int assay__check_report(const struct assay__check *check, bool strict,
                         const struct assay_report_options *options, struct assay__buf *out,
                         struct assay_error *error);
-/** One trial per unit, a trust per trial; layers: people read the operators too. Writers: json, the
+/** One trial per unit, a fit per trial; layers: people read the operators too. Writers: json, the
  *  ordinary one of a profile. */
-int assay__prediction_report(const struct assay_profile *profile, const struct assay__trust *trusts,
+int assay__prediction_report(const struct assay_profile *profile, const struct assay__fit *fits,
                              bool layers, const struct assay_report_options *options,
                              struct assay__buf *out, struct assay_error *error);
 /** The chips that predict knows. Writers: json. */
@@ -45,9 +45,8 @@ int assay__inspect_document(const struct assay__inspect *inspect, enum assay__in
                             struct assay__doc **doc);
 int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct assay__doc **doc);
 int assay__check_document(const struct assay__check *check, struct assay__doc **doc);
-int assay__prediction_document(const struct assay_profile *profile,
-                               const struct assay__trust *trusts, bool layers,
-                               struct assay__doc **doc);
+int assay__prediction_document(const struct assay_profile *profile, const struct assay__fit *fits,
+                               bool layers, struct assay__doc **doc);
 int assay__chips_document(struct assay__doc **doc);
 int assay__validation_document(const struct assay__validation *validation, bool published,
                                struct assay__doc **doc);

@@ -49,9 +49,9 @@ static int put_trial(struct assay__junit *junit, const struct assay_profile *pro
     struct assay__arena *arena = assay__arena_new();
     const struct assay__require_table *table = NULL;
     struct assay__judgement judgement = {.count = 0};
-    const char *label = assay__trial_option(trial, "label");
+    const char *label = trial->label;
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    if (!label[0]) label = trial->device;
+    if (!label[0]) label = trial->target.device;
     int code = arena ? assay__require_of(trial, arena, &table) : ASSAY_ENOMEM;
     assay__junit_case(junit, label, "run", p50 ? p50->value : (double)NAN);
     if (trial->state != ASSAY__TRIAL_OK)
@@ -74,10 +74,10 @@ int assay__write_junit(struct assay__study *study, const struct assay_report_opt
     struct assay__junit junit;
     char suite[200];
     int code = 0;
-    snprintf(suite, sizeof suite, "assay %.40s %.120s", profile->command, profile->model.name);
+    snprintf(suite, sizeof suite, "assay %.40s %.120s", profile->command, profile->models[0]->name);
     assay__junit_begin(&junit, out, suite);
     assay__junit_property(&junit, "assay", profile->assay_version);
-    assay__junit_property(&junit, "model", profile->model.name);
+    assay__junit_property(&junit, "model", profile->models[0]->name);
     assay__junit_property(&junit, "created", profile->created);
     for (size_t i = 0; i < profile->trial_count && code == 0; i++)
         code = put_trial(&junit, profile, &profile->trials[i]);

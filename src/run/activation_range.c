@@ -1,5 +1,5 @@
-/* activation_range.c - see ranges.h. Values inside of bodies (If, Loop, Scan) cannot be made
- * outputs and are not seen. */
+/* activation_range.c - runs a model once and reports the values that exceed a limit. Values inside
+ * of bodies (If, Loop, Scan) cannot be made outputs and are not seen. */
 #include "run/activation_range.h"
 
 #include "base/file.h"

@@ -1,6 +1,7 @@
 /* assignment.c - the parent's side of assignment.h: one child, its lines, and what became of it. */
 #include "run/assignment.h"
 
+#include "base/no_memory.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/vec.h"
@@ -20,7 +21,7 @@
 #define POLL_MS 500               /* a signal ends poll() at once */
 #define SEND_TIMEOUT_MS 30000
 
-struct asking {
+struct assignment_query {
     const struct assay__assignment_request *request;
     struct assay__arena *arena;
     struct assay__assignment *into;
@@ -31,19 +32,14 @@ struct asking {
     struct assay_error *error;
 };
 
-static int no_memory(struct asking *ask)
-{
-    return assay_error_set(ask->error, ASSAY_ENOMEM, "out of memory");
-}
-
 /* --- what the child says ---------------------------------------------------------------------- */
 
-static const char *keep(struct asking *ask, const struct assay__json *item)
+static const char *copy_text(struct assignment_query *ask, const struct assay__json *item)
 {
     return assay__arena_strdup(ask->arena, item && item->string ? item->string : "");
 }
 
-static int hear_nodes(struct asking *ask, const struct assay__json *list)
+static int hear_nodes(struct assignment_query *ask, const struct assay__json *list)
 {
     for (const struct assay__json *row = list->first; row; row = row->next) {
         size_t count = ask->into->count;
@@ -55,21 +51,23 @@ static int hear_nodes(struct asking *ask, const struct assay__json *list)
             return assay_error_set(ask->error, ASSAY_EFORMAT,
                                    "the worker told of a node without its provider");
         if (assay__vec_grow((void **)&ask->nodes, &ask->capacity, count + 1, sizeof *ask->nodes))
-            return no_memory(ask);
+            return assay__no_memory(ask->error);
         struct assay__assigned *node = &ask->nodes[count];
-        *node = (struct assay__assigned){keep(ask, at[0]), keep(ask, at[1]), keep(ask, at[2]),
-                                         keep(ask, at[3]), (size_t)at[4]->integer};
-        if (!node->name || !node->op || !node->domain || !node->provider) return no_memory(ask);
+        *node = (struct assay__assigned){copy_text(ask, at[0]), copy_text(ask, at[1]),
+                                         copy_text(ask, at[2]), copy_text(ask, at[3]),
+                                         (size_t)at[4]->integer};
+        if (!node->name || !node->op || !node->domain || !node->provider)
+            return assay__no_memory(ask->error);
         ask->into->count++;
     }
     return 0;
 }
 
-static int hear(struct asking *ask, const char *line, size_t length)
+static int hear(struct assignment_query *ask, const char *line, size_t length)
 {
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root = NULL;
-    if (!arena) return no_memory(ask);
+    if (!arena) return assay__no_memory(ask->error);
     int code = assay__json_parse(arena, line, length, &root, NULL);
     const struct assay__json *nodes = assay__json_get(root, "nodes"),
                              *failed = assay__json_get(root, "error");
@@ -82,7 +80,7 @@ static int hear(struct asking *ask, const char *line, size_t length)
         ask->into->target = assay__arena_strdup(ask->arena, target);
         ask->into->version = assay__arena_strdup(ask->arena,
                                                  assay__json_get_string(root, "version", ""));
-        if (!ask->into->target || !ask->into->version) code = no_memory(ask);
+        if (!ask->into->target || !ask->into->version) code = assay__no_memory(ask->error);
     } else if (failed) {
         code = assay_error_set(ask->error,
                                (int)assay__json_get_integer(failed, "code", ASSAY_EENGINE), "%s",
@@ -120,11 +118,12 @@ static void write_job(const struct assay__assignment_request *r, struct assay__b
     assay__json_object_end(&out);
 }
 
-static int send_job(struct asking *ask, struct assay__channel *channel)
+static int send_job(struct assignment_query *ask, struct assay__channel *channel)
 {
     struct assay__buf line = {0};
     write_job(ask->request, &line);
-    int code = line.failed ? no_memory(ask) : assay__channel_send(channel, &line, SEND_TIMEOUT_MS);
+    int code = line.failed ? assay__no_memory(ask->error)
+                           : assay__channel_send(channel, &line, SEND_TIMEOUT_MS);
     assay__buf_free(&line);
     /* it is gone: what it said before is still to be read */
     return code && code != ASSAY_EIO
@@ -133,7 +132,7 @@ static int send_job(struct asking *ask, struct assay__channel *channel)
 }
 
 /* Reads until the child is done, gone or silent for too long. */
-static int converse(struct asking *ask, struct assay__channel *channel)
+static int converse(struct assignment_query *ask, struct assay__channel *channel)
 {
     const volatile int *interrupt = ask->request->interrupt;
     uint64_t start_ns = assay__now_ns();
@@ -154,7 +153,7 @@ static int converse(struct asking *ask, struct assay__channel *channel)
     return 0;
 }
 
-static int describe(struct asking *ask, int code, const struct assay__exit *status)
+static int describe(struct assignment_query *ask, int code, const struct assay__exit *status)
 {
     if (code == ASSAY_ETIMEOUT)
         return assay_error_set(ask->error, code, "creating the session took more than %g s; killed",
@@ -170,7 +169,7 @@ static int describe(struct asking *ask, int code, const struct assay__exit *stat
                            assay__signal_name(status->signal));
 }
 
-static int run_child(struct asking *ask, const char *worker)
+static int run_child(struct assignment_query *ask, const char *worker)
 {
     struct assay__child child = {.pid = -1, .socket = -1};
     struct assay__channel channel = {.fd = -1};
@@ -201,7 +200,8 @@ int assay__assignment_ask(const struct assay__assignment_request *request,
 {
     char worker[4096];
     struct assay_error own = {0};
-    struct asking ask = {.request = request, .arena = arena, .into = assignment, .error = &own};
+    struct assignment_query ask = {
+        .request = request, .arena = arena, .into = assignment, .error = &own};
     *assignment = (struct assay__assignment){.target = "", .version = ""};
     ask.timeout_s = request->timeout_s > 0 ? request->timeout_s : ASSAY__ASSIGNMENT_TIMEOUT_S;
     int code = assay__worker_locate(worker, sizeof worker, &own);
@@ -210,7 +210,7 @@ int assay__assignment_ask(const struct assay__assignment_request *request,
         assignment->nodes = assay__arena_array(arena, assignment->count + 1,
                                                sizeof *assignment->nodes);
         if (!assignment->nodes)
-            code = no_memory(&ask);
+            code = assay__no_memory(ask.error);
         else if (assignment->count)
             memcpy(assignment->nodes, ask.nodes, assignment->count * sizeof *assignment->nodes);
     }

@@ -54,7 +54,7 @@ int assay__assignment_ask(const struct assay__assignment_request *request,
                           struct assay__arena *arena, struct assay__assignment *assignment,
                           struct assay_error *error);
 
-/* --- the child's side (assignment_worker.c) --------------------------------------------------- */
+/* --- the child's side (worker_assignment.c) --------------------------------------------------- */
 
 /** True when the line is such a job. */
 bool assay__assignment_asked(const char *line, size_t length);

@@ -1,5 +1,7 @@
-/* builds.c - see builds.h. */
+/* builds.c - reads and writes the user's list of ONNX Runtime builds, and splits device names. */
 #include "run/builds.h"
+
+#include "profile/facts.h"
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -222,7 +224,7 @@ static int rewrite(const char *name, const char *path, size_t *removed, struct a
     if (out.failed) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (code == 0 && (path || *removed)) {
         code = make_folders(list, error);
-        if (code == 0) code = assay__file_write(list, out.data ? out.data : "", out.length, error);
+        if (code == 0) code = assay__file_write(list, assay__buf_text(&out), out.length, error);
     }
     free(text);
     assay__buf_free(&out);
@@ -270,7 +272,7 @@ int assay__build_path_check(struct assay__arena *arena, const char *given, const
 }
 
 /* Folders that say nothing about a build: those of the packages' layout, versions, links to one. */
-static bool says_nothing(const char *part)
+static bool is_generic_folder(const char *part)
 {
     static const char *const words[] = {"capi", "onnxruntime", "lib",           "lib64",  "bin",
                                         ".",    "..",          "site-packages", "current"};
@@ -302,7 +304,7 @@ const char *assay__build_name_for(struct assay__arena *arena, const char *path,
     char copy[PATH_MAX], base[ASSAY__BUILD_NAME - 3] = "", name[ASSAY__BUILD_NAME + 1];
     snprintf(copy, sizeof copy, "%s", path);
     for (char *slash = strrchr(copy, '/'); slash && !base[0]; slash = strrchr(copy, '/')) {
-        if (!says_nothing(slash + 1)) name_from(slash + 1, base, sizeof base);
+        if (!is_generic_folder(slash + 1)) name_from(slash + 1, base, sizeof base);
         *slash = '\0';
     }
     if (!base[0]) snprintf(base, sizeof base, "ort");
@@ -313,20 +315,6 @@ const char *assay__build_name_for(struct assay__arena *arena, const char *path,
 }
 
 /* --- a device with its build ------------------------------------------------------------------ */
-
-const char *assay__build_device(const char *device)
-{
-    const char *slash = device ? strchr(device, '/') : NULL;
-    return slash ? slash + 1 : device;
-}
-
-bool assay__build_on_cpu(const char *device)
-{
-    const char *name = assay__build_device(device);
-    size_t length = name ? strlen(name) : 0;
-    return name && (strcmp(name, "cpu") == 0 || strcmp(name, "xnnpack") == 0 ||
-                    (length > 4 && strcmp(name + length - 4, ":cpu") == 0));
-}
 
 static int unknown_build(const struct assay__builds *builds, const char *name,
                          struct assay_error *error)
@@ -349,7 +337,7 @@ int assay__build_resolve(struct assay__arena *arena, const char *text, const cha
     const char *slash = strchr(text, '/');
     struct assay__builds builds;
     *library = NULL;
-    *device = assay__arena_strdup(arena, assay__build_device(text));
+    *device = assay__arena_strdup(arena, assay__device_bare(text));
     if (!*device) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (!slash) return 0;
     const char *name = assay__arena_strndup(arena, text, (size_t)(slash - text));

@@ -53,11 +53,6 @@ int assay__builds_add(const char *name, const char *path, struct assay_error *er
 /** ASSAY_ENOTFOUND when none is called so. */
 int assay__builds_remove(const char *name, struct assay_error *error);
 
-/** What follows the build's prefix: "openvino:cpu" of "ovn/openvino:cpu". Borrowed. */
-const char *assay__build_device(const char *device);
-/** The device, with or without the prefix, computes on the CPU in main memory, by its name: "cpu",
- *  "ovn/openvino:cpu", "xnnpack". */
-bool assay__build_on_cpu(const char *device);
 /** Splits "ovn/openvino:cpu" into the library of the build and the engine's own name. Without a
  *  prefix *library is NULL. Both live in the arena. ASSAY_ENOTFOUND when the list has no such
  *  build. */

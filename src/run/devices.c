@@ -1,4 +1,4 @@
-/* devices.c - see devices.h. */
+/* devices.c - lists an engine's devices from a child process. */
 #include "run/devices.h"
 
 #include "base/arena.h"
@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "platform/platform.h"
 #include "run/worker/channel.h"
+#include "run/worker/messages.h"
 #include "run/locate.h"
 
 #include <fcntl.h>
@@ -53,7 +54,7 @@ static int remember(struct listing *list, const char *name, bool works)
     return 0;
 }
 
-static int tell(struct listing *list, const struct assay_device *device)
+static int report_device(struct listing *list, const struct assay_device *device)
 {
     int code = remember(list, device->name, device->available);
     if (code) return code;
@@ -63,42 +64,24 @@ static int tell(struct listing *list, const struct assay_device *device)
 
 /* --- what the child says ---------------------------------------------------------------------- */
 
-static int hear_device(struct listing *list, const struct assay__json *json)
+static int hear_device(struct listing *list, const struct assay__json *json,
+                       struct assay__arena *arena)
 {
-    struct assay_device device = {
-        .name = assay__json_get_string(json, "name", ""),
-        .kind = assay__json_get_string(json, "kind", ""),
-        .engine = assay__json_get_string(json, "engine", ""),
-        .library = assay__json_get_string(json, "library", ""),
-        .available = assay__json_get_bool(json, "available", false),
-        .reason = assay__json_get_string(json, "reason", ""),
-        .version = assay__json_get_string(json, "version", ""),
-        .hardware = assay__json_get_string(json, "hardware", ""),
-        .software = assay__json_get_bool(json, "software", false),
-        .note = assay__json_get_string(json, "note", ""),
-        .offered = assay__json_get_bool(json, "offered", true),
-    };
+    struct assay_device device = {0};
+    if (assay__fields_receive(json, &assay__message_device, arena, &device))
+        return assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
     if (!device.name[0])
         return assay_error_set(&list->error, ASSAY_EFORMAT, "the worker told of a nameless device");
     list->next.name = NULL;
-    return tell(list, &device);
+    return report_device(list, &device);
 }
 
 static int hear_trying(struct listing *list, const struct assay__json *json)
 {
-    list->next = (struct assay_device){
-        .name = assay__arena_strdup(list->arena, assay__json_get_string(json, "name", "")),
-        .kind = assay__arena_strdup(list->arena, assay__json_get_string(json, "kind", "")),
-        .library = assay__arena_strdup(list->arena, assay__json_get_string(json, "library", "")),
-        .version = assay__arena_strdup(list->arena, assay__json_get_string(json, "version", "")),
-        .engine = list->options->engine,
-        .hardware = "",
-        .note = "",
-        .offered = true,
-    };
     list->last_log[0] = '\0';
-    if (!list->next.name || !list->next.kind || !list->next.library || !list->next.version)
+    if (assay__fields_receive(json, &assay__message_device, list->arena, &list->next))
         return assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
+    list->next.engine = list->options->engine;
     if (list->options->trying)
         list->options->trying(list->options->trying_context, list->next.name);
     return 0;
@@ -121,7 +104,7 @@ static int hear(struct listing *list, const char *line, size_t length)
     } else if (log) {
         snprintf(list->last_log, sizeof list->last_log, "%s", log);
     } else if (device) {
-        code = hear_device(list, device);
+        code = hear_device(list, device, arena);
     } else if (failed) {
         code = assay_error_set(&list->error,
                                (int)assay__json_get_integer(failed, "code", ASSAY_EENGINE), "%s",
@@ -264,12 +247,12 @@ out:
 /* --- all children ----------------------------------------------------------------------------- */
 
 /* The row of a device that took its child with it. */
-static int tell_lost(struct listing *list, const char *reason)
+static int report_lost(struct listing *list, const char *reason)
 {
     struct assay_device device = list->next;
     device.reason = reason;
     list->next.name = NULL;
-    return tell(list, &device);
+    return report_device(list, &device);
 }
 
 static int run_children(struct listing *list)
@@ -284,7 +267,7 @@ static int run_children(struct listing *list)
         bool lost = code == ASSAY_ECRASH || code == ASSAY_ETIMEOUT;
         if (list->error.code) return list->error.code;
         if (lost && list->next.name) {
-            code = tell_lost(list, reason);
+            code = report_lost(list, reason);
             if (code) return code;
         } else if (list->count == before) {
             return assay_error_set(&list->error, code, "engine '%s': %s", list->options->engine,

@@ -7,8 +7,7 @@
  *   worker -> {"trying": {name, kind, library, version}}             before each
  *             {"log": "…"}                                           an error that the engine logs
  *               meanwhile
- *             {"device": {name, kind, engine, library, available, reason, version, hardware,
- *               software, note, offered}}
+ *             {"device": {…}}                                        struct assay_device
  *             {"done": true}                                         then it exits
  *             {"error": {"code": -8, "message": "…"}}                instead
  *
@@ -43,7 +42,7 @@ struct assay__devices_options {
 int assay__devices_list(const struct assay__devices_options *options, assay_device_fn *found,
                         void *context, struct assay_error *error);
 
-/* --- the child's side (devices_worker.c) ------------------------------------------------------ */
+/* --- the child's side (worker_devices.c) ------------------------------------------------------ */
 
 /** True when the line is such a job. */
 bool assay__devices_asked(const char *line, size_t length);

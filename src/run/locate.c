@@ -1,5 +1,5 @@
-/* locate.c - see locate.h. A program that uses libassay lies anywhere, hence the places relative to
- * the library. */
+/* locate.c - finds the worker's executable. A program that uses libassay lies anywhere, hence the
+ * places relative to the library. */
 #include "run/locate.h"
 
 #include "base/file.h"

@@ -97,23 +97,17 @@ static int run_windows(struct measuring *m)
 
 static int fill_metrics(const struct measuring *m, struct assay_metrics *metrics)
 {
-    int code = assay_metrics_measured(metrics, "timing.first", m->first_ns / 1e9, "clock", "");
-    if (code == 0) code = assay__summary_metrics(&m->summary, "", metrics);
-    if (code == 0)
-        code = assay__summary_warmup_metric(m->prerun, m->warmup >= 0, 1, m->summary.warmup,
-                                            metrics);
-    if (code == 0)
-        code = assay_metrics_measured(metrics, "throughput.inferences",
-                                      (double)m->summary.samples * 1e9 / m->summary.sum_ns, "clock",
-                                      "completions / wall time, 1 request in flight");
-    if (code == 0)
-        code = assay_metrics_measured(metrics, "overhead.loop", assay__loop_cost_ns() / 1e9,
-                                      "clock",
-                                      "one iteration with an empty step, clock read included");
-    if (code == 0)
-        code = assay_metrics_measured(metrics, "overhead.clock", m->read_ns / 1e9, "clock",
-                                      "one read of CLOCK_MONOTONIC");
-    return code;
+    assay_metrics_measured(metrics, "timing.first", m->first_ns / 1e9, "clock", "");
+    assay__summary_metrics(&m->summary, "", metrics);
+    assay__summary_warmup_metric(m->prerun, m->warmup >= 0, 1, m->summary.warmup, metrics);
+    assay_metrics_measured(metrics, "throughput.inferences",
+                           (double)m->summary.samples * 1e9 / m->summary.sum_ns, "clock",
+                           "completions / wall time, 1 request in flight");
+    assay_metrics_measured(metrics, "overhead.loop", assay__loop_cost_ns() / 1e9, "clock",
+                           "one iteration with an empty step, clock read included");
+    assay_metrics_measured(metrics, "overhead.clock", m->read_ns / 1e9, "clock",
+                           "one read of CLOCK_MONOTONIC");
+    return assay_metrics_failed(metrics);
 }
 
 int assay_measure(assay_step_fn *step, void *context, const struct assay_measure_options *given,

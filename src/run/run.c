@@ -32,7 +32,8 @@ int assay_run(const struct assay_run_options *given, struct assay_profile **prof
     bool measured = false;
     code = assay__recording_begin(&recording, &options, error);
     if (code == 0)
-        code = assay__arm_open(&recording, given, &arm, error); /* which checks its own copy */
+        code = assay__arm_open(&recording, given, NULL, &arm,
+                               error); /* which checks its own copy */
     if (code == 0) code = measure(&recording, arm, options.launches, error);
     if (code == 0) {
         measured = true;

@@ -1,4 +1,4 @@
-/* sentences.c - see sentences.h. */
+/* sentences.c - appends to a list of sentences. */
 #include "run/sentences.h"
 
 #include <stdarg.h>
@@ -15,12 +15,15 @@ void assay__sentences_add(struct assay__sentences *list, const char *format, ...
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? list->capacity * 2 : 8;
         const char **items = assay__arena_array(list->arena, capacity, sizeof *items);
-        if (!items) {
+        unsigned char *kinds = assay__arena_array(list->arena, capacity, sizeof *kinds);
+        if (!items || !kinds) {
             list->failed = true;
             return;
         }
         if (list->count) memcpy(items, list->items, list->count * sizeof *items);
+        if (list->count) memcpy(kinds, list->kinds, list->count * sizeof *kinds);
         list->items = items;
+        list->kinds = kinds;
         list->capacity = capacity;
     }
     const char *copy = assay__arena_strdup(list->arena, text);
@@ -28,4 +31,9 @@ void assay__sentences_add(struct assay__sentences *list, const char *format, ...
         list->items[list->count++] = copy;
     else
         list->failed = true;
+}
+
+void assay__sentences_kind(struct assay__sentences *list, unsigned char kind)
+{
+    if (list->count) list->kinds[list->count - 1] = kind;
 }

@@ -10,12 +10,15 @@
 
 struct assay__sentences {
     struct assay__arena *arena;
-    const char **items; /* in the arena, doubled as it grows */
+    const char **items;   /* in the arena, doubled as it grows */
+    unsigned char *kinds; /* of each, as its owner counts them; 0 nothing special */
     size_t count, capacity;
     bool failed; /* out of memory */
 };
 
 void assay__sentences_add(struct assay__sentences *list, const char *format, ...)
     ASSAY_PRINTF(2, 3);
+/** The one that was added last is of that kind. */
+void assay__sentences_kind(struct assay__sentences *list, unsigned char kind);
 
 #endif

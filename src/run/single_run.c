@@ -1,4 +1,4 @@
-/* single_run.c - see once.h. */
+/* single_run.c - runs a model once in a worker and hands over its outputs. */
 #include "run/single_run.h"
 
 #include "base/file.h"

@@ -196,7 +196,7 @@ static void count_allocated(struct track_site *site, size_t size)
     atomic_fetch_add_explicit(&site->bytes[phase], size, memory_order_relaxed);
 }
 
-static void hold(void *address, size_t size, uint32_t index)
+static void record_block(void *address, size_t size, uint32_t index)
 {
     if (insert(address, size, index))
         grow(&track_sites()[index], size);
@@ -210,7 +210,7 @@ void track_allocated(void *address, size_t size)
     busy = true;
     uint32_t index = track_site_here();
     count_allocated(&track_sites()[index], size);
-    hold(address, size, index);
+    record_block(address, size, index);
     busy = false;
 }
 
@@ -244,7 +244,7 @@ void track_reallocated(void *old_address, struct track_block old, void *address,
     if (recording())
         track_allocated(address, size);
     else if (old.known) /* not ours to count, but it lives on */
-        hold(address, size, old.site);
+        record_block(address, size, old.site);
 }
 
 /* --- what the worker asks --------------------------------------------------------------------- */

@@ -180,7 +180,7 @@ static void describe(const struct track_site *site, char *text, size_t size)
 
 /* Into the list of indexes ordered by bytes, largest first, when there is room or it is larger than
  * the last. */
-static size_t place(uint32_t *list, size_t count, size_t room, uint32_t index, int phase)
+static size_t insert_by_bytes(uint32_t *list, size_t count, size_t room, uint32_t index, int phase)
 {
     uint64_t bytes = atomic_load(&table[index].bytes[phase]);
     if (count == room && bytes <= atomic_load(&table[list[count - 1]].bytes[phase])) return count;
@@ -200,7 +200,7 @@ size_t track_read_sites(enum assay__track_phase phase, struct assay__track_site 
     track_busy_set(true);
     for (uint32_t i = 0; i < TRACK_SITES; i++)
         if (atomic_load(&table[i].count[phase]) > 0)
-            count = place(list, count, room, i, (int)phase);
+            count = insert_by_bytes(list, count, room, i, (int)phase);
     for (size_t i = 0; i < count; i++) {
         const struct track_site *site = &table[list[i]];
         out[i] = (struct assay__track_site){.count = atomic_load(&site->count[phase]),

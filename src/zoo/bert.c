@@ -6,7 +6,7 @@
  *
  * attention_mask is 1 for a token and 0 for padding; keys of padding are hidden from all
  * queries. Every layer ends in a norm, so that activations keep a variance of one at any depth. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 
@@ -39,24 +39,18 @@ static int read_params(struct assay__zoo_params *params, struct bert *bert,
     static const int64_t sizes[][4] = {
         {12, 768, 12, 3072}, {24, 1024, 16, 4096}, {6, 768, 12, 3072}};
     bool types = bert->names == &bert_names;
-    int size = 2, code = 0;
-    if (types) code = assay__zoo_param_choice(params, "size", "base|large", 0, &size, error);
-    if (code) return code;
-    const struct assay__zoo_number numbers[] = {
-        {"layers", sizes[size][0], 1, ASSAY__ZOO_LAYERS, &bert->layers},
-        {"width", sizes[size][1], 1, ASSAY__ZOO_WIDTH, &bert->width},
-        {"heads", sizes[size][2], 1, ASSAY__ZOO_HEADS, &bert->heads},
-        {"ffn", sizes[size][3], 1, 8 * (int64_t)ASSAY__ZOO_WIDTH, &bert->ffn},
-        {"vocab", 30522, 1, ASSAY__ZOO_VOCABULARY, &bert->vocab},
-        {"context", 512, 1, ASSAY__ZOO_SEQUENCE, &bert->context},
-        {"batch", -1, 1, ASSAY__ZOO_BATCH, &bert->batch},
-        {"seq", -1, 1, ASSAY__ZOO_SEQUENCE, &bert->seq},
-        {"types", 2, 1, ASSAY__ZOO_VOCABULARY, &bert->types},
-        {"pooler", 1, 0, 1, &bert->pooler}};
-    code = assay__zoo_numbers(params, numbers, types ? 10 : 8, error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (!code)
-        code = assay__zoo_divides(bert->model, "heads", bert->heads, "width", bert->width, error);
+    const int64_t *size = sizes[types ? assay__zoo_choice(params, "size") : 2];
+    bert->layers = assay__zoo_int_or(params, "layers", size[0]);
+    bert->width = assay__zoo_int_or(params, "width", size[1]);
+    bert->heads = assay__zoo_int_or(params, "heads", size[2]);
+    bert->ffn = assay__zoo_int_or(params, "ffn", size[3]);
+    bert->vocab = assay__zoo_int(params, "vocab");
+    bert->context = assay__zoo_int(params, "context");
+    bert->batch = assay__zoo_int(params, "batch");
+    bert->seq = assay__zoo_int(params, "seq");
+    bert->types = types ? assay__zoo_int(params, "types") : 0;
+    bert->pooler = types ? assay__zoo_int(params, "pooler") : 0;
+    int code = assay__zoo_divides(bert->model, "heads", bert->heads, "width", bert->width, error);
     if (!code && bert->seq > bert->context)
         code = assay_error_set(error, ASSAY_EINVAL, "%s: seq=%lld is longer than context=%lld",
                                bert->model, (long long)bert->seq, (long long)bert->context);
@@ -177,16 +171,59 @@ static int build(struct bert *bert, struct assay__zoo_params *params, struct ass
     return assay__net_end(&net);
 }
 
-int assay__zoo_bert(struct assay__zoo_params *params, struct assay__model *model,
-                    struct assay_error *error)
+static int build_bert(struct assay__zoo_params *params, struct assay__model *model,
+                      struct assay_error *error)
 {
     struct bert bert = {.model = "bert", .names = &bert_names};
     return build(&bert, params, model, error);
 }
 
-int assay__zoo_distilbert(struct assay__zoo_params *params, struct assay__model *model,
-                          struct assay_error *error)
+static int build_distilbert(struct assay__zoo_params *params, struct assay__model *model,
+                            struct assay_error *error)
 {
     struct bert bert = {.model = "distilbert", .names = &distilbert_names};
     return build(&bert, params, model, error);
 }
+
+static const struct assay__zoo_param bert_params[] = {
+    {"size", ASSAY__ZOO_CHOICE, "base", "base|large", 0, 0, "the published sizes"},
+    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
+    {"seq", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_SEQUENCE,
+     "length of the sequence"},
+    {"layers", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_LAYERS, "number of layers"},
+    {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, ASSAY__ZOO_WIDTH, "width of the layers"},
+    {"heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS, "attention heads"},
+    {"ffn", ASSAY__ZOO_INTEGER, "3072", NULL, 1, ASSAY__ZOO_FFN,
+     "width of the feed-forward network"},
+    {"vocab", ASSAY__ZOO_INTEGER, "30522", NULL, 1, ASSAY__ZOO_VOCABULARY,
+     "words of the vocabulary"},
+    {"context", ASSAY__ZOO_INTEGER, "512", NULL, 1, ASSAY__ZOO_SEQUENCE,
+     "rows of the position table"},
+    {"types", ASSAY__ZOO_INTEGER, "2", NULL, 1, ASSAY__ZOO_VOCABULARY, "token types"},
+    {"pooler", ASSAY__ZOO_INTEGER, "1", NULL, 0, 1, "0: without the pooled output"},
+    {0},
+};
+
+static const struct assay__zoo_param distilbert_params[] = {
+    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
+    {"seq", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_SEQUENCE,
+     "length of the sequence"},
+    {"layers", ASSAY__ZOO_INTEGER, "6", NULL, 1, ASSAY__ZOO_LAYERS, "number of layers"},
+    {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, ASSAY__ZOO_WIDTH, "width of the layers"},
+    {"heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS, "attention heads"},
+    {"ffn", ASSAY__ZOO_INTEGER, "3072", NULL, 1, ASSAY__ZOO_FFN,
+     "width of the feed-forward network"},
+    {"vocab", ASSAY__ZOO_INTEGER, "30522", NULL, 1, ASSAY__ZOO_VOCABULARY,
+     "words of the vocabulary"},
+    {"context", ASSAY__ZOO_INTEGER, "512", NULL, 1, ASSAY__ZOO_SEQUENCE,
+     "rows of the position table"},
+    {0},
+};
+
+const struct assay__zoo_entry assay__zoo_bert = {
+    "bert", "BERT, text encoder, 109 M or 335 M parameters", {bert_params}, build_bert};
+
+const struct assay__zoo_entry assay__zoo_distilbert = {"distilbert",
+                                                       "DistilBERT, text encoder, 66 M parameters",
+                                                       {distilbert_params},
+                                                       build_distilbert};

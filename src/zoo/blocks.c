@@ -1,6 +1,6 @@
-/* blocks.c - see blocks.h: heads, attention and positions in plain operators, as exporters write
- * them. Sequence and batch sizes are never named in a shape: Reshape's 0 copies them, so that
- * they can stay symbolic.
+/* blocks.c - builds what transformers share: heads, attention and positions in plain operators, as
+ * exporters write them. Sequence and batch sizes are never named in a shape: Reshape's 0 copies
+ * them, so that they can stay symbolic.
  *
  * Calls that add a node or a constant are never nested twice in one argument list: C leaves
  * their order open, and a model shall be the same file from every compiler. */
@@ -112,14 +112,4 @@ int assay__zoo_divides(const char *model, const char *divisor_name, int64_t divi
     if (divisor > 0 && value % divisor == 0) return 0;
     return assay_error_set(error, ASSAY_EINVAL, "%s: %s=%lld does not divide %s=%lld", model,
                            divisor_name, (long long)divisor, value_name, (long long)value);
-}
-
-int assay__zoo_numbers(struct assay__zoo_params *params, const struct assay__zoo_number *numbers,
-                       size_t count, struct assay_error *error)
-{
-    int code = 0;
-    for (size_t i = 0; i < count && !code; i++)
-        code = assay__zoo_param_int(params, numbers[i].key, numbers[i].otherwise, numbers[i].low,
-                                    numbers[i].high, numbers[i].value, error);
-    return code;
 }

@@ -37,21 +37,13 @@ const char *assay__zoo_causal_mask(struct assay__net *net, const char *query_pos
 int assay__zoo_divides(const char *model, const char *divisor_name, int64_t divisor,
                        const char *value_name, int64_t value, struct assay_error *error);
 
-/** One whole-number parameter and where it goes; for builders that have many. */
-struct assay__zoo_number {
-    const char *key;
-    int64_t otherwise, low, high;
-    int64_t *value;
-};
-int assay__zoo_numbers(struct assay__zoo_params *params, const struct assay__zoo_number *numbers,
-                       size_t count, struct assay_error *error);
-
 /* Limits of the builders' parameters: far above any network that exists, far below what
  * overflows. */
 enum {
     ASSAY__ZOO_BATCH = 65536,
     ASSAY__ZOO_LAYERS = 1024,
     ASSAY__ZOO_WIDTH = 1 << 17,
+    ASSAY__ZOO_FFN = 8 * ASSAY__ZOO_WIDTH,
     ASSAY__ZOO_HEADS = 4096,
     ASSAY__ZOO_SEQUENCE = 1 << 22,
     ASSAY__ZOO_VOCABULARY = 1 << 22

@@ -10,6 +10,7 @@
  * sensory synapses; its output is the first `outputs` units (ncps gives all of them).
  * Dense: one cell of `units` behind a backbone of linear layers and 1.7159 tanh(0.666 x). */
 #include "zoo/ncp_net.h"
+#include "zoo/zoo_models.h"
 
 #include "base/text.h"
 
@@ -309,20 +310,32 @@ static int read_backbone(struct assay__ncp_net *ncp, const char *units, int64_t 
     return 0;
 }
 
-int assay__zoo_cfc(struct assay__zoo_params *params, struct assay__model *model,
-                   struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     static const struct assay__ncp_cell cell = {"CfC", prepare, step, output};
     struct assay__ncp_net ncp = {.cell = &cell};
-    const char *backbone_units = NULL;
-    int64_t layers = -1;
-    int code = assay__zoo_param_choice(params, "mode", "default|no_gate|pure", 0, &ncp.mode, error);
-    if (!code) code = assay__zoo_param_text(params, "backbone_units", &backbone_units, error);
-    if (!code)
-        code = assay__zoo_param_int(params, "backbone_layers", -1, 0, ASSAY__NCP_LAYERS, &layers,
-                                    error);
+    const char *backbone_units = assay__zoo_text(params, "backbone_units");
+    int64_t layers = assay__zoo_int_or(params, "backbone_layers", -1);
     bool dense = backbone_units || layers >= 0;
-    if (!code && dense) code = read_backbone(&ncp, backbone_units, layers, error);
-    if (!code) code = assay__ncp_params(&ncp, params, dense, error);
+    ncp.mode = assay__zoo_choice(params, "mode");
+    int code = dense ? read_backbone(&ncp, backbone_units, layers, error) : 0;
+    if (!code) code = assay__ncp_read_params(&ncp, params, dense, error);
     return code ? code : assay__ncp_build(&ncp, model, "cfc", error);
 }
+
+static const struct assay__zoo_param declared[] = {
+    {"mode", ASSAY__ZOO_CHOICE, "default", "default|no_gate|pure", 0, 0,
+     "how the two branches are combined"},
+    {"backbone_units", ASSAY__ZOO_TEXT, "64x32", NULL, 0, 0,
+     "widths of the backbone; dense, without a wiring"},
+    {"backbone_layers", ASSAY__ZOO_INTEGER, "", NULL, 0, ASSAY__NCP_LAYERS,
+     "layers of the backbone; dense, without a wiring"},
+    {0},
+};
+
+const struct assay__zoo_entry assay__zoo_cfc = {
+    "cfc",
+    "Closed-form continuous-time network, wired as a Neural Circuit Policy or dense",
+    {assay__ncp_wiring_params, declared, assay__ncp_time_params},
+    build};

@@ -1,23 +1,28 @@
-/* decoder.c - see decoder.h. Positions come from the length of the past, so that one graph
- * serves any step; the mask is made once and used by every layer. With tied embeddings the
- * logits are a Gemm with the transposed table, so that the file and the session hold the table
- * once. */
+/* decoder.c - builds the inputs, cache and outputs of a decoder. Positions come from the length of
+ * the past, so that one graph serves any step; the mask is made once and used by every layer. With
+ * tied embeddings the logits are a Gemm with the transposed table, so that the file and the session
+ * hold the table once. */
 #include "zoo/decoder.h"
 
-int assay__decoder_params(struct assay__zoo_params *params, const char *model,
-                          struct assay__decoder *decoder, struct assay_error *error)
+const struct assay__zoo_param assay__decoder_params[] = {
+    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
+    {"seq", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_SEQUENCE,
+     "length of the sequence"},
+    {"past", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 0, ASSAY__ZOO_SEQUENCE, "length of the cache"},
+    {"phase", ASSAY__ZOO_CHOICE, "both", "both|prefill|decode", 0, 0,
+     "which part of a generation: any, the prompt, one token"},
+    {"logits", ASSAY__ZOO_CHOICE, "all", "all|last", 0, 0, "of all positions or of the last one"},
+    {0},
+};
+
+int assay__decoder_read_params(struct assay__zoo_params *params, const char *model,
+                               struct assay__decoder *decoder, struct assay_error *error)
 {
-    const struct assay__zoo_number numbers[] = {
-        {"batch", -1, 1, ASSAY__ZOO_BATCH, &decoder->batch},
-        {"seq", -1, 1, ASSAY__ZOO_SEQUENCE, &decoder->seq},
-        {"past", -1, 0, ASSAY__ZOO_SEQUENCE, &decoder->past}};
-    int code = assay__zoo_numbers(params, numbers, 3, error);
-    if (!code)
-        code = assay__zoo_param_choice(params, "phase", "both|prefill|decode", ASSAY__DECODER_BOTH,
-                                       &decoder->phase, error);
-    if (!code)
-        code = assay__zoo_param_choice(params, "logits", "all|last", 0, &decoder->last_only, error);
-    if (code) return code;
+    decoder->batch = assay__zoo_int(params, "batch");
+    decoder->seq = assay__zoo_int(params, "seq");
+    decoder->past = assay__zoo_int(params, "past");
+    decoder->phase = assay__zoo_choice(params, "phase");
+    decoder->last_only = assay__zoo_choice(params, "logits");
     if (decoder->phase == ASSAY__DECODER_PREFILL && decoder->past >= 0)
         return assay_error_set(error, ASSAY_EINVAL, "%s: phase=prefill has no past", model);
     if (decoder->phase == ASSAY__DECODER_DECODE && decoder->seq > 1)

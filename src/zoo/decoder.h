@@ -27,8 +27,10 @@ struct assay__decoder {
     struct assay__net *net;
 };
 
-int assay__decoder_params(struct assay__zoo_params *params, const char *model,
-                          struct assay__decoder *decoder, struct assay_error *error);
+/** The parameters that are not sizes, and the reading of them. */
+extern const struct assay__zoo_param assay__decoder_params[];
+int assay__decoder_read_params(struct assay__zoo_params *params, const char *model,
+                               struct assay__decoder *decoder, struct assay_error *error);
 /** Are the sizes possible: heads in width, kv_heads in heads, the sequence in the positions. */
 int assay__decoder_check(const char *model, const struct assay__decoder *decoder,
                          struct assay_error *error);

@@ -1,7 +1,7 @@
 /* efficientnet.c - EfficientNet-B0 (Tan and Le, arXiv 1905.11946), torchvision's layout: inverted
  * residuals with squeeze and excitation (squeezed to a quarter of the block's input) and SiLU.
  * 5,288,548 trainable parameters with 1,000 classes. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 struct stage {
@@ -58,16 +58,14 @@ static void block(struct assay__vision *vision, const char *name, const struct s
     assay__net_pop(net);
 }
 
-int assay__zoo_efficientnet_b0(struct assay__zoo_params *params, struct assay__model *model,
-                               struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     static const struct stage stages[] = {{1, 3, 1, 16, 1}, {6, 3, 2, 24, 2},  {6, 5, 2, 40, 2},
                                           {6, 3, 2, 80, 3}, {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4},
                                           {6, 3, 1, 320, 1}};
     struct assay__vision vision;
-    int code = assay__vision_params(params, &vision, 1000, 224, 1, error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (code) return code;
+    assay__vision_read_params(params, &vision);
     assay__vision_begin(&vision, model, "efficientnet-b0", error);
     assay__vision_conv(&vision, &(struct assay__conv){.conv = "features.0.0",
                                                       .norm = "features.0.1",
@@ -92,3 +90,9 @@ int assay__zoo_efficientnet_b0(struct assay__zoo_params *params, struct assay__m
     assay__vision_pool_flatten(&vision);
     return assay__vision_classify(&vision, "classifier.1", 1280);
 }
+
+const struct assay__zoo_entry assay__zoo_efficientnet_b0 = {
+    "efficientnet-b0",
+    "EfficientNet-B0, image classification, 5.3 M parameters",
+    {assay__vision_params},
+    build};

@@ -7,7 +7,7 @@
  * Weights: every matrix keeps variance one, the last of each residual branch is scaled by
  * 1/sqrt(2 layers), as the paper does, so that the sum of all branches has a variance of about
  * one whatever the depth. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 
 #include "zoo/decoder.h"
 
@@ -20,31 +20,42 @@ struct gpt2 {
     int64_t ffn, context;
 };
 
+static const struct assay__zoo_param sizes_param[] = {
+    {"size", ASSAY__ZOO_CHOICE, "124m", "124m=small|355m=medium|774m=large|1.5b=xl", 0, 0,
+     "the published sizes"},
+    {0},
+};
+
+static const struct assay__zoo_param declared[] = {
+    {"layers", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_LAYERS, "number of layers"},
+    {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, ASSAY__ZOO_WIDTH, "width of the layers"},
+    {"heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS, "attention heads"},
+    {"ffn", ASSAY__ZOO_INTEGER, "3072", NULL, 1, ASSAY__ZOO_FFN,
+     "width of the feed-forward network"},
+    {"vocab", ASSAY__ZOO_INTEGER, "50257", NULL, 1, ASSAY__ZOO_VOCABULARY,
+     "words of the vocabulary"},
+    {"context", ASSAY__ZOO_INTEGER, "1024", NULL, 1, ASSAY__ZOO_SEQUENCE,
+     "rows of the position table"},
+    {0},
+};
+
 static int read_params(struct assay__zoo_params *params, struct gpt2 *gpt2,
                        struct assay_error *error)
 {
     static const int64_t sizes[][3] = {
         {12, 768, 12}, {24, 1024, 16}, {36, 1280, 20}, {48, 1600, 25}}; /* layers, width, heads */
     struct assay__decoder *decoder = &gpt2->decoder;
-    int size = 0;
-    int code = assay__zoo_param_choice(params, "size", "124m|355m|774m|1.5b|small|medium|large|xl",
-                                       0, &size, error);
-    if (code) return code;
-    const int64_t *chosen = sizes[size % 4];
-    const struct assay__zoo_number numbers[] = {
-        {"layers", chosen[0], 1, ASSAY__ZOO_LAYERS, &decoder->layers},
-        {"width", chosen[1], 1, ASSAY__ZOO_WIDTH, &decoder->width},
-        {"heads", chosen[2], 1, ASSAY__ZOO_HEADS, &decoder->heads},
-        {"ffn", -1, 1, 8 * (int64_t)ASSAY__ZOO_WIDTH, &gpt2->ffn},
-        {"vocab", 50257, 1, ASSAY__ZOO_VOCABULARY, &decoder->vocab},
-        {"context", 1024, 1, ASSAY__ZOO_SEQUENCE, &gpt2->context}};
-    code = assay__zoo_numbers(params, numbers, sizeof numbers / sizeof numbers[0], error);
-    if (!code) code = assay__decoder_params(params, "gpt2", decoder, error);
-    if (!code) code = assay__zoo_params_done(params, error);
+    const int64_t *size = sizes[assay__zoo_choice(params, "size")];
+    decoder->layers = assay__zoo_int_or(params, "layers", size[0]);
+    decoder->width = assay__zoo_int_or(params, "width", size[1]);
+    decoder->heads = assay__zoo_int_or(params, "heads", size[2]);
+    decoder->vocab = assay__zoo_int(params, "vocab");
+    gpt2->ffn = assay__zoo_int_or(params, "ffn", 4 * decoder->width);
+    gpt2->context = assay__zoo_int(params, "context");
+    int code = assay__decoder_read_params(params, "gpt2", decoder, error);
     if (!code)
         code = assay__zoo_divides("gpt2", "heads", decoder->heads, "width", decoder->width, error);
     if (code) return code;
-    if (gpt2->ffn < 0) gpt2->ffn = 4 * decoder->width;
     decoder->kv_heads = decoder->heads;
     decoder->head_dim = decoder->width / decoder->heads;
     decoder->longest = gpt2->context;
@@ -106,8 +117,8 @@ static const char *block(struct assay__net *net, struct gpt2 *gpt2, const char *
     return x;
 }
 
-int assay__zoo_gpt2(struct assay__zoo_params *params, struct assay__model *model,
-                    struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     struct gpt2 gpt2 = {0};
     struct assay__net net;
@@ -129,3 +140,9 @@ int assay__zoo_gpt2(struct assay__zoo_params *params, struct assay__model *model
     assay__decoder_outputs(&gpt2.decoder, x, wte, true);
     return assay__net_end(&net);
 }
+
+const struct assay__zoo_entry assay__zoo_gpt2 = {
+    "gpt2",
+    "GPT-2, text decoder with a key-value cache, 124 M to 1.5 G parameters",
+    {sizes_param, assay__decoder_params, declared},
+    build};

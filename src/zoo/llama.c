@@ -7,7 +7,7 @@
  * kv, 1, d, t], so that the cache is never repeated in memory. The frequencies are
  * theta^(-2i/d), computed from a Range (they are not parameters); the stretched frequencies of
  * Llama 3.1 and later for long contexts are not applied: the same cost, other numbers. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 
 #include "zoo/decoder.h"
 
@@ -26,7 +26,6 @@ struct llama {
     const char *cos, *sin; /* [s, head_dim] */
 };
 
-#define SIZE_NAMES "15m|110m|1.1b|1b|3b|7b|8b|13b|70b"
 static const struct size sizes[] = {
     {6, 288, 6, 6, 768, 32000, 1, 1e4},       /* 15,191,712: stories15M */
     {12, 768, 12, 12, 2048, 32000, 1, 1e4},   /* 109,529,856: stories110M */
@@ -37,6 +36,29 @@ static const struct size sizes[] = {
     {32, 4096, 32, 8, 14336, 128256, 0, 5e5}, /* 8,030,261,248: Llama 3 8B */
     {40, 5120, 40, 40, 13824, 32000, 0, 1e4}, /* 13,015,864,320: Llama 2 13B */
     {80, 8192, 64, 8, 28672, 128256, 0, 5e5}, /* 70,553,706,496: Llama 3 70B */
+};
+
+static const struct assay__zoo_param sizes_param[] = {
+    {"size", ASSAY__ZOO_CHOICE, "110m", "15m|110m|1.1b|1b|3b|7b|8b|13b|70b", 0, 0,
+     "sizes of published models"},
+    {0},
+};
+
+static const struct assay__zoo_param declared[] = {
+    {"layers", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_LAYERS, "number of layers"},
+    {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, ASSAY__ZOO_WIDTH, "width of the layers"},
+    {"heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS, "attention heads"},
+    {"kv_heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS,
+     "heads of keys and values; divides heads"},
+    {"head_dim", ASSAY__ZOO_INTEGER, "64", NULL, 1, ASSAY__ZOO_WIDTH, "numbers per head"},
+    {"ffn", ASSAY__ZOO_INTEGER, "2048", NULL, 1, ASSAY__ZOO_FFN,
+     "width of the feed-forward network"},
+    {"vocab", ASSAY__ZOO_INTEGER, "32000", NULL, 1, ASSAY__ZOO_VOCABULARY,
+     "words of the vocabulary"},
+    {"tied", ASSAY__ZOO_INTEGER, "1", NULL, 0, 1, "1: one table for words and logits"},
+    {"theta", ASSAY__ZOO_NUMBER, "10000", NULL, 1, 1e12, "base of the rotary frequencies"},
+    {"epsilon", ASSAY__ZOO_NUMBER, "1e-5", NULL, 0, 1, "of the norms"},
+    {0},
 };
 
 static int check(const struct llama *llama, struct assay_error *error)
@@ -54,30 +76,21 @@ static int read_params(struct assay__zoo_params *params, struct llama *llama,
                        struct assay_error *error)
 {
     struct assay__decoder *decoder = &llama->decoder;
-    int index = 0;
-    int code = assay__zoo_param_choice(params, "size", SIZE_NAMES, 1, &index, error);
-    if (code) return code;
-    const struct size *size = &sizes[index];
-    const struct assay__zoo_number numbers[] = {
-        {"layers", size->layers, 1, ASSAY__ZOO_LAYERS, &decoder->layers},
-        {"width", size->width, 1, ASSAY__ZOO_WIDTH, &decoder->width},
-        {"heads", size->heads, 1, ASSAY__ZOO_HEADS, &decoder->heads},
-        {"kv_heads", -1, 1, ASSAY__ZOO_HEADS, &decoder->kv_heads},
-        {"head_dim", -1, 1, ASSAY__ZOO_WIDTH, &decoder->head_dim},
-        {"ffn", size->ffn, 1, 8 * (int64_t)ASSAY__ZOO_WIDTH, &llama->ffn},
-        {"vocab", size->vocab, 1, ASSAY__ZOO_VOCABULARY, &decoder->vocab},
-        {"tied", size->tied, 0, 1, &llama->tied}};
-    code = assay__zoo_numbers(params, numbers, sizeof numbers / sizeof numbers[0], error);
-    if (!code)
-        code = assay__zoo_param_number(params, "theta", size->theta, 1, 1e12, &llama->theta, error);
-    if (!code)
-        code = assay__zoo_param_number(params, "epsilon", 1e-5, 0, 1, &llama->epsilon, error);
-    if (!code) code = assay__decoder_params(params, "llama", decoder, error);
-    if (!code) code = assay__zoo_params_done(params, error);
+    const struct size *size = &sizes[assay__zoo_choice(params, "size")];
+    decoder->layers = assay__zoo_int_or(params, "layers", size->layers);
+    decoder->width = assay__zoo_int_or(params, "width", size->width);
+    decoder->heads = assay__zoo_int_or(params, "heads", size->heads);
+    decoder->vocab = assay__zoo_int_or(params, "vocab", size->vocab);
+    llama->ffn = assay__zoo_int_or(params, "ffn", size->ffn);
+    llama->tied = assay__zoo_int_or(params, "tied", size->tied);
+    llama->theta = assay__zoo_number_or(params, "theta", size->theta);
+    llama->epsilon = assay__zoo_number(params, "epsilon");
+    int code = assay__decoder_read_params(params, "llama", decoder, error);
     if (code) return code;
     /* the size's own grouping, unless the heads were changed without it */
-    if (decoder->kv_heads < 0)
-        decoder->kv_heads = decoder->heads == size->heads ? size->kv_heads : decoder->heads;
+    decoder->kv_heads = assay__zoo_int_or(
+        params, "kv_heads", decoder->heads == size->heads ? size->kv_heads : decoder->heads);
+    decoder->head_dim = assay__zoo_int_or(params, "head_dim", -1);
     if (decoder->head_dim < 0) {
         code = assay__zoo_divides("llama", "heads", decoder->heads, "width", decoder->width, error);
         if (code) return code;
@@ -208,8 +221,8 @@ static const char *block(struct assay__net *net, struct llama *llama, const char
     return x;
 }
 
-int assay__zoo_llama(struct assay__zoo_params *params, struct assay__model *model,
-                     struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     struct llama llama = {0};
     struct assay__net net;
@@ -233,3 +246,9 @@ int assay__zoo_llama(struct assay__zoo_params *params, struct assay__model *mode
     assay__decoder_outputs(&llama.decoder, x, head, llama.tied);
     return assay__net_end(&net);
 }
+
+const struct assay__zoo_entry assay__zoo_llama = {
+    "llama",
+    "Llama-shaped text decoder (grouped-query attention, RoPE, RMS norm, SwiGLU)",
+    {sizes_param, assay__decoder_params, declared},
+    build};

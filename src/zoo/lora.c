@@ -2,7 +2,7 @@
  * (alpha/rank) (x A) B, W d × d, A d × rank, B rank × d. d² + 2 d rank parameters. merged=1 is
  * the layer after merging, one matrix of the size of W (drawn, not computed: the same cost,
  * other numbers). */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 
@@ -13,33 +13,38 @@ struct lora {
     double alpha;
 };
 
+static const struct assay__zoo_param declared[] = {
+    {"size", ASSAY__ZOO_CHOICE, "small", "small|medium|large", 0, 0,
+     "d and rank: 768 and 8, 2048 and 16, 4096 and 64"},
+    {"d", ASSAY__ZOO_INTEGER, "768", NULL, 1, ASSAY__ZOO_WIDTH, "width of the layer"},
+    {"rank", ASSAY__ZOO_INTEGER, "8", NULL, 1, ASSAY__ZOO_WIDTH, "rank of the adapter; at most d"},
+    {"alpha", ASSAY__ZOO_NUMBER, "16", NULL, 1e-6, 1e6,
+     "scale of the adapter, twice the rank unless given"},
+    {"batch", ASSAY__ZOO_INTEGER, "1", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
+    {"seq", ASSAY__ZOO_INTEGER, "128", NULL, 1, ASSAY__ZOO_SEQUENCE, "length of the sequence"},
+    {"merged", ASSAY__ZOO_INTEGER, "0", NULL, 0, 1, "1: one matrix, as after merging"},
+    {0},
+};
+
 static int read_params(struct assay__zoo_params *params, struct lora *lora,
                        struct assay_error *error)
 {
     static const int64_t sizes[][2] = {{768, 8}, {2048, 16}, {4096, 64}};
-    int size = 0;
-    int code = assay__zoo_param_choice(params, "size", "small|medium|large", 0, &size, error);
-    if (code) return code;
-    const struct assay__zoo_number numbers[] = {
-        {"d", sizes[size][0], 1, ASSAY__ZOO_WIDTH, &lora->d},
-        {"rank", sizes[size][1], 1, ASSAY__ZOO_WIDTH, &lora->rank},
-        {"batch", 1, 1, ASSAY__ZOO_BATCH, &lora->batch},
-        {"seq", 128, 1, ASSAY__ZOO_SEQUENCE, &lora->seq},
-        {"merged", 0, 0, 1, &lora->merged}};
-    code = assay__zoo_numbers(params, numbers, sizeof numbers / sizeof numbers[0], error);
+    const int64_t *size = sizes[assay__zoo_choice(params, "size")];
+    lora->d = assay__zoo_int_or(params, "d", size[0]);
+    lora->rank = assay__zoo_int_or(params, "rank", size[1]);
+    lora->batch = assay__zoo_int(params, "batch");
+    lora->seq = assay__zoo_int(params, "seq");
+    lora->merged = assay__zoo_int(params, "merged");
     /* the custom: alpha is twice the rank */
-    if (!code)
-        code = assay__zoo_param_number(params, "alpha", 2 * (double)lora->rank, 1e-6, 1e6,
-                                       &lora->alpha, error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (!code && lora->rank > lora->d)
-        code = assay_error_set(error, ASSAY_EINVAL, "lora: rank=%lld is larger than d=%lld",
-                               (long long)lora->rank, (long long)lora->d);
-    return code;
+    lora->alpha = assay__zoo_number_or(params, "alpha", 2 * (double)lora->rank);
+    if (lora->rank <= lora->d) return 0;
+    return assay_error_set(error, ASSAY_EINVAL, "lora: rank=%lld is larger than d=%lld",
+                           (long long)lora->rank, (long long)lora->d);
 }
 
-int assay__zoo_lora(struct assay__zoo_params *params, struct assay__model *model,
-                    struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     struct lora lora = {0};
     struct assay__net net;
@@ -69,3 +74,6 @@ int assay__zoo_lora(struct assay__zoo_params *params, struct assay__model *model
     assay__net_output(&net, assay__zoo_rename(&net, y, "output"), "output", ASSAY__FLOAT32, dims);
     return assay__net_end(&net);
 }
+
+const struct assay__zoo_entry assay__zoo_lora = {
+    "lora", "Linear layer with a low-rank adapter", {declared}, build};

@@ -11,6 +11,7 @@
  * implicit=1 is ncps' implicit_param_constraints: w, C and g went through a softplus, which is
  * folded into the weights here. */
 #include "zoo/ncp_net.h"
+#include "zoo/zoo_models.h"
 
 #include <stdlib.h>
 
@@ -185,17 +186,27 @@ static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
     io->y = output(ncp, v);
 }
 
-int assay__zoo_ltc(struct assay__zoo_params *params, struct assay__model *model,
-                   struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     static const struct assay__ncp_cell cell = {"LTC", prepare, step, output};
     struct assay__ncp_net ncp = {.cell = &cell};
-    int implicit = 0;
-    int code = assay__zoo_param_int(params, "unfolds", 6, 1, 64, &ncp.unfolds, error);
-    if (!code)
-        code = assay__zoo_param_number(params, "epsilon", 1e-8, 1e-30, 1, &ncp.epsilon, error);
-    if (!code) code = assay__zoo_param_choice(params, "implicit", "0|1", 0, &implicit, error);
-    ncp.implicit = implicit == 1;
-    if (!code) code = assay__ncp_params(&ncp, params, false, error);
+    ncp.unfolds = assay__zoo_int(params, "unfolds");
+    ncp.epsilon = assay__zoo_number(params, "epsilon");
+    ncp.implicit = assay__zoo_choice(params, "implicit") == 1;
+    int code = assay__ncp_read_params(&ncp, params, false, error);
     return code ? code : assay__ncp_build(&ncp, model, "ltc", error);
 }
+
+static const struct assay__zoo_param declared[] = {
+    {"unfolds", ASSAY__ZOO_INTEGER, "6", NULL, 1, 64, "solver steps per time step"},
+    {"epsilon", ASSAY__ZOO_NUMBER, "1e-8", NULL, 1e-30, 1, "added to what is divided by"},
+    {"implicit", ASSAY__ZOO_CHOICE, "0", "0|1", 0, 0, "1: weights kept positive by a softplus"},
+    {0},
+};
+
+const struct assay__zoo_entry assay__zoo_ltc = {
+    "ltc",
+    "Liquid time-constant network, wired as a Neural Circuit Policy",
+    {assay__ncp_wiring_params, declared, assay__ncp_time_params},
+    build};

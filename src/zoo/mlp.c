@@ -1,10 +1,8 @@
 /* mlp.c - a multi-layer perceptron: `layers` hidden layers of `width`, each a Gemm and an
  * activation, and a last Gemm. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
-
-#define ACTIVATIONS "relu|tanh|sigmoid|gelu|silu"
 
 static const char *activate(struct assay__net *net, const char *x, int kind)
 {
@@ -17,26 +15,19 @@ static const char *activate(struct assay__net *net, const char *x, int kind)
     }
 }
 
-int assay__zoo_mlp(struct assay__zoo_params *params, struct assay__model *model,
-                   struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     /* What keeps the variance through an activation: 1 / E[f(x)²], x of N(0, 1), for the bounded
      * ones. relu halves every variance. gelu and silu halve a large one and more than halve a small
      * one: with more than 2 a variance above 1 would grow without end, with 2 it falls to where the
      * biases hold it. */
     static const double gains[] = {2, 2.5, 3.4, 2, 2};
-    int64_t layers = 0, width = 0, inputs = 0, outputs = 0, batch = 0;
-    int kind = 0;
+    int64_t layers = assay__zoo_int(params, "layers"), width = assay__zoo_int(params, "width"),
+            inputs = assay__zoo_int(params, "inputs"), outputs = assay__zoo_int(params, "outputs"),
+            batch = assay__zoo_int(params, "batch");
+    int kind = assay__zoo_choice(params, "activation");
     struct assay__net net;
-    const struct assay__zoo_number numbers[] = {{"layers", 3, 0, ASSAY__ZOO_LAYERS, &layers},
-                                                {"width", 256, 1, ASSAY__ZOO_WIDTH, &width},
-                                                {"inputs", 64, 1, ASSAY__ZOO_WIDTH, &inputs},
-                                                {"outputs", 10, 1, ASSAY__ZOO_WIDTH, &outputs},
-                                                {"batch", -1, 1, ASSAY__ZOO_BATCH, &batch}};
-    int code = assay__zoo_numbers(params, numbers, 5, error);
-    if (!code) code = assay__zoo_param_choice(params, "activation", ACTIVATIONS, 0, &kind, error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (code) return code;
     assay__net_begin(&net, model, "mlp", 10, error);
     const char *rows = assay__net_dim(&net, batch, "batch");
     const char *x = assay__net_input(&net, "input", ASSAY__FLOAT32,
@@ -56,3 +47,16 @@ int assay__zoo_mlp(struct assay__zoo_params *params, struct assay__model *model,
                       assay__net_text(&net, "%s,%lld", rows, (long long)outputs));
     return assay__net_end(&net);
 }
+
+static const struct assay__zoo_param declared[] = {
+    {"layers", ASSAY__ZOO_INTEGER, "3", NULL, 0, ASSAY__ZOO_LAYERS, "hidden layers"},
+    {"width", ASSAY__ZOO_INTEGER, "256", NULL, 1, ASSAY__ZOO_WIDTH, "width of the hidden layers"},
+    {"inputs", ASSAY__ZOO_INTEGER, "64", NULL, 1, ASSAY__ZOO_WIDTH, "inputs"},
+    {"outputs", ASSAY__ZOO_INTEGER, "10", NULL, 1, ASSAY__ZOO_WIDTH, "outputs"},
+    {"activation", ASSAY__ZOO_CHOICE, "relu", "relu|tanh|sigmoid|gelu|silu", 0, 0,
+     "after each hidden layer"},
+    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
+    {0},
+};
+
+const struct assay__zoo_entry assay__zoo_mlp = {"mlp", "Multi-layer perceptron", {declared}, build};

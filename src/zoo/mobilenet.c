@@ -1,7 +1,7 @@
 /* mobilenet.c - MobileNetV2 (Sandler et al., arXiv 1801.04381) and MobileNetV3-Small (Howard et
  * al., arXiv 1905.02244), torchvision's layouts: inverted residuals, 1 × 1 up, depthwise, 1 × 1
  * down without an activation. With 1,000 classes 3,504,872 and 2,542,856 trainable parameters. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 struct residual {
@@ -82,17 +82,15 @@ static void conv_act(struct assay__vision *vision, int feature, int64_t in, int6
                                                      .epsilon = epsilon});
 }
 
-int assay__zoo_mobilenetv2(struct assay__zoo_params *params, struct assay__model *model,
-                           struct assay_error *error)
+static int build_v2(struct assay__zoo_params *params, struct assay__model *model,
+                    struct assay_error *error)
 {
     static const struct {
         int expand, out, count, stride;
     } stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                   {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
     struct assay__vision vision;
-    int code = assay__vision_params(params, &vision, 1000, 224, 1, error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (code) return code;
+    assay__vision_read_params(params, &vision);
     assay__vision_begin(&vision, model, "mobilenetv2", error);
     conv_act(&vision, 0, 3, 32, 3, 2, ASSAY__ACT_RELU6, 1e-5);
     int64_t in = 32;
@@ -116,8 +114,8 @@ int assay__zoo_mobilenetv2(struct assay__zoo_params *params, struct assay__model
     return assay__vision_classify(&vision, "classifier.1", 1280);
 }
 
-int assay__zoo_mobilenetv3_small(struct assay__zoo_params *params, struct assay__model *model,
-                                 struct assay_error *error)
+static int build_v3_small(struct assay__zoo_params *params, struct assay__model *model,
+                          struct assay_error *error)
 {
     /* squeezed: a quarter of the expanded channels, rounded to a multiple of 8 (not down by more
      * than a tenth) */
@@ -129,9 +127,7 @@ int assay__zoo_mobilenetv3_small(struct assay__zoo_params *params, struct assay_
                 {5, 120, 48, 32, 1, true},  {5, 144, 48, 40, 1, true}, {5, 288, 96, 72, 2, true},
                 {5, 576, 96, 144, 1, true}, {5, 576, 96, 144, 1, true}};
     struct assay__vision vision;
-    int code = assay__vision_params(params, &vision, 1000, 224, 1, error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (code) return code;
+    assay__vision_read_params(params, &vision);
     assay__vision_begin(&vision, model, "mobilenetv3-small", error);
     conv_act(&vision, 0, 3, 16, 3, 2, ASSAY__ACT_HARD_SWISH, 1e-3);
     int64_t in = 16;
@@ -157,3 +153,15 @@ int assay__zoo_mobilenetv3_small(struct assay__zoo_params *params, struct assay_
     vision.x = assay__vision_act(&vision.net, ASSAY__ACT_HARD_SWISH, vision.x);
     return assay__vision_classify(&vision, "classifier.3", 1024);
 }
+
+const struct assay__zoo_entry assay__zoo_mobilenetv2 = {
+    "mobilenetv2",
+    "MobileNetV2, image classification, 3.5 M parameters",
+    {assay__vision_params},
+    build_v2};
+
+const struct assay__zoo_entry assay__zoo_mobilenetv3_small = {
+    "mobilenetv3-small",
+    "MobileNetV3-Small, image classification, 2.5 M parameters",
+    {assay__vision_params},
+    build_v3_small};

@@ -1,5 +1,6 @@
-/* model_open.c - see open.h. What exists as a file is a file, also when the zoo has a model of that
- * name: the user can always write ./name, and a name that is no file cannot be meant as one. */
+/* model_open.c - opens a model by its path or its name in the zoo. What exists as a file is a file,
+ * also when the zoo has a model of that name: the user can always write ./name, and a name that is
+ * no file cannot be meant as one. */
 #include "zoo/model_open.h"
 
 #include "base/file.h"
@@ -7,16 +8,6 @@
 #include "zoo/zoo.h"
 
 #include <string.h>
-
-/* A name with a slash or a known ending is a path: the zoo has nothing to say of it. */
-static bool looks_like_path(const char *name)
-{
-    static const char *const endings[] = {".onnx", ".mlmodel", ".mlpackage", ".pb"};
-    if (strchr(name, '/')) return true;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (strstr(name, endings[i])) return true;
-    return false;
-}
 
 int assay__model_open(const char *name, struct assay__model **model, bool *zoo,
                       struct assay_error *error)
@@ -29,7 +20,8 @@ int assay__model_open(const char *name, struct assay__model **model, bool *zoo,
     }
     struct assay_error detail = {0};
     int code = assay__model_load(name, model, &detail);
-    if (code == ASSAY_ENOTFOUND && !looks_like_path(name)) {
+    /* with a slash or a known ending it is a path: the zoo has nothing to say of it */
+    if (code == ASSAY_ENOTFOUND && !strchr(name, '/') && !assay__model_file_named(name)) {
         struct assay_error zoo_says = {0}; /* that there is none of that name, and the nearest */
         assay__zoo_build(name, model, &zoo_says);
         return assay_error_set(error, code, "%s; %s", detail.message, zoo_says.message);

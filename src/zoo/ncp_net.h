@@ -7,7 +7,6 @@
 #ifndef ASSAY_ZOO_NCP_NET_H
 #define ASSAY_ZOO_NCP_NET_H
 
-#include "zoo/builders.h"
 #include "zoo/net.h"
 #include "zoo/safetensors.h"
 #include "zoo/wiring.h"
@@ -56,9 +55,11 @@ struct assay__ncp_cell {
     const char *(*output)(struct assay__ncp_net *ncp, const char *h);
 };
 
-/** Reads the parameters that both cells have. The cell reads its own before. */
-int assay__ncp_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense,
-                      struct assay_error *error);
+/** The parameters that both cells have, listed before and after the cell's own, and the reading of
+ *  them. */
+extern const struct assay__zoo_param assay__ncp_wiring_params[], assay__ncp_time_params[];
+int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense,
+                           struct assay_error *error);
 /** Builds all of it. */
 int assay__ncp_build(struct assay__ncp_net *ncp, struct assay__model *model, const char *name,
                      struct assay_error *error);

@@ -5,6 +5,43 @@
 
 #include <string.h>
 
+const struct assay__zoo_param assay__ncp_wiring_params[] = {
+    {"units", ASSAY__ZOO_INTEGER, "64", NULL, 1, ASSAY__WIRING_MOST, "neurons"},
+    {"outputs", ASSAY__ZOO_INTEGER, "16", NULL, 1, ASSAY__WIRING_MOST,
+     "outputs: motor neurons of an NCP"},
+    {"inputs", ASSAY__ZOO_INTEGER, "32", NULL, 1, ASSAY__WIRING_MOST, "inputs: sensory neurons"},
+    {"wiring", ASSAY__ZOO_CHOICE, "autoncp", "autoncp|ncp|random|full", 0, 0,
+     "how the neurons are connected"},
+    {"sparsity", ASSAY__ZOO_NUMBER, "0.5", NULL, 0, 1, "share of synapses that are left out"},
+    {"seed", ASSAY__ZOO_INTEGER, "22222", NULL, 0, (double)INT64_MAX,
+     "of the wiring; random and full: 1111 unless given"},
+    {"inter", ASSAY__ZOO_INTEGER, "", NULL, 1, ASSAY__WIRING_MOST, "wiring=ncp: inter neurons"},
+    {"command", ASSAY__ZOO_INTEGER, "", NULL, 1, ASSAY__WIRING_MOST, "wiring=ncp: command neurons"},
+    {"motor", ASSAY__ZOO_INTEGER, "", NULL, 1, ASSAY__WIRING_MOST, "wiring=ncp: motor neurons"},
+    {"sensory_fanout", ASSAY__ZOO_INTEGER, "", NULL, 0, ASSAY__WIRING_MOST,
+     "wiring=ncp: synapses from each sensory neuron"},
+    {"inter_fanout", ASSAY__ZOO_INTEGER, "", NULL, 0, ASSAY__WIRING_MOST,
+     "wiring=ncp: synapses from each inter neuron"},
+    {"recurrent_command", ASSAY__ZOO_INTEGER, "", NULL, 0, 1 << 20,
+     "wiring=ncp: synapses among command neurons"},
+    {"motor_fanin", ASSAY__ZOO_INTEGER, "", NULL, 0, ASSAY__WIRING_MOST,
+     "wiring=ncp: synapses to each motor neuron"},
+    {0},
+};
+
+const struct assay__zoo_param assay__ncp_time_params[] = {
+    {"mixed_memory", ASSAY__ZOO_CHOICE, "0", "0|1", 0, 0, "1: with an LSTM cell beside it"},
+    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, 1 << 20, "batch size"},
+    {"seq", ASSAY__ZOO_INTEGER, "1", NULL, 1, 4096, "time steps"},
+    {"form", ASSAY__ZOO_CHOICE, "step", "step|unrolled|scan", 0, 0,
+     "one step, all steps as nodes, or a Scan; several steps: unrolled unless given"},
+    {"return_sequences", ASSAY__ZOO_CHOICE, "1", "1|0", 0, 0,
+     "0: the output of the last step only"},
+    {"dt", ASSAY__ZOO_TEXT, "1|input", NULL, 0, 0, "time between steps, or an input"},
+    {"weights", ASSAY__ZOO_TEXT, "FILE", NULL, 0, 0, "trained weights, a safetensors file"},
+    {0},
+};
+
 #define NOT_GIVEN INT64_MIN
 
 struct reader {
@@ -12,33 +49,6 @@ struct reader {
     struct assay_error *error;
     int code;
 };
-
-static int64_t read_int(struct reader *reader, const char *key, int64_t otherwise, int64_t low,
-                        int64_t high)
-{
-    int64_t value = otherwise;
-    if (reader->code == 0)
-        reader->code = assay__zoo_param_int(reader->params, key, otherwise, low, high, &value,
-                                            reader->error);
-    return value;
-}
-
-static int read_choice(struct reader *reader, const char *key, const char *choices, int otherwise)
-{
-    int index = otherwise;
-    if (reader->code == 0)
-        reader->code = assay__zoo_param_choice(reader->params, key, choices, otherwise, &index,
-                                               reader->error);
-    return index;
-}
-
-static const char *read_text(struct reader *reader, const char *key)
-{
-    const char *value = NULL;
-    if (reader->code == 0)
-        reader->code = assay__zoo_param_text(reader->params, key, &value, reader->error);
-    return value;
-}
 
 static void refuse(struct reader *reader, const char *text)
 {
@@ -61,8 +71,7 @@ static void read_ncp(struct reader *reader, struct assay__wiring *wiring, int64_
     int64_t given[7];
     bool groups, any = false;
     for (int i = 0; i < 7; i++)
-        given[i] = read_int(reader, keys[i], NOT_GIVEN, i < 3 ? 1 : 0,
-                            i == 5 ? 1 << 20 : ASSAY__WIRING_MOST);
+        given[i] = assay__zoo_int_or(reader->params, keys[i], NOT_GIVEN);
     for (int i = 0; i < 7; i++)
         any = any || given[i] != NOT_GIVEN;
     if (any && wiring->kind != ASSAY__WIRING_NCP)
@@ -94,21 +103,20 @@ static void read_ncp(struct reader *reader, struct assay__wiring *wiring, int64_
 static void read_wiring(struct reader *reader, struct assay__ncp_net *ncp, bool dense)
 {
     struct assay__wiring *wiring = &ncp->wiring;
-    int kind = read_choice(reader, "wiring", "autoncp|ncp|random|full", -1);
-    if (dense && kind >= 0)
+    struct assay__zoo_params *params = reader->params;
+    if (dense && assay__zoo_given(params, "wiring"))
         refuse(reader,
                "a backbone mixes all neurons, so that a wiring has no meaning with it: give "
                "backbone_units and backbone_layers, or wiring");
-    wiring->kind = kind < 0 ? ASSAY__WIRING_AUTONCP : (enum assay__wiring_kind)kind;
-    int64_t units = read_int(reader, "units", NOT_GIVEN, 1, ASSAY__WIRING_MOST);
-    wiring->units = given_or(units, 64);
-    wiring->outputs = read_int(reader, "outputs", 16, 1, ASSAY__WIRING_MOST);
-    wiring->inputs = ncp->inputs = read_int(reader, "inputs", 32, 1, ASSAY__WIRING_MOST);
-    if (reader->code == 0)
-        reader->code = assay__zoo_param_number(reader->params, "sparsity", 0.5, 0, 1,
-                                               &wiring->sparsity, reader->error);
+    wiring->kind = (enum assay__wiring_kind)assay__zoo_choice(params, "wiring");
+    int64_t units = assay__zoo_int_or(params, "units", NOT_GIVEN);
+    wiring->units = assay__zoo_int(params, "units");
+    wiring->outputs = assay__zoo_int(params, "outputs");
+    wiring->inputs = ncp->inputs = assay__zoo_int(params, "inputs");
+    wiring->sparsity = assay__zoo_number(params, "sparsity");
     bool layered = assay__wiring_layered(wiring);
-    wiring->seed = (uint64_t)read_int(reader, "seed", layered ? 22222 : 1111, 0, INT64_MAX);
+    wiring->seed = (uint64_t)(layered ? assay__zoo_int(params, "seed")
+                                      : assay__zoo_int_or(params, "seed", 1111));
     read_ncp(reader, wiring, units);
     ncp->wired = !dense;
     ncp->units = wiring->units;
@@ -120,29 +128,30 @@ static void read_wiring(struct reader *reader, struct assay__ncp_net *ncp, bool 
 
 static void read_time(struct reader *reader, struct assay__ncp_net *ncp)
 {
-    const char *dt = read_text(reader, "dt");
+    struct assay__zoo_params *params = reader->params;
+    const char *dt = assay__zoo_text(params, "dt");
     ncp->dt = 1;
-    ncp->seq = read_int(reader, "seq", 1, 1, 4096);
-    ncp->form = read_choice(reader, "form", "step|unrolled|scan",
-                            ncp->seq > 1 ? ASSAY__NCP_UNROLLED : ASSAY__NCP_STEP);
+    ncp->seq = assay__zoo_int(params, "seq");
+    ncp->form = ncp->seq > 1 && !assay__zoo_given(params, "form")
+                    ? ASSAY__NCP_UNROLLED
+                    : assay__zoo_choice(params, "form");
     if (ncp->form == ASSAY__NCP_STEP && ncp->seq > 1)
         refuse(reader, "form=step is one time step: leave seq out, or take unrolled or scan");
-    ncp->return_sequences = read_choice(reader, "return_sequences", "0|1", 1) == 1;
+    ncp->return_sequences = assay__zoo_choice(params, "return_sequences") == 0;
     if (!dt || strcmp(dt, "none") == 0) return;
     ncp->dt_input = strcmp(dt, "input") == 0;
     if (!ncp->dt_input && (assay__text_double(dt, &ncp->dt) || !(ncp->dt > 1e-6 && ncp->dt < 1e6)))
         refuse(reader, "dt is a time between steps (above 1e-6, below 1e6), or 'input'");
 }
 
-int assay__ncp_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense,
-                      struct assay_error *error)
+int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense,
+                           struct assay_error *error)
 {
     struct reader reader = {params, error, 0};
     read_wiring(&reader, ncp, dense);
-    ncp->batch = read_int(&reader, "batch", -1, 1, 1 << 20);
-    ncp->mixed_memory = read_choice(&reader, "mixed_memory", "0|1", 0) == 1;
+    ncp->batch = assay__zoo_int(params, "batch");
+    ncp->mixed_memory = assay__zoo_choice(params, "mixed_memory") == 1;
     read_time(&reader, ncp);
-    ncp->weights_path = read_text(&reader, "weights");
-    if (reader.code) return reader.code;
-    return assay__zoo_params_done(params, error);
+    ncp->weights_path = assay__zoo_text(params, "weights");
+    return reader.code;
 }

@@ -1,5 +1,5 @@
-/* net.c - see net.h: the graph that grows, names, attributes and weights. The layers made of these
- * are in net_layers.c. */
+/* net.c - builds a graph call by call: nodes, names, attributes and weights. The
+ * layers made of these are in net_layers.c. */
 #include "zoo/net.h"
 
 #include "base/checked.h"

@@ -112,14 +112,4 @@ const char *assay__net_reshape(struct assay__net *net, const char *x, const int6
 const char *assay__net_transpose(struct assay__net *net, const char *x, const int64_t *perm,
                                  size_t count);
 
-/* Parameters. */
-/** A word out of "a|b|c"; *index is its place. */
-int assay__zoo_param_choice(struct assay__zoo_params *params, const char *key, const char *choices,
-                            int otherwise, int *index, struct assay_error *error);
-int assay__zoo_param_number(struct assay__zoo_params *params, const char *key, double otherwise,
-                            double low, double high, double *value, struct assay_error *error);
-/** Text as given, or NULL. Lives as long as the model. */
-int assay__zoo_param_text(struct assay__zoo_params *params, const char *key, const char **value,
-                          struct assay_error *error);
-
 #endif

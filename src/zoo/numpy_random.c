@@ -1,6 +1,7 @@
-/* numpy_random.c - see numpy_random.h. The constants of the Mersenne Twister and of PCG64 are their
- * authors'; those of SeedSequence come from O'Neill's "Developing a seed_seq alternative". 32-bit
- * draws of PCG64 take the lower half of a 64-bit draw first and keep the upper half. */
+/* numpy_random.c - draws NumPy's random numbers. The constants of the Mersenne Twister and of PCG64
+ * are their authors'; those of SeedSequence come from O'Neill's "Developing a seed_seq
+ * alternative". 32-bit draws of PCG64 take the lower half of a 64-bit draw first and keep the upper
+ * half. */
 #include "zoo/numpy_random.h"
 
 #include <assay/error.h>

@@ -4,7 +4,7 @@
  * × gates × hidden] (the input's biases, then the state's), gates in the order i o f c (LSTM)
  * and z r h (GRU, the reset applied after the state's matrix, as PyTorch and cuDNN do). The
  * number of parameters is PyTorch's. Time is the first axis. state=1: initial states are inputs. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 
@@ -13,7 +13,7 @@
 struct recurrent {
     const char *model, *op;
     int64_t gates, states; /* LSTM: 4, 2 (hidden and cell); GRU: 3, 1 */
-    int64_t layers, hidden, inputs, seq, batch, bidirectional, state;
+    int64_t layers, hidden, inputs, seq, batch, state;
     int64_t directions;
     const char *first[2][ASSAY__ZOO_LAYERS]; /* initial states of each layer, "" zero */
     const char *last[2][ASSAY__ZOO_LAYERS];  /* final ones */
@@ -21,20 +21,27 @@ struct recurrent {
 
 static const char *const state_in[] = {"h0", "c0"}, *const state_out[] = {"hn", "cn"};
 
-static int read_params(struct assay__zoo_params *params, struct recurrent *net,
-                       struct assay_error *error)
+static const struct assay__zoo_param declared[] = {
+    {"layers", ASSAY__ZOO_INTEGER, "1", NULL, 1, ASSAY__ZOO_LAYERS, "number of layers"},
+    {"hidden", ASSAY__ZOO_INTEGER, "256", NULL, 1, 1 << 15, "width of the state"},
+    {"inputs", ASSAY__ZOO_INTEGER, "128", NULL, 1, ASSAY__ZOO_WIDTH, "inputs per step"},
+    {"seq", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_SEQUENCE,
+     "length of the sequence"},
+    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
+    {"bidirectional", ASSAY__ZOO_INTEGER, "0", NULL, 0, 1, "1: in both directions"},
+    {"state", ASSAY__ZOO_INTEGER, "0", NULL, 0, 1, "1: initial states are inputs"},
+    {0},
+};
+
+static void read_params(struct assay__zoo_params *params, struct recurrent *net)
 {
-    const struct assay__zoo_number numbers[] = {{"layers", 1, 1, ASSAY__ZOO_LAYERS, &net->layers},
-                                                {"hidden", 256, 1, 1 << 15, &net->hidden},
-                                                {"inputs", 128, 1, ASSAY__ZOO_WIDTH, &net->inputs},
-                                                {"seq", -1, 1, ASSAY__ZOO_SEQUENCE, &net->seq},
-                                                {"batch", -1, 1, ASSAY__ZOO_BATCH, &net->batch},
-                                                {"bidirectional", 0, 0, 1, &net->bidirectional},
-                                                {"state", 0, 0, 1, &net->state}};
-    int code = assay__zoo_numbers(params, numbers, sizeof numbers / sizeof numbers[0], error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    net->directions = 1 + net->bidirectional;
-    return code;
+    net->layers = assay__zoo_int(params, "layers");
+    net->hidden = assay__zoo_int(params, "hidden");
+    net->inputs = assay__zoo_int(params, "inputs");
+    net->seq = assay__zoo_int(params, "seq");
+    net->batch = assay__zoo_int(params, "batch");
+    net->state = assay__zoo_int(params, "state");
+    net->directions = 1 + assay__zoo_int(params, "bidirectional");
 }
 
 /* "layers × directions, batch, hidden" */
@@ -94,7 +101,7 @@ static const char *layer(struct assay__net *net, struct recurrent *r, const char
             inputs[5 + s] = r->first[s][index];
     }
     assay__net_node_multi(net, r->op, inputs, outputs, 1 + (size_t)r->states);
-    assay__net_attr_text(net, "direction", r->bidirectional ? "bidirectional" : "forward");
+    assay__net_attr_text(net, "direction", r->directions > 1 ? "bidirectional" : "forward");
     assay__net_attr_int(net, "hidden_size", r->hidden);
     if (r->gates == 3) assay__net_attr_int(net, "linear_before_reset", 1);
     for (int64_t s = 0; s < r->states; s++)
@@ -125,8 +132,7 @@ static int build(struct recurrent *r, struct assay__zoo_params *params, struct a
                  struct assay_error *error)
 {
     struct assay__net net;
-    int code = read_params(params, r, error);
-    if (code) return code;
+    read_params(params, r);
     assay__net_begin(&net, model, r->model, 11, error);
     const char *start = assay__net_text(&net, "%s,%s", assay__net_dim(&net, r->seq, "seq"),
                                         assay__net_dim(&net, r->batch, "batch"));
@@ -143,16 +149,20 @@ static int build(struct recurrent *r, struct assay__zoo_params *params, struct a
     return assay__net_end(&net);
 }
 
-int assay__zoo_lstm(struct assay__zoo_params *params, struct assay__model *model,
-                    struct assay_error *error)
+static int build_lstm(struct assay__zoo_params *params, struct assay__model *model,
+                      struct assay_error *error)
 {
     struct recurrent r = {.model = "lstm", .op = "LSTM", .gates = 4, .states = 2};
     return build(&r, params, model, error);
 }
 
-int assay__zoo_gru(struct assay__zoo_params *params, struct assay__model *model,
-                   struct assay_error *error)
+static int build_gru(struct assay__zoo_params *params, struct assay__model *model,
+                     struct assay_error *error)
 {
     struct recurrent r = {.model = "gru", .op = "GRU", .gates = 3, .states = 1};
     return build(&r, params, model, error);
 }
+
+const struct assay__zoo_entry assay__zoo_lstm = {"lstm", "LSTM layers", {declared}, build_lstm};
+
+const struct assay__zoo_entry assay__zoo_gru = {"gru", "GRU layers", {declared}, build_gru};

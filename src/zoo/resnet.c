@@ -6,7 +6,7 @@
  *
  * The last norm of each block is scaled by one half, so that the residual sums neither vanish nor
  * explode. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 struct shape {
@@ -68,9 +68,7 @@ static int resnet(const struct shape *shape, struct assay__zoo_params *params,
                   struct assay__model *model, struct assay_error *error)
 {
     struct assay__vision vision;
-    int code = assay__vision_params(params, &vision, 1000, 224, 1, error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (code) return code;
+    assay__vision_read_params(params, &vision);
     assay__vision_begin(&vision, model, shape->name, error);
     assay__vision_conv(&vision, &(struct assay__conv){.conv = "conv1",
                                                       .norm = "bn1",
@@ -92,14 +90,26 @@ static int resnet(const struct shape *shape, struct assay__zoo_params *params,
     return assay__vision_classify(&vision, "fc", in);
 }
 
-int assay__zoo_resnet18(struct assay__zoo_params *params, struct assay__model *model,
-                        struct assay_error *error)
+static int build_resnet18(struct assay__zoo_params *params, struct assay__model *model,
+                          struct assay_error *error)
 {
     return resnet(&(struct shape){"resnet18", {2, 2, 2, 2}, false}, params, model, error);
 }
 
-int assay__zoo_resnet50(struct assay__zoo_params *params, struct assay__model *model,
-                        struct assay_error *error)
+static int build_resnet50(struct assay__zoo_params *params, struct assay__model *model,
+                          struct assay_error *error)
 {
     return resnet(&(struct shape){"resnet50", {3, 4, 6, 3}, true}, params, model, error);
 }
+
+const struct assay__zoo_entry assay__zoo_resnet18 = {
+    "resnet18",
+    "ResNet-18, image classification, 11.7 M parameters",
+    {assay__vision_params},
+    build_resnet18};
+
+const struct assay__zoo_entry assay__zoo_resnet50 = {
+    "resnet50",
+    "ResNet-50 v1.5, image classification, 25.6 M parameters",
+    {assay__vision_params},
+    build_resnet50};

@@ -1,5 +1,6 @@
-/* safetensors.c - see safetensors.h. Limits: a header of 64 MB (the format's own is 100), eight
- * dimensions. Types of other widths than listed are carried by name, without their size checked. */
+/* safetensors.c - reads a safetensors file. Limits: a header of 64 MB (the format's own is 100),
+ * eight dimensions. Types of other widths than listed are carried by name, without their size
+ * checked. */
 #include "zoo/safetensors.h"
 
 #include "base/checked.h"

@@ -1,7 +1,7 @@
 /* squeezenet.c - SqueezeNet 1.0 and 1.1 (Iandola et al., arXiv 1602.07360), torchvision's layouts:
  * fire modules (1 × 1 squeeze, then 1 × 1 and 3 × 3 side by side, concatenated), a 1 × 1
  * convolution as classifier. 1,248,424 and 1,235,496 trainable parameters with 1,000 classes. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 static void conv_relu(struct assay__vision *vision, const char *fire, const char *name, int64_t in,
@@ -42,17 +42,14 @@ static void stem(struct assay__vision *vision, int64_t out, int64_t kernel)
     assay__net_pop(net);
 }
 
-int assay__zoo_squeezenet(struct assay__zoo_params *params, struct assay__model *model,
-                          struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     static const int squeezes[] = {16, 16, 32, 32, 48, 48, 64, 64};
     static const int places[2][8] = {{3, 4, 5, 7, 8, 9, 10, 12}, {3, 4, 6, 7, 9, 10, 11, 12}};
     struct assay__vision vision;
-    int version = 0;
-    int code = assay__zoo_param_choice(params, "version", "1.0|1.1", 0, &version, error);
-    if (!code) code = assay__vision_params(params, &vision, 1000, 224, 1, error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (code) return code;
+    int version = assay__zoo_choice(params, "version");
+    assay__vision_read_params(params, &vision);
     assay__vision_begin(&vision, model, "squeezenet", error);
     int64_t in = version ? 64 : 96;
     stem(&vision, in, version ? 3 : 7);
@@ -78,3 +75,14 @@ int assay__zoo_squeezenet(struct assay__zoo_params *params, struct assay__model 
                                       (long long)vision.classes));
     return assay__net_end(net);
 }
+
+static const struct assay__zoo_param declared[] = {
+    {"version", ASSAY__ZOO_CHOICE, "1.0", "1.0|1.1", 0, 0, "1.1 needs 2.4 times less computation"},
+    {0},
+};
+
+const struct assay__zoo_entry assay__zoo_squeezenet = {
+    "squeezenet",
+    "SqueezeNet 1.0 or 1.1, image classification, 1.2 M parameters",
+    {declared, assay__vision_params},
+    build};

@@ -2,12 +2,13 @@
  * convolutions with batch norm, four levels of widths 64 … 1024, transposed convolutions up, skip
  * connections concatenated. 31,037,698 trainable parameters with 3 channels in and 2 classes
  * out. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 #include <math.h>
 
 #define LEVELS 4
+#define STEP (1 << LEVELS) /* each level halves the image */
 
 static void double_conv(struct assay__vision *vision, const char *name, int64_t in, int64_t out)
 {
@@ -41,14 +42,15 @@ static const char *up_conv(struct assay__vision *vision, const char *name, int64
     return y;
 }
 
-int assay__zoo_unet(struct assay__zoo_params *params, struct assay__model *model,
-                    struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     struct assay__vision vision;
     const char *skips[LEVELS];
-    int code = assay__vision_params(params, &vision, 2, 256, 16, error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (code) return code;
+    assay__vision_read_params(params, &vision);
+    if (vision.image % STEP)
+        return assay_error_set(error, ASSAY_EINVAL, "image=%lld: a multiple of %d",
+                               (long long)vision.image, STEP);
     assay__vision_begin(&vision, model, "unet", error);
     struct assay__net *net = &vision.net;
     double_conv(&vision, "inc", 3, 64);
@@ -79,3 +81,13 @@ int assay__zoo_unet(struct assay__zoo_params *params, struct assay__model *model
                                       (long long)vision.image));
     return assay__net_end(net);
 }
+
+static const struct assay__zoo_param declared[] = {
+    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, 65536, "batch size"},
+    {"classes", ASSAY__ZOO_INTEGER, "2", NULL, 1, 1000000, "classes to tell apart"},
+    {"image", ASSAY__ZOO_INTEGER, "256", NULL, 32, 8192, "height and width; a multiple of 16"},
+    {0},
+};
+
+const struct assay__zoo_entry assay__zoo_unet = {
+    "unet", "U-Net, image segmentation, 31.0 M parameters", {declared}, build};

@@ -1,29 +1,24 @@
-/* vision.c - see vision.h.
+/* vision.c - builds the layers that image models share.
  *
  * The scale of weights: convolutions N(0, 2 / fan-in) keep the mean square through a ReLU; a layer
  * that reads a value without an activation before it takes half of that (gain 0.5). Norms have
  * running mean about 0 and variance about 1, so they pass values through. */
 #include "zoo/vision.h"
 
-#include "zoo/builders.h"
-
 #include <math.h>
 
-int assay__vision_params(struct assay__zoo_params *params, struct assay__vision *vision,
-                         int64_t classes, int64_t image, int64_t step, struct assay_error *error)
+const struct assay__zoo_param assay__vision_params[] = {
+    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, 65536, "batch size"},
+    {"classes", ASSAY__ZOO_INTEGER, "1000", NULL, 1, 1000000, "classes to tell apart"},
+    {"image", ASSAY__ZOO_INTEGER, "224", NULL, 32, 8192, "height and width of the image"},
+    {0},
+};
+
+void assay__vision_read_params(struct assay__zoo_params *params, struct assay__vision *vision)
 {
-    *vision = (struct assay__vision){.batch = -1};
-    int code = assay__zoo_param_int(params, "batch", -1, 1, 65536, &vision->batch, error);
-    if (!code)
-        code = assay__zoo_param_int(params, "classes", classes, 1, 1000000, &vision->classes,
-                                    error);
-    if (!code)
-        code = assay__zoo_param_int(params, "image", image, step > 32 ? step : 32, 8192,
-                                    &vision->image, error);
-    if (!code && vision->image % step)
-        code = assay_error_set(error, ASSAY_EINVAL, "image=%lld: a multiple of %lld",
-                               (long long)vision->image, (long long)step);
-    return code;
+    *vision = (struct assay__vision){.batch = assay__zoo_int(params, "batch"),
+                                     .classes = assay__zoo_int(params, "classes"),
+                                     .image = assay__zoo_int(params, "image")};
 }
 
 void assay__vision_begin(struct assay__vision *vision, struct assay__model *model, const char *name,

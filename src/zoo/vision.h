@@ -20,10 +20,10 @@ struct assay__vision {
     const char *x; /* the value the next layer reads */
 };
 
-/** Asks for batch (symbolic when not given), classes (default as told), image (default, a multiple
- *  of `step`). */
-int assay__vision_params(struct assay__zoo_params *params, struct assay__vision *vision,
-                         int64_t classes, int64_t image, int64_t step, struct assay_error *error);
+/** Parameters of a classifier: batch, classes (1000), image (224). */
+extern const struct assay__zoo_param assay__vision_params[];
+/** Reads them. */
+void assay__vision_read_params(struct assay__zoo_params *params, struct assay__vision *vision);
 /** The net and the input "input" [batch, 3, image, image]. */
 void assay__vision_begin(struct assay__vision *vision, struct assay__model *model, const char *name,
                          struct assay_error *error);

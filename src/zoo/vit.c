@@ -3,7 +3,7 @@
  * exact GELU, a classifier on the class token. Names are those of Hugging Face's state dict; the
  * layers' matrices lie transposed, [in, out]. With 16 × 16 patches of 224 × 224 pixels and 1,000
  * classes: tiny 5,717,416, small 22,050,664, base 86,567,656, large 304,326,632 parameters. */
-#include "zoo/builders.h"
+#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 
@@ -13,26 +13,35 @@ struct vit {
     int64_t layers, width, heads, ffn, patch, image, classes, batch;
 };
 
+static const struct assay__zoo_param declared[] = {
+    {"size", ASSAY__ZOO_CHOICE, "base", "tiny|small|base|large", 0, 0, "the published sizes"},
+    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
+    {"patch", ASSAY__ZOO_INTEGER, "16", NULL, 1, 1024,
+     "height and width of a patch; divides image"},
+    {"image", ASSAY__ZOO_INTEGER, "224", NULL, 1, 8192, "height and width of the image"},
+    {"classes", ASSAY__ZOO_INTEGER, "1000", NULL, 1, 1000000, "classes to tell apart"},
+    {"layers", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_LAYERS, "number of layers"},
+    {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, ASSAY__ZOO_WIDTH, "width of the layers"},
+    {"heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS, "attention heads"},
+    {"ffn", ASSAY__ZOO_INTEGER, "3072", NULL, 1, ASSAY__ZOO_FFN,
+     "width of the feed-forward network"},
+    {0},
+};
+
 static int read_params(struct assay__zoo_params *params, struct vit *vit, struct assay_error *error)
 {
     static const int64_t sizes[][3] = {{12, 192, 3}, {12, 384, 6}, {12, 768, 12}, {24, 1024, 16}};
-    int size = 2;
-    int code = assay__zoo_param_choice(params, "size", "tiny|small|base|large", 2, &size, error);
-    if (code) return code;
-    const struct assay__zoo_number numbers[] = {
-        {"layers", sizes[size][0], 1, ASSAY__ZOO_LAYERS, &vit->layers},
-        {"width", sizes[size][1], 1, ASSAY__ZOO_WIDTH, &vit->width},
-        {"heads", sizes[size][2], 1, ASSAY__ZOO_HEADS, &vit->heads},
-        {"ffn", -1, 1, 8 * (int64_t)ASSAY__ZOO_WIDTH, &vit->ffn},
-        {"patch", 16, 1, 1024, &vit->patch},
-        {"image", 224, 1, 8192, &vit->image},
-        {"classes", 1000, 1, 1000000, &vit->classes},
-        {"batch", -1, 1, ASSAY__ZOO_BATCH, &vit->batch}};
-    code = assay__zoo_numbers(params, numbers, sizeof numbers / sizeof numbers[0], error);
-    if (!code) code = assay__zoo_params_done(params, error);
-    if (!code) code = assay__zoo_divides("vit", "heads", vit->heads, "width", vit->width, error);
+    const int64_t *size = sizes[assay__zoo_choice(params, "size")];
+    vit->layers = assay__zoo_int_or(params, "layers", size[0]);
+    vit->width = assay__zoo_int_or(params, "width", size[1]);
+    vit->heads = assay__zoo_int_or(params, "heads", size[2]);
+    vit->ffn = assay__zoo_int_or(params, "ffn", 4 * vit->width);
+    vit->patch = assay__zoo_int(params, "patch");
+    vit->image = assay__zoo_int(params, "image");
+    vit->classes = assay__zoo_int(params, "classes");
+    vit->batch = assay__zoo_int(params, "batch");
+    int code = assay__zoo_divides("vit", "heads", vit->heads, "width", vit->width, error);
     if (!code) code = assay__zoo_divides("vit", "patch", vit->patch, "image", vit->image, error);
-    if (vit->ffn < 0) vit->ffn = 4 * vit->width;
     return code;
 }
 
@@ -103,8 +112,8 @@ static const char *layer(struct assay__net *net, const struct vit *vit, const ch
     return x;
 }
 
-int assay__zoo_vit(struct assay__zoo_params *params, struct assay__model *model,
-                   struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
     struct vit vit = {0};
     struct assay__net net;
@@ -129,3 +138,9 @@ int assay__zoo_vit(struct assay__zoo_params *params, struct assay__model *model,
                       assay__net_text(&net, "%s,%lld", batch, (long long)vit.classes));
     return assay__net_end(&net);
 }
+
+const struct assay__zoo_entry assay__zoo_vit = {
+    "vit",
+    "Vision transformer, image classification, 5.7 M to 304 M parameters",
+    {declared},
+    build};

@@ -1,9 +1,9 @@
-/* wiring.c - see wiring.h. The order of the draws is what makes a wiring: for NCP, every sensory
- * neuron to `sensory_fanout` inter neurons, every inter neuron to `inter_fanout` command neurons,
- * `recurrent_command` synapses among command neurons, and `motor_fanin` command neurons to every
- * motor neuron; after each layer, neurons that nothing reached get the mean number of synapses, at
- * least one. Each synapse's polarity is drawn right after its ends. Random and FullyConnected draw
- * polarity from {-1, 1, 1}. A synapse drawn twice has its last polarity. */
+/* wiring.c - draws the synapses of a wiring. The order of the draws is what makes a wiring: for
+ * NCP, every sensory neuron to `sensory_fanout` inter neurons, every inter neuron to `inter_fanout`
+ * command neurons, `recurrent_command` synapses among command neurons, and `motor_fanin` command
+ * neurons to every motor neuron; after each layer, neurons that nothing reached get the mean number
+ * of synapses, at least one. Each synapse's polarity is drawn right after its ends. Random and
+ * FullyConnected draw polarity from {-1, 1, 1}. A synapse drawn twice has its last polarity. */
 #include "zoo/wiring.h"
 
 #include "zoo/numpy_random.h"

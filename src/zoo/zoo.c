@@ -1,11 +1,9 @@
-/* zoo.c - the table of builders, and the reading of "name:key=value,key=value". A builder asks
- * for its parameters by name; a key that no builder asked for is an error, with the nearest key
- * suggested. */
-#include "zoo/zoo.h"
+/* zoo.c - the table of models, made from the list in zoo_models.h, and the reading of
+ * "name:key=value,key=value" by what the model declares. A key that it does not declare is an
+ * error, with the nearest key suggested. */
+#include "zoo/zoo_models.h"
 
 #include "base/text.h"
-#include "zoo/builders.h"
-#include "zoo/net.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,99 +12,28 @@
 #define MAX_PARAMS 32
 
 struct assay__zoo_params {
-    const char *model;
-    struct assay__arena *arena; /* the model's */
-    char *text;                 /* the part after the colon, cut up */
+    const struct assay__zoo_entry *entry;
+    char *text; /* the part after the colon, cut up; in the model's arena */
     struct {
         const char *key, *value;
-        bool used;
     } given[MAX_PARAMS];
     size_t given_count;
-    const char *asked[MAX_PARAMS]; /* keys the builder knows */
-    size_t asked_count;
+    const char *undeclared; /* a key that the builder asked for and did not declare */
 };
 
-static const struct assay__zoo_entry entries[] = {
-    {"cfc", "Closed-form continuous-time network, wired as a Neural Circuit Policy or dense",
-     "units=64,outputs=16,inputs=32,wiring=autoncp|ncp|random|full,sparsity=0.5,seed=22222,"
-     "inter=,command=,motor=,sensory_fanout=,inter_fanout=,recurrent_command=,motor_fanin=,"
-     "mode=default|no_gate|pure,backbone_units=64x32,backbone_layers=1,mixed_memory=0|1,"
-     "batch=(symbolic),seq=1,form=step|unrolled|scan,return_sequences=1|0,dt=1|input,weights=FILE",
-     assay__zoo_cfc},
-    {"ltc", "Liquid time-constant network, wired as a Neural Circuit Policy",
-     "units=64,outputs=16,inputs=32,wiring=autoncp|ncp|random|full,sparsity=0.5,seed=22222,"
-     "inter=,command=,motor=,sensory_fanout=,inter_fanout=,recurrent_command=,motor_fanin=,"
-     "unfolds=6,epsilon=1e-8,implicit=0|1,mixed_memory=0|1,batch=(symbolic),seq=1,"
-     "form=step|unrolled|scan,return_sequences=1|0,dt=1|input,weights=FILE",
-     assay__zoo_ltc},
-    {"resnet18", "ResNet-18, image classification, 11.7 M parameters",
-     "batch=(symbolic),classes=1000,image=224", assay__zoo_resnet18},
-    {"resnet50", "ResNet-50 v1.5, image classification, 25.6 M parameters",
-     "batch=(symbolic),classes=1000,image=224", assay__zoo_resnet50},
-    {"mobilenetv2", "MobileNetV2, image classification, 3.5 M parameters",
-     "batch=(symbolic),classes=1000,image=224", assay__zoo_mobilenetv2},
-    {"mobilenetv3-small", "MobileNetV3-Small, image classification, 2.5 M parameters",
-     "batch=(symbolic),classes=1000,image=224", assay__zoo_mobilenetv3_small},
-    {"squeezenet", "SqueezeNet 1.0 or 1.1, image classification, 1.2 M parameters",
-     "version=1.0|1.1,batch=(symbolic),classes=1000,image=224", assay__zoo_squeezenet},
-    {"efficientnet-b0", "EfficientNet-B0, image classification, 5.3 M parameters",
-     "batch=(symbolic),classes=1000,image=224", assay__zoo_efficientnet_b0},
-    {"unet", "U-Net, image segmentation, 31.0 M parameters", "batch=(symbolic),classes=2,image=256",
-     assay__zoo_unet},
-    {"gpt2", "GPT-2, text decoder with a key-value cache, 124 M to 1.5 G parameters",
-     "size=124m|355m|774m|1.5b,batch=(symbolic),seq=(symbolic),past=(symbolic),"
-     "phase=both|prefill|decode,logits=all|last,layers=12,width=768,heads=12,ffn=3072,vocab=50257,"
-     "context=1024",
-     assay__zoo_gpt2},
-    {"llama", "Llama-shaped text decoder (grouped-query attention, RoPE, RMS norm, SwiGLU)",
-     "size=15m|110m|1.1b|1b|3b|7b|8b|13b|70b,batch=(symbolic),seq=(symbolic),past=(symbolic),"
-     "phase=both|prefill|decode,logits=all|last,layers=12,width=768,heads=12,kv_heads=12,"
-     "head_dim=64,ffn=2048,vocab=32000,tied=1,theta=10000,epsilon=1e-5",
-     assay__zoo_llama},
-    {"bert", "BERT, text encoder, 109 M or 335 M parameters",
-     "size=base|large,batch=(symbolic),seq=(symbolic),layers=12,width=768,heads=12,ffn=3072,"
-     "vocab=30522,context=512,types=2,pooler=1",
-     assay__zoo_bert},
-    {"distilbert", "DistilBERT, text encoder, 66 M parameters",
-     "batch=(symbolic),seq=(symbolic),layers=6,width=768,heads=12,ffn=3072,vocab=30522,context=512",
-     assay__zoo_distilbert},
-    {"vit", "Vision transformer, image classification, 5.7 M to 304 M parameters",
-     "size=tiny|small|base|large,batch=(symbolic),patch=16,image=224,classes=1000,layers=12,"
-     "width=768,heads=12,ffn=3072",
-     assay__zoo_vit},
-    {"lora", "Linear layer with a low-rank adapter",
-     "size=small|medium|large,d=768,rank=8,alpha=16,batch=1,seq=128,merged=0", assay__zoo_lora},
-    {"softmax", "Softmax over rows", "rows=1024,width=1024", assay__zoo_softmax},
-    {"layernorm", "LayerNormalization over rows", "rows=1024,width=768", assay__zoo_layernorm},
-    {"rmsnorm", "RMS norm over rows, in plain operators", "rows=1024,width=768",
-     assay__zoo_rmsnorm},
-    {"matmul", "Matrix product, m x k by k x n", "m=1024,n=1024,k=1024,batch=1,b=weight|input",
-     assay__zoo_matmul},
-    {"gelu", "GELU, in plain operators", "form=exact|tanh,rows=1024,width=3072", assay__zoo_gelu},
-    {"attention", "Scaled dot-product attention, in plain operators",
-     "batch=1,heads=12,seq=128,keys=(seq),dim=64,causal=0", assay__zoo_attention},
-    {"mlp", "Multi-layer perceptron",
-     "layers=3,width=256,inputs=64,outputs=10,activation=relu|tanh|sigmoid|gelu|silu,"
-     "batch=(symbolic)",
-     assay__zoo_mlp},
-    {"lstm", "LSTM layers",
-     "layers=1,hidden=256,inputs=128,seq=(symbolic),batch=(symbolic),bidirectional=0,state=0",
-     assay__zoo_lstm},
-    {"gru", "GRU layers",
-     "layers=1,hidden=256,inputs=128,seq=(symbolic),batch=(symbolic),bidirectional=0,state=0",
-     assay__zoo_gru},
-};
+#define ROW(NAME) &assay__zoo_##NAME,
+static const struct assay__zoo_entry *const entries[] = {ASSAY__ZOO_MODELS(ROW)};
 
 const struct assay__zoo_entry *assay__zoo_at(size_t index)
 {
-    return index < sizeof entries / sizeof entries[0] ? &entries[index] : NULL;
+    return index < sizeof entries / sizeof entries[0] ? entries[index] : NULL;
 }
 
 static const struct assay__zoo_entry *find(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
-        if (strlen(entries[i].name) == length && memcmp(entries[i].name, name, length) == 0)
-            return &entries[i];
+        if (strlen(entries[i]->name) == length && memcmp(entries[i]->name, name, length) == 0)
+            return entries[i];
     return NULL;
 }
 
@@ -118,13 +45,13 @@ bool assay__zoo_knows(const char *name)
 static int unknown_model(const char *name, struct assay_error *error)
 {
     char wanted[64];
-    const char *nearest = entries[0].name;
+    const char *nearest = entries[0]->name;
     size_t best = SIZE_MAX;
     snprintf(wanted, sizeof wanted, "%.*s",
              (int)(strcspn(name, ":") < 60 ? strcspn(name, ":") : 60), name);
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        size_t distance = assay__text_distance(wanted, entries[i].name);
-        if (distance < best) nearest = entries[i].name;
+        size_t distance = assay__text_distance(wanted, entries[i]->name);
+        if (distance < best) nearest = entries[i]->name;
         if (distance < best) best = distance;
     }
     if (!assay__text_near(wanted, best))
@@ -137,9 +64,98 @@ static int unknown_model(const char *name, struct assay_error *error)
         wanted, nearest);
 }
 
-/* Cuts "k=v,k=v" in place. */
-static int parse_params(struct assay__zoo_params *params, struct assay_error *error)
+/* --- declarations ----------------------------------------------------------------------------- */
+
+const struct assay__zoo_param *assay__zoo_param_at(const struct assay__zoo_entry *entry,
+                                                   size_t index)
 {
+    for (const struct assay__zoo_param *const *list = entry->params; *list; list++)
+        for (const struct assay__zoo_param *p = *list; p->key; p++)
+            if (index-- == 0) return p;
+    return NULL;
+}
+
+/* The next of "a|b=c|d": its own name, without the other one. */
+static const char *next_choice(const char *at, size_t *length)
+{
+    at += strcspn(at, "|");
+    at += *at == '|';
+    *length = strcspn(at, "|=");
+    return at;
+}
+
+/* "a|b|d" */
+static void put_choices(struct assay__buf *out, const char *choices)
+{
+    size_t length = strcspn(choices, "|=");
+    for (const char *at = choices; *at; at = next_choice(at, &length)) {
+        if (at != choices) assay__buf_putc(out, '|');
+        assay__buf_add(out, at, length);
+    }
+}
+
+static void put_default(struct assay__buf *out, const struct assay__zoo_param *param)
+{
+    if (param->kind == ASSAY__ZOO_CHOICE)
+        put_choices(out, param->choices);
+    else
+        assay__buf_puts(out, param->otherwise);
+}
+
+void assay__zoo_params_line(struct assay__buf *out, const struct assay__zoo_entry *entry)
+{
+    const struct assay__zoo_param *p;
+    for (size_t i = 0; (p = assay__zoo_param_at(entry, i)); i++) {
+        assay__buf_printf(out, "%s%s=", i ? "," : "", p->key);
+        put_default(out, p);
+    }
+}
+
+static bool is_number(const char *text)
+{
+    double value = 0;
+    return assay__text_double(text, &value) == 0;
+}
+
+/* The default, then what else it may be. */
+static void put_values(struct assay__buf *out, const struct assay__zoo_param *p)
+{
+    const char *mark = p->kind == ASSAY__ZOO_CHOICE || is_number(p->otherwise) ? "`" : "";
+    assay__buf_puts(out, mark);
+    for (const char *c = p->otherwise; *c; c++)
+        assay__buf_printf(out, *c == '|' ? "\\%c" : "%c", *c); /* a cell of a table */
+    assay__buf_puts(out, mark);
+    assay__buf_puts(out, " | ");
+    if (p->kind == ASSAY__ZOO_CHOICE) {
+        size_t length = strcspn(p->choices, "|=");
+        for (const char *at = p->choices; *at; at = next_choice(at, &length))
+            assay__buf_printf(out, "%s`%.*s`", at == p->choices ? "" : ", ", (int)length, at);
+    } else if (p->kind != ASSAY__ZOO_TEXT) {
+        assay__buf_printf(out, "%.10g to %.10g", p->low, p->high);
+    }
+}
+
+void assay__zoo_markdown(struct assay__buf *out)
+{
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        assay__buf_printf(out, "### %s\n\n%s.\n\n", entries[i]->name, entries[i]->summary);
+        assay__buf_puts(out, "| parameter | default | values | meaning |\n|---|---|---|---|\n");
+        const struct assay__zoo_param *p;
+        for (size_t k = 0; (p = assay__zoo_param_at(entries[i], k)); k++) {
+            assay__buf_printf(out, "| `%s` | ", p->key);
+            put_values(out, p);
+            assay__buf_printf(out, " | %s |\n", p->help);
+        }
+        assay__buf_putc(out, '\n');
+    }
+}
+
+/* --- what was given --------------------------------------------------------------------------- */
+
+/* Cuts "k=v,k=v" in place. */
+static int cut_params(struct assay__zoo_params *params, struct assay_error *error)
+{
+    const char *model = params->entry->name;
     for (char *at = params->text; at;) {
         char *comma = strchr(at, ','), *equals;
         if (comma) *comma = 0;
@@ -148,15 +164,15 @@ static int parse_params(struct assay__zoo_params *params, struct assay_error *er
             return assay_error_set(error, ASSAY_EINVAL,
                                    *at ? "%s: '%.60s' is not key=value"
                                        : "%s: a parameter key=value is missing after ':' or ','%s",
-                                   params->model, at);
+                                   model, at);
         if (params->given_count == MAX_PARAMS)
-            return assay_error_set(error, ASSAY_ELIMIT, "%s: more than %d parameters",
-                                   params->model, MAX_PARAMS);
+            return assay_error_set(error, ASSAY_ELIMIT, "%s: more than %d parameters", model,
+                                   MAX_PARAMS);
         *equals = 0;
         for (size_t i = 0; i < params->given_count; i++)
             if (strcmp(params->given[i].key, at) == 0)
-                return assay_error_set(error, ASSAY_EINVAL, "%s: '%.60s' is given twice",
-                                       params->model, at);
+                return assay_error_set(error, ASSAY_EINVAL, "%s: '%.60s' is given twice", model,
+                                       at);
         params->given[params->given_count].key = at;
         params->given[params->given_count++].value = equals + 1;
         at = comma ? comma + 1 : NULL;
@@ -164,110 +180,175 @@ static int parse_params(struct assay__zoo_params *params, struct assay_error *er
     return 0;
 }
 
-/* The value given for a key, or NULL; records that the key is known. */
-static const char *given_value(struct assay__zoo_params *params, const char *key)
+static const struct assay__zoo_param *declared(const struct assay__zoo_entry *entry,
+                                               const char *key)
 {
-    const char *value = NULL;
-    if (params->asked_count < MAX_PARAMS) params->asked[params->asked_count++] = key;
-    for (size_t i = 0; i < params->given_count; i++)
-        if (strcmp(params->given[i].key, key) == 0) {
-            params->given[i].used = true;
-            value = params->given[i].value;
-        }
-    return value;
+    const struct assay__zoo_param *p;
+    for (size_t i = 0; (p = assay__zoo_param_at(entry, i)); i++)
+        if (strcmp(p->key, key) == 0) return p;
+    return NULL;
 }
 
-int assay__zoo_param_int(struct assay__zoo_params *params, const char *key, int64_t otherwise,
-                         int64_t low, int64_t high, int64_t *value, struct assay_error *error)
+static int unknown_param(const struct assay__zoo_entry *entry, const char *key,
+                         struct assay_error *error)
 {
-    const char *given = given_value(params, key);
-    *value = otherwise;
-    if (given && (assay__text_int64(given, value) || *value < low || *value > high))
+    const char *nearest = "";
+    size_t best = SIZE_MAX;
+    const struct assay__zoo_param *p;
+    for (size_t i = 0; (p = assay__zoo_param_at(entry, i)); i++) {
+        size_t distance = assay__text_distance(key, p->key);
+        if (distance < best) nearest = p->key;
+        if (distance < best) best = distance;
+    }
+    bool near = assay__text_near(key, best);
+    struct assay__buf takes = {0};
+    assay__zoo_params_line(&takes, entry);
+    int code = assay_error_set(error, ASSAY_EINVAL,
+                               "%s has no parameter '%.60s'%s%s%s (it takes %s)", entry->name, key,
+                               near ? "; the nearest is '" : "", near ? nearest : "",
+                               near ? "'" : "", assay__buf_text(&takes));
+    assay__buf_free(&takes);
+    return code;
+}
+
+/* The place of a word in "a|b=c|d", by either name; -1: none. */
+static int choice_at(const char *choices, const char *word)
+{
+    size_t length = strcspn(choices, "|="), wanted = strlen(word);
+    int index = 0;
+    for (const char *at = choices; *at; at = next_choice(at, &length), index++) {
+        const char *other = at + length + (at[length] == '=');
+        if (length == wanted && memcmp(at, word, wanted) == 0) return index;
+        if (at[length] == '=' && strcspn(other, "|") == wanted && memcmp(other, word, wanted) == 0)
+            return index;
+    }
+    return -1;
+}
+
+static int check_value(const struct assay__zoo_entry *entry, const struct assay__zoo_param *param,
+                       const char *value, struct assay_error *error)
+{
+    int64_t whole = 0;
+    double number = 0;
+    struct assay__buf words = {0};
+    switch (param->kind) {
+    case ASSAY__ZOO_INTEGER:
+        if (assay__text_int64(value, &whole) == 0 && (double)whole >= param->low &&
+            (double)whole <= param->high)
+            return 0;
         return assay_error_set(error, ASSAY_EINVAL,
-                               "%s: %s=%.40s: a whole number from %lld to %lld", params->model, key,
-                               given, (long long)low, (long long)high);
-    return 0;
-}
-
-int assay__zoo_param_number(struct assay__zoo_params *params, const char *key, double otherwise,
-                            double low, double high, double *value, struct assay_error *error)
-{
-    const char *given = given_value(params, key);
-    char *end = NULL;
-    *value = otherwise;
-    if (!given) return 0;
-    *value = strtod(given, &end);
-    if (end == given || *end || !(*value >= low && *value <= high))
+                               "%s: %s=%.40s: a whole number from %.0f to %.0f", entry->name,
+                               param->key, value, param->low, param->high);
+    case ASSAY__ZOO_NUMBER:
+        if (assay__text_double(value, &number) == 0 && number >= param->low &&
+            number <= param->high)
+            return 0;
         return assay_error_set(error, ASSAY_EINVAL, "%s: %s=%.40s: a number from %g to %g",
-                               params->model, key, given, low, high);
-    return 0;
-}
-
-int assay__zoo_param_choice(struct assay__zoo_params *params, const char *key, const char *choices,
-                            int otherwise, int *index, struct assay_error *error)
-{
-    const char *given = given_value(params, key);
-    *index = otherwise;
-    if (!given) return 0;
-    *index = 0;
-    for (const char *at = choices; *at; (*index)++) {
-        size_t length = strcspn(at, "|");
-        if (strlen(given) == length && memcmp(at, given, length) == 0) return 0;
-        at += length + (at[length] == '|');
-    }
-    return assay_error_set(error, ASSAY_EINVAL, "%s: %s=%.40s: one of %s", params->model, key,
-                           given, choices);
-}
-
-int assay__zoo_param_text(struct assay__zoo_params *params, const char *key, const char **value,
-                          struct assay_error *error)
-{
-    const char *given = given_value(params, key);
-    *value = given ? assay__arena_strdup(params->arena, given) : NULL;
-    if (given && !*value) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    return 0;
-}
-
-int assay__zoo_params_done(const struct assay__zoo_params *params, struct assay_error *error)
-{
-    for (size_t i = 0; i < params->given_count; i++) {
-        const char *nearest = "";
-        size_t best = SIZE_MAX;
-        if (params->given[i].used) continue;
-        for (size_t k = 0; k < params->asked_count; k++) {
-            size_t distance = assay__text_distance(params->given[i].key, params->asked[k]);
-            if (distance < best) nearest = params->asked[k];
-            if (distance < best) best = distance;
-        }
-        bool near = assay__text_near(params->given[i].key, best);
-        return assay_error_set(
-            error, ASSAY_EINVAL, "%s has no parameter '%.60s'%s%s%s (it takes %s)", params->model,
-            params->given[i].key, near ? "; the nearest is '" : "", near ? nearest : "",
-            near ? "'" : "", find(params->model, strlen(params->model))->parameters);
+                               entry->name, param->key, value, param->low, param->high);
+    case ASSAY__ZOO_CHOICE:
+        if (choice_at(param->choices, value) >= 0) return 0;
+        put_choices(&words, param->choices);
+        assay_error_set(error, ASSAY_EINVAL, "%s: %s=%.40s: one of %s", entry->name, param->key,
+                        value, assay__buf_text(&words));
+        assay__buf_free(&words);
+        return ASSAY_EINVAL;
+    case ASSAY__ZOO_TEXT: break;
     }
     return 0;
 }
+
+static int read_params(struct assay__zoo_params *params, struct assay_error *error)
+{
+    int code = cut_params(params, error);
+    for (size_t i = 0; i < params->given_count && !code; i++) {
+        const struct assay__zoo_param *param = declared(params->entry, params->given[i].key);
+        code = param ? check_value(params->entry, param, params->given[i].value, error)
+                     : unknown_param(params->entry, params->given[i].key, error);
+    }
+    return code;
+}
+
+/* --- what builders read ----------------------------------------------------------------------- */
+
+/* The value that was given, else NULL; its declaration. */
+static const char *given_value(struct assay__zoo_params *params, const char *key,
+                               const struct assay__zoo_param **param)
+{
+    static const struct assay__zoo_param none = {"", ASSAY__ZOO_TEXT, "", "", 0, 0, ""};
+    *param = declared(params->entry, key);
+    if (!*param) params->undeclared = key;
+    if (!*param) *param = &none;
+    for (size_t i = 0; i < params->given_count; i++)
+        if (strcmp(params->given[i].key, key) == 0) return params->given[i].value;
+    return NULL;
+}
+
+bool assay__zoo_given(struct assay__zoo_params *params, const char *key)
+{
+    return assay__zoo_text(params, key) != NULL;
+}
+
+const char *assay__zoo_text(struct assay__zoo_params *params, const char *key)
+{
+    const struct assay__zoo_param *param;
+    return given_value(params, key, &param);
+}
+
+int64_t assay__zoo_int(struct assay__zoo_params *params, const char *key)
+{
+    const struct assay__zoo_param *param;
+    const char *given = given_value(params, key, &param);
+    int64_t value = -1;
+    return assay__text_int64(given ? given : param->otherwise, &value) ? -1 : value;
+}
+
+int64_t assay__zoo_int_or(struct assay__zoo_params *params, const char *key, int64_t otherwise)
+{
+    return assay__zoo_given(params, key) ? assay__zoo_int(params, key) : otherwise;
+}
+
+double assay__zoo_number(struct assay__zoo_params *params, const char *key)
+{
+    const struct assay__zoo_param *param;
+    const char *given = given_value(params, key, &param);
+    double value = -1;
+    return assay__text_double(given ? given : param->otherwise, &value) ? -1 : value;
+}
+
+double assay__zoo_number_or(struct assay__zoo_params *params, const char *key, double otherwise)
+{
+    return assay__zoo_given(params, key) ? assay__zoo_number(params, key) : otherwise;
+}
+
+int assay__zoo_choice(struct assay__zoo_params *params, const char *key)
+{
+    const struct assay__zoo_param *param;
+    const char *given = given_value(params, key, &param);
+    int index = param->choices ? choice_at(param->choices, given ? given : param->otherwise) : -1;
+    return index < 0 ? 0 : index;
+}
+
+/* --- building --------------------------------------------------------------------------------- */
 
 int assay__zoo_build(const char *name, struct assay__model **out, struct assay_error *error)
 {
     size_t length = strcspn(name, ":");
-    const struct assay__zoo_entry *entry = find(name, length);
+    struct assay__zoo_params params = {.entry = find(name, length)};
     *out = NULL;
-    if (!entry) return unknown_model(name, error);
-    struct assay__zoo_params params = {.model = entry->name,
-                                       .text = name[length] ? strdup(name + length + 1) : NULL};
+    if (!params.entry) return unknown_model(name, error);
     struct assay__model *model = assay__model_new();
-    if (model) params.arena = model->arena;
-    int code = (params.text || !name[length]) && model
+    if (model && name[length]) params.text = assay__arena_strdup(model->arena, name + length + 1);
+    int code = model && (params.text || !name[length])
                    ? 0
                    : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    if (!code) code = parse_params(&params, error);
-    if (!code) code = entry->build(&params, model, error);
-    if (!code) {
+    if (!code) code = read_params(&params, error);
+    if (!code) code = params.entry->build(&params, model, error);
+    if (!code && params.undeclared)
+        code = assay_error_set(error, ASSAY_EINVAL, "%s does not declare its parameter '%s'",
+                               params.entry->name, params.undeclared);
+    if (code)
+        assay__model_free(model);
+    else
         *out = model;
-        model = NULL;
-    }
-    assay__model_free(model);
-    free(params.text);
     return code;
 }

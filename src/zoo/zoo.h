@@ -1,24 +1,68 @@
-/* zoo.h - our own builders of models. Adding one: one file with a builder, one row in zoo.c. */
+/* zoo.h - our own builders of models. Adding one is a file that defines assay__zoo_NAME, its
+ * parameters and its builder in it, and a row in zoo_models.h. */
 #ifndef ASSAY_ZOO_H
 #define ASSAY_ZOO_H
 
+#include "base/buf.h"
 #include "model/graph.h"
 
-struct assay__zoo_params; /* k=v pairs of "name:k=v,…" */
-/** Value of an integer parameter, its default, with range check; records that the key is known. */
-int assay__zoo_param_int(struct assay__zoo_params *params, const char *key, int64_t otherwise,
-                         int64_t low, int64_t high, int64_t *value, struct assay_error *error);
+enum assay__zoo_kind {
+    ASSAY__ZOO_INTEGER, /* low … high */
+    ASSAY__ZOO_NUMBER,  /* low … high */
+    ASSAY__ZOO_CHOICE,  /* one of `choices` */
+    ASSAY__ZOO_TEXT,
+};
+
+/** A parameter of a model. Reading it, `assay make --list` and doc/zoo.md follow from this. */
+struct assay__zoo_param {
+    const char *key; /* NULL ends a list */
+    enum assay__zoo_kind kind;
+    /* The default as a user would write it. Where other parameters decide it, theirs are at their
+     * defaults. What is no value, as "(symbolic)", "" and "FILE", says what not giving one means.
+     */
+    const char *otherwise;
+    const char *choices; /* CHOICE: "a|b|c"; "a=b" is a with another name that is not listed */
+    double low, high;
+    const char *help; /* a few words, for the documents */
+};
+
+struct assay__zoo_params; /* what was given: "k=v,…", checked against the declaration */
 
 typedef int assay__zoo_fn(struct assay__zoo_params *params, struct assay__model *model,
                           struct assay_error *error);
 
 struct assay__zoo_entry {
-    const char *name, *summary, *parameters; /* "batch=1,classes=1000" as help text */
+    const char *name, *summary;
+    const struct assay__zoo_param *params[4]; /* lists; the first that is NULL ends them */
     assay__zoo_fn *build;
 };
 const struct assay__zoo_entry *assay__zoo_at(size_t index); /* NULL past the end */
 bool assay__zoo_knows(const char *name);                    /* "resnet50" or "resnet50:batch=8" */
 /** Builds "name[:k=v,…]". Unknown name or key: one line with the nearest. */
 int assay__zoo_build(const char *name, struct assay__model **model, struct assay_error *error);
+
+/** NULL past the end. */
+const struct assay__zoo_param *assay__zoo_param_at(const struct assay__zoo_entry *entry,
+                                                   size_t index);
+/** "batch=(symbolic),version=1.0|1.1": the parameters in one line. */
+void assay__zoo_params_line(struct assay__buf *out, const struct assay__zoo_entry *entry);
+/** The parameters of all models as tables, for doc/zoo.md. */
+void assay__zoo_markdown(struct assay__buf *out);
+
+/* --- what builders read ----------------------------------------------------------------------- */
+
+/* Values are checked before the builder is called. A key that is not declared fails the build. */
+
+bool assay__zoo_given(struct assay__zoo_params *params, const char *key);
+/** The default when it is not given; -1 when that is no number. */
+int64_t assay__zoo_int(struct assay__zoo_params *params, const char *key);
+/** `otherwise` when it is not given. */
+int64_t assay__zoo_int_or(struct assay__zoo_params *params, const char *key, int64_t otherwise);
+double assay__zoo_number(struct assay__zoo_params *params, const char *key);
+double assay__zoo_number_or(struct assay__zoo_params *params, const char *key, double otherwise);
+/** The place of the word among the choices. */
+int assay__zoo_choice(struct assay__zoo_params *params, const char *key);
+/** NULL when it is not given. Lives as long as the model. */
+const char *assay__zoo_text(struct assay__zoo_params *params, const char *key);
 
 #endif

@@ -1,3 +1,4 @@
+# plain-only: many workers; its parts run under sanitizers as unit tests
 # assay advise --verify on scripts: exact gains of changes that help, hurt, fail and drift; what is kept; the budget; Ctrl-C; wrong usage; a model and a kept profile for real.
 . "$ROOT/tests/cli/lib.sh"
 quick="--iters 20 --warmup 2 --launches 5 --layers=off -q"

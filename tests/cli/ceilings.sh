@@ -1,3 +1,4 @@
+# plain-only: it measures; test_ceiling_cache runs the same under sanitizers
 # devices --ceilings: measured once, then kept; asked again only when told to; Ctrl-C; bad options. One row only: time.
 . "$ROOT/tests/cli/lib.sh"
 export XDG_CACHE_HOME=$PWD/cache

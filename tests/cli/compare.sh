@@ -1,3 +1,4 @@
+# plain-only: many workers; its parts run under sanitizers as unit tests
 # compare: several models on one device, launches alternating; rows, drift, recommendation, JSON; what cannot run is a row.
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" devices

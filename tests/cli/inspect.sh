@@ -5,12 +5,9 @@ models=$ROOT/tests/fixtures/models/inspect
 cp "$models"/*.onnx .
 
 # text, exactly
-golden() { # golden NAME ARGUMENTS…
-    local name=$1 file=$ROOT/tests/golden/inspect-$1
-    shift
-    expect_exit "$1" "$ASSAY" "${@:2}"
-    if [ "${ASSAY_BLESS:-}" = yes ]; then cp out "$file"; fi
-    diff -u "$file" out >&2 || fail "inspect-$name differs (ASSAY_BLESS=yes rewrites it)"
+golden() { # golden NAME STATUS ARGUMENTS…
+    expect_exit "$2" "$ASSAY" "${@:3}"
+    expect_golden "inspect-$1" out
 }
 golden mlp.txt 0 inspect mlp.onnx
 golden mlp-40.txt 0 inspect mlp.onnx --columns 40 --batch 4

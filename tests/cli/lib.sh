@@ -4,8 +4,7 @@
 #
 # A script runs with bash in an empty scratch folder that is its own. Given: ROOT the checkout, BUILD the build folder,
 # ASSAY the program, SANITIZED yes or no. Status 0: passed; 77: skipped, the last line of stdout says why; else failed.
-# NAME.stdout beside NAME.sh holds the exact stdout expected (tests/run --bless rewrites it). A head line
-# "# plain-only: why" keeps a script out of the sanitizer run.
+# A head line "# plain-only: why" keeps a script out of the sanitizer run.
 set -eu
 : "${ROOT:?run through tests/run}" "${BUILD:?}" "${ASSAY:?}"
 
@@ -67,6 +66,14 @@ expect_lines() { # expect_lines FILE COUNT
 expect_equal() { # expect_equal ACTUAL EXPECTED
     [ "$1" = "$2" ] && return
     echo "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: '$1', expected '$2'" >&2
+    exit 1
+}
+
+# expect_golden NAME FILE: the file equals tests/golden/NAME, which tests/run --bless rewrites.
+expect_golden() {
+    [ "${ASSAY_BLESS:-}" != 1 ] || cp "$2" "$ROOT/tests/golden/$1"
+    diff -u "$ROOT/tests/golden/$1" "$2" >&2 && return
+    echo "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: not the golden output $1 (tests/run --bless)" >&2
     exit 1
 }
 

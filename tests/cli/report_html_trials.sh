@@ -1,3 +1,4 @@
+# plain-only: what the pages say; test_html and test_report_marks run under sanitizers
 # The pages of several trials and of several profiles: wrong outputs are marked where they are seen, numbers carry the mark of their state, what is
 # not told apart is said, the best is marked in the picture by itself, and a difference of many runs is one sentence. Fake engine only.
 . "$ROOT/tests/cli/lib.sh"

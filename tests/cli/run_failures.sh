@@ -24,5 +24,16 @@ try error_at=52 "the script fails step 52"
 # Refused while opening: nothing measured, still a profile that says why.
 expect_exit 3 "$ASSAY" run --engine fake --script "open_error=the roof is on fire" -o q.assay
 expect_has err "the roof is on fire"
+expect_lines err 1
+expect_has out "FAILED"
 expect_exit 0 "$ASSAY" report q.assay --json
 expect_equal "$(json_get out '.trials[0].launches[0].samples')" 0
+# The report says it too, and a failed run is of the promised shape.
+expect_exit 0 "$ASSAY" report q.assay
+expect_has out "FAILED"
+expect_has out "the roof is on fire"
+expect_exit 3 "$ASSAY" run --engine fake --script 'steady=100us;error_at=40' --iters 100 --json
+python3 "$ROOT/tests/schema_check.py" run out || fail "a failed run is not of the promised shape"
+expect_equal "$(json_get out '.trials[0].state')" failed
+expect_exit 3 "$ASSAY" run --engine fake --script steady=1us --iters 5 -o no/such/folder/p.assay
+expect_lines err 1

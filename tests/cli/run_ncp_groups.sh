@@ -2,7 +2,6 @@
 # Time per step and per neuron group of a small CfC and LTC on ONNX Runtime: rows of both lists add up to the latency,
 # every node of a group is in a row, an unrolled and a Scan form of the same network can be set side by side, and the kept
 # profile says the same.
-# alone: it compares times
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" devices
 grep -q '^ *cpu .* yes ' out || skip "ONNX Runtime is not here"

@@ -40,6 +40,28 @@ command_file id 'echo 1000'
 rm bin/sudo
 expect_exit 1 setup ASSAY_ORT_LIBRARY=
 /usr/bin/python3 -m pip --version >/dev/null 2>&1 || expect_has err "$install python3 python3-pip"
+
+# Packages for another processor: dpkg is told of it first, and not left so when apt knows none.
+sed -i.plain 's|/usr/lib/aarch64-linux-gnu|/nowhere|' tree/scripts/setup
+arm() { env -i PATH="$PWD/bin" LOG="$PWD/log" "$PWD/tree/scripts/setup" arm; }
+packages="gcc-aarch64-linux-gnu qemu-user libc6-dev:arm64 libsqlite3-dev:arm64 libhwloc-dev:arm64 libstdc++6:arm64"
+install="apt-get install -y --no-install-recommends $packages"
+ln -s "$(command -v grep)" bin/
+command_file dpkg '[ "$1" = --print-foreign-architectures ] || echo "dpkg $*" >>"$LOG"'
+expect_exit 1 arm
+expect_has err "Run as root: dpkg --add-architecture arm64 && apt-get update && $install"
+command_file dpkg 'echo arm64'
+expect_exit 1 arm
+expect_has err "Run as root: apt-get update && $install"
+rm log
+command_file dpkg '[ "$1" = --print-foreign-architectures ] || echo "dpkg $*" >>"$LOG"'
+command_file apt-get 'echo "apt-get $*" >>"$LOG"; [ "$1" != update ]'
+command_file id 'echo 0'
+expect_exit 1 arm
+expect_has err "apt-get update failed with arm64 added"
+expect_equal "$(cat log)" "$(printf 'dpkg --add-architecture arm64\napt-get update -q\ndpkg --remove-architecture arm64')"
+mv tree/scripts/setup.plain tree/scripts/setup
+
 command_file uname 'case $1 in -s) echo Darwin ;; *) echo arm64 ;; esac'
 expect_exit 1 setup
 expect_has err "brew install cmake ninja pkg-config sqlite hwloc"

@@ -1,6 +1,6 @@
 # plain-only: many workers; its parts run under sanitizers as unit tests
 # sweep on the fake engine: the configuration matrix with classes nobody has and a software device, presets, an exact table, limits, goals,
-# points out of memory, --confirm, the wall-clock split, the formats.
+# points out of memory, inputs larger than it, --confirm, the wall-clock split, the formats.
 . "$ROOT/tests/cli/lib.sh"
 
 fake=(--engine fake --script "steady=1ms" --warmup 0 --iters 20 --launches 1 -q)
@@ -77,6 +77,17 @@ expect_equal "$(json_get out '.sweep.confirmation.first_launches')" 10
 expect_equal "$(json_get out '.sweep.points.length')" 2
 expect_equal "$(json_get out '.trials.length')" 4
 expect_has out "are tied after 10 launches each"
+# when_… holds in the script of a device, too
+expect_exit 0 env ASSAY_FAKE_SCRIPTS='cpu when_batch=2:steady=7ms' "$ASSAY" sweep mlp --engine fake --batch 1,2 --warmup 0 --iters 5 --launches 1 -q --json
+expect_equal "$(json_get out '.sweep.points[1].latency_s')" 0.007
+# inputs that no machine holds are not tried
+mkdir -p small/proc
+echo "MemTotal: 65536 kB" >small/proc/meminfo
+ASSAY_FSROOT=$PWD/small expect_exit 3 "$ASSAY" sweep cfc --engine fake --warmup 0 --iters 20 --launches 1 -q --batch 1,2,999999999 --json
+expect_equal "$(json_get out '.sweep.optimal')" "batch=2"
+expect_equal "$(json_get out '.sweep.points[2].usable')" false
+expect_has out "its inputs alone take 384 GB, this machine has"
+ASSAY_FSROOT=$PWD/small expect_error 3 "its inputs alone take 384 GB" "$ASSAY" run cfc --batch 999999999
 expect_error 2 "exclude each other" "$ASSAY" sweep mlp --device cpu --devices cpu --batch 1,2
 expect_error 2 "exclude each other" "$ASSAY" sweep mlp --spinning on,off --no-spinning
 expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --devices cpu,,gpu --opt none,all

@@ -1,3 +1,4 @@
+# plain-only: what is printed; the unit test of this name runs under sanitizers
 # On a machine that tells nothing at all, nothing is printed as 0: devices and doctor, as JSON and as text. What is counted (probes read, rows)
 # may be 0; everything else that is a number must be known.
 . "$ROOT/tests/cli/lib.sh"

@@ -1,7 +1,8 @@
 /* replay.c - feeds files to a fuzz target without a fuzzer: every file named, and every file of
- * every directory named. A crash is a failure of the target; a file that takes longer than the
- * limit is killed by the alarm. Prints "N inputs replayed". Directories are not descended into: a
- * corpus is flat. */
+ * every directory named. The target is the one the program is called as (fuzz_json): see
+ * ../suites.c. A crash is a failure of the target; a file that takes longer than the limit is
+ * killed by the alarm. Prints "N inputs replayed". Directories are not descended into: a corpus is
+ * flat. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +13,31 @@
 
 #define LIMIT_S 30
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+typedef int target_fn(const uint8_t *data, size_t size);
+#define SUITE(name) target_fn suite_##name;
+#include "suites.h"
+#undef SUITE
+
+static const struct {
+    const char *name;
+    target_fn *run;
+} targets[] = {
+#define SUITE(name) {#name, suite_##name},
+#include "suites.h"
+#undef SUITE
+};
+
+static target_fn *target;
+
+static target_fn *target_find(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    const char *name = slash ? slash + 1 : program;
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        if (strcmp(targets[i].name, name) == 0) return targets[i].run;
+    fprintf(stderr, "no fuzz target is called %s\n", name);
+    return NULL;
+}
 
 static int replay_file(const char *path)
 {
@@ -30,7 +55,7 @@ static int replay_file(const char *path)
     fclose(file);
     fprintf(stderr, "%s\n", path); /* the last line names the culprit when the target crashes */
     alarm(LIMIT_S);
-    LLVMFuzzerTestOneInput(data, (size_t)size);
+    target(data, (size_t)size);
     free(data);
     return 1;
 }
@@ -63,8 +88,10 @@ static int replay_directory(const char *path)
 int main(int argc, char **argv)
 {
     int count = 0;
+    target = target_find(argv[0]);
+    if (!target) return 2;
     alarm(LIMIT_S);
-    LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+    target((const uint8_t *)"", 0);
     for (int i = 1; i < argc; i++) {
         struct stat status;
         int result = -1;

@@ -4,7 +4,7 @@
 #ifndef ASSAY_TESTS_ADVISE_FIXTURE_H
 #define ASSAY_TESTS_ADVISE_FIXTURE_H
 
-#include "harness.h"
+#include "facts_fixture.h"
 #include "scratch.h"
 
 #include "advise/advise.h"
@@ -68,14 +68,7 @@ static inline void unknown_metric(struct assay_profile *p, const char *name, con
 
 static inline void option(struct assay_profile *p, const char *key, const char *value)
 {
-    struct assay__trial *t = &p->trials[0];
-    for (size_t i = 0; i < t->option_count; i++)
-        if (strcmp(t->options[i].key, key) == 0) {
-            t->options[i].value = value;
-            return;
-        }
-    CHECK(t->option_count < 8);
-    t->options[t->option_count++] = (struct assay__pair){key, value};
+    fact(p, &p->trials[0], key, value);
 }
 
 static inline struct assay__layer *set_layers(struct assay_profile *p,
@@ -155,12 +148,11 @@ static inline void base_trial(struct assay_profile *p, struct assay__trial *t)
     static const struct assay__tensor_info x = {
         .name = "x", .dtype = "float32", .rank = 2, .dims = dims, .fill = ""};
     t->state = ASSAY__TRIAL_OK;
-    t->engine = "ort", t->device = "cpu", t->batch = 8;
-    t->options = assay__arena_array(p->arena, 8, sizeof *t->options);
+    t->target.engine = "ort", t->target.device = "cpu", t->batch = 8;
     t->inputs = assay__arena_array(p->arena, 1, sizeof x);
-    CHECK(t->options && t->inputs);
-    memcpy(t->options, pairs, sizeof pairs);
-    t->option_count = COUNT(pairs);
+    CHECK(t->inputs);
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        fact(p, t, pairs[i].key, pairs[i].value);
     t->inputs[0] = x;
     t->input_count = 1;
     t->stability = (struct assay__stability){.verdict = "stable", .more_iterations = 0};
@@ -260,12 +252,12 @@ static inline void set_model(struct assay_profile *p, const struct node_spec *no
     CHECK_INT(assay__model_read(path, &m, &error), 0);
     CHECK_INT(assay__model_fingerprint(m, fingerprint), 0);
     assay__model_free(m);
-    p->model.name = "model.onnx";
-    p->model.path = assay__arena_strdup(p->arena, path);
-    p->model.fingerprint = assay__arena_strdup(p->arena, fingerprint);
-    p->model.node_count = (int64_t)node_count;
-    p->model.inputs = p->trials[0].inputs;
-    p->model.input_count = 1;
+    p->models[0]->name = "model.onnx";
+    p->models[0]->path = assay__arena_strdup(p->arena, path);
+    p->models[0]->fingerprint = assay__arena_strdup(p->arena, fingerprint);
+    p->models[0]->node_count = (int64_t)node_count;
+    p->models[0]->inputs = p->trials[0].inputs;
+    p->models[0]->input_count = 1;
 }
 
 /* One layer per node, each as long as said. */
@@ -303,7 +295,7 @@ static inline struct assay_profile *base_profile(void)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     p->assay_version = "0.1.0";
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     p->environment.architecture = "x86_64";
     p->environment.simd = "avx2 fma";
     p->environment.governor = "performance";
@@ -314,7 +306,8 @@ static inline struct assay_profile *base_profile(void)
     CHECK(p->ceilings != NULL);
     memcpy(p->ceilings, ceilings, sizeof ceilings);
     p->ceiling_count = COUNT(ceilings);
-    p->model.cell = (struct assay__cell_info){.kind = "", .form = "", .steps = -1, .fault = ""};
+    p->models[0]->cell = (struct assay__cell_info){
+        .kind = "", .form = "", .steps = -1, .fault = ""};
     for (int i = 0; i < 2; i++) { /* the second: a batch between two powers of two */
         struct assay__trial *t = assay__profile_trial(p);
         CHECK(t != NULL);

@@ -56,7 +56,7 @@ static inline size_t coreml_blob_bytes(const struct assay__model *model,
         for (size_t d = 0; d < depth; d++) {
             const struct assay__tensor *tensor = assay__graph_initializer(graphs[d],
                                                                           node->inputs[i]);
-            if (tensor && tensor->data >= model->weights.data &&
+            if (tensor && model->weights.data && tensor->data >= model->weights.data &&
                 tensor->data < model->weights.data + model->weights.size)
                 bytes += tensor->data_size;
         }

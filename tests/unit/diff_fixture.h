@@ -20,7 +20,7 @@ static inline struct assay_profile *diff_profile(const char *fingerprint)
     if (!arena) arena = assay__arena_new();
     struct assay__trial *trial = assay__profile_trial(profile);
     profile->complete = true;
-    profile->model.fingerprint = fingerprint;
+    profile->models[0]->fingerprint = fingerprint;
     trial->state = ASSAY__TRIAL_OK;
     return profile;
 }

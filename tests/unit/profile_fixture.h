@@ -287,8 +287,8 @@ static inline struct assay_profile *make_document(void)
 {
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
-    CHECK(isnan(p->environment.memory_bytes) && p->model.parameters == -1 && !p->complete);
-    p->command = "run";
+    CHECK(isnan(p->environment.memory_bytes) && p->models[0]->parameters == -1 && !p->complete);
+    assay__profile_set_command(p, "run");
     p->command_line = "assay run 'a b.onnx'";
     p->created = "2025-01-02T03:04:05Z";
     p->environment = (struct assay__environment){
@@ -314,7 +314,7 @@ static inline struct assay_profile *make_document(void)
         .unknown = unknown,
         .unknown_count = 1,
     };
-    p->model = (struct assay__model_info){
+    *p->models[0] = (struct assay__model_info){
         .name = "resnet50",
         .path = "a b.onnx",
         .format = "onnx",
@@ -350,8 +350,8 @@ static inline struct assay_profile *make_document(void)
             continue;
         }
         t->state = ASSAY__TRIAL_OK;
-        t->engine = "ort", t->engine_version = "1.31.1", t->engine_library = "lib.so",
-        t->device = "cpu";
+        t->target.engine = "ort", t->target.engine_version = "1.31.1",
+        t->target.engine_library = "lib.so", t->target.device = "cpu";
         t->options = options, t->option_count = 2, t->batch = 0;
         t->inputs = trial_inputs, t->input_count = 1, t->notes = notes, t->note_count = 1;
         t->layers = (struct assay__layers){.method = "markers",

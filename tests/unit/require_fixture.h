@@ -2,6 +2,7 @@
 #ifndef ASSAY_TESTS_REQUIRE_FIXTURE_H
 #define ASSAY_TESTS_REQUIRE_FIXTURE_H
 
+#include "facts_fixture.h"
 #include "judge/require.h"
 #include "scratch.h"
 
@@ -20,10 +21,10 @@ static void begin(void)
     CHECK(arena && profile);
     trial = assay__profile_trial(profile);
     CHECK(trial != NULL);
-    profile->command = "run";
-    profile->model.name = "net";
+    assay__profile_set_command(profile, "run");
+    profile->models[0]->name = "net";
     trial->state = ASSAY__TRIAL_OK;
-    trial->device = "cpu";
+    fact_device(profile, trial, "cpu");
     trial->batch = 1;
     struct assay_metrics *m = trial->metrics;
     CHECK_INT(assay_metrics_measured(m, "latency.p50", 1e-3, "clock", ""), 0);

@@ -84,13 +84,13 @@ static void begin(uint64_t interval_ns, size_t capacity)
 {
     static const struct assay__channel models[CHANNELS] = {
         {"energy.package", "energy", "package", "J", ASSAY__CHANNEL_COUNTER, 1000, "script", true,
-         "", NULL},
+         "", NULL, false, false},
         {"power.package", "power", "package", "W", ASSAY__CHANNEL_GAUGE, NAN, "script", true, "",
-         NULL},
+         NULL, false, false},
         {"power.broken", "power", "broken", "W", ASSAY__CHANNEL_GAUGE, NAN, "script", false,
-         "needs root: sudo true", NULL},
-        {"count.events", "count", "cpu", "1", ASSAY__CHANNEL_COUNTER, NAN, "script", true, "",
-         NULL},
+         "needs root: sudo true", NULL, false, false},
+        {"count.events", "count", "cpu", "1", ASSAY__CHANNEL_COUNTER, NAN, "script", true, "", NULL,
+         false, false},
     };
     memcpy(fake_channels, models, sizeof models);
     for (size_t i = 0; i < CHANNELS; i++)

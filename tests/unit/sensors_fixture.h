@@ -5,7 +5,7 @@
 #ifndef ASSAY_TESTS_SENSORS_FIXTURE_H
 #define ASSAY_TESTS_SENSORS_FIXTURE_H
 
-#include "harness.h"
+#include "facts_fixture.h"
 
 #include "probe/probes.h"
 #include "run/watch/sensors.h"
@@ -63,6 +63,7 @@ static inline void fake_close(struct assay__probe *probe)
 }
 
 static struct assay__probe_ops ops = {.name = "rapl",
+                                      .power_of = "c",
                                       .summary = "a script",
                                       .open = fake_open,
                                       .channels = fake_list,
@@ -120,6 +121,7 @@ static inline int hanging_open(struct assay__arena *arena, struct assay__probe *
 }
 
 static const struct assay__probe_ops hanging_ops = {.name = "rapl",
+                                                    .power_of = "c",
                                                     .summary = "a script",
                                                     .open = hanging_open,
                                                     .channels = dear_list,
@@ -188,7 +190,7 @@ static inline void measure(const char *device, const struct assay__probe_ops *pr
     profile = assay__profile_new();
     sensors.profile = profile;
     sensors.trial = assay__profile_trial(profile);
-    sensors.trial->device = device;
+    fact_device(profile, sensors.trial, device);
     sensors.origin_ns = SECOND;
     sensors.idle_begin_ns = at(0);
     sensors.idle_end_ns = at(2);

@@ -102,7 +102,7 @@ static void begin(void)
 {
     CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
     setenv("XDG_CACHE_HOME", folder, 1);
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     unsetenv("ASSAY_FSROOT");
     arena = assay__arena_new();
     CHECK(arena != NULL);

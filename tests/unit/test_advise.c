@@ -1,9 +1,10 @@
 /* test_advise.c - the advice around its rules: what is missing is named, the model behind a
  * profile, order and severity, energy, what is kept in a file, JSON, the page, the changes that
- * could be tried, and doc/rules.md (ASSAY_BLESS=1 rewrites its table). */
+ * could be tried, and doc/rules.md (tests/run --bless rewrites its table). */
 #include "advise_fixture.h"
 
 #include "base/json.h"
+#include "golden.h"
 #include "profile/store.h"
 #include "report/json/advise_json.h"
 #include "report/subject/advice_document.h"
@@ -26,9 +27,10 @@ static void test_empty(void)
     struct assay_profile *p = assay__profile_new();
     CHECK(p && assay__profile_trial(p));
     p->trials[0].state = ASSAY__TRIAL_OK;
-    p->trials[0].device = "cpu";
-    p->trials[0].engine = "ort";
-    p->model.cell = (struct assay__cell_info){.kind = "", .form = "", .steps = -1, .fault = ""};
+    p->trials[0].target.device = "cpu";
+    p->trials[0].target.engine = "ort";
+    p->models[0]->cell = (struct assay__cell_info){
+        .kind = "", .form = "", .steps = -1, .fault = ""};
     p->environment.governor = p->environment.simd = "";
     struct assay__advice *advice = advise(p);
     CHECK_INT(advice->found, 0);
@@ -81,7 +83,7 @@ static void test_generation(void)
     struct assay_profile *p = base_profile();
     struct assay__tensor_info input = p->trials[0].inputs[0];
     input.dims = open_dims;
-    p->model.inputs = &input;
+    p->models[0]->inputs = &input;
     p->trials[0].layers.count = 0;
     option(p, "generate", "8");
     struct assay__advice *advice = advise(p);
@@ -96,7 +98,7 @@ static void test_generation(void)
 static void test_missing_device(void)
 {
     struct assay_profile *p = base_profile();
-    p->trials[0].device = "cuda:0";
+    fact_device(p, &p->trials[0], "cuda:0");
     unknown_metric(p, "latency.transfer_in", "not separated");
     struct assay__advice *advice = advise(p);
     CHECK_STR(result_of(advice, "io-binding")->missing, "latency.transfer_in: not separated");
@@ -107,8 +109,8 @@ static void test_missing_device(void)
 static void test_model(void)
 {
     struct assay_profile *p = base_profile();
-    const char *path = p->model.path;
-    p->model.path = scratch("gone.onnx");
+    const char *path = p->models[0]->path;
+    p->models[0]->path = scratch("gone.onnx");
     struct assay__advice *advice = advise(p);
     CHECK_HAS(result_of(advice, "cast-chain")->missing, "the model file is not there");
     CHECK_HAS(result_of(advice, "float64")->missing, "the model file is not there");
@@ -117,8 +119,8 @@ static void test_model(void)
     CHECK_INT(assay__advise(p, &elsewhere, &advice, NULL), 0);
     CHECK_INT(result_of(advice, "cast-chain")->outcome, ASSAY__RULE_NOTHING);
     assay__advice_free(advice);
-    p->model.path = path;
-    p->model.fingerprint = "0123456789abcdef";
+    p->models[0]->path = path;
+    p->models[0]->fingerprint = "0123456789abcdef";
     advice = advise(p);
     CHECK_HAS(result_of(advice, "cast-chain")->missing, "has changed since it was profiled");
     assay__advice_free(advice);
@@ -132,9 +134,9 @@ static void test_model(void)
 static void test_zoo(void)
 {
     struct assay_profile *p = base_profile();
-    p->model.path = "";
-    p->model.name = "cfc:units=16,outputs=4,inputs=8";
-    p->model.fingerprint = "";
+    p->models[0]->path = "";
+    p->models[0]->name = "cfc:units=16,outputs=4,inputs=8";
+    p->models[0]->fingerprint = "";
     p->trials[0].input_count = 0;
     struct assay__advice *advice = advise(p);
     CHECK(advice->model != NULL && advice->analysis != NULL);
@@ -265,13 +267,14 @@ static void test_devices(void)
     struct assay_profile *p = base_profile();
     struct assay__advice *advice = advise(p);
     for (size_t i = 0; i < COUNT(hosts); i++) {
-        p->trials[0].device = hosts[i];
-        CHECK(assay__advice_on_host(advice));
+        fact_device(p, &p->trials[0], hosts[i]);
+        CHECK(assay__trial_on_cpu(advice->trial));
     }
-    p->trials[0].device = "gpu/cuda:0";
-    CHECK(!assay__advice_on_host(advice));
+    fact_device(p, &p->trials[0], "gpu/cuda:0");
+    CHECK(!assay__trial_on_cpu(advice->trial));
     assay__advice_free(advice);
-    p->trials[0].device = "openvino:cpu"; /* what it does not take runs on the engine's own */
+    /* what it does not take runs on the engine's own */
+    fact_device(p, &p->trials[0], "openvino:cpu");
     p->trials[0].layers.items[0].provider = "OpenVINOExecutionProvider";
     advice = advise(p);
     CHECK_INT(result_of(advice, "fallback")->outcome, ASSAY__RULE_FOUND);
@@ -319,7 +322,7 @@ static void test_fix_dims(void)
         {.name = "x", .dtype = "float32", .rank = 2, .dims = fixed, .fill = ""},
         {.name = "z", .dtype = "float32", .rank = 2, .dims = fixed, .fill = ""},
     };
-    p->model.inputs = inputs, p->model.input_count = 2;
+    p->models[0]->inputs = inputs, p->models[0]->input_count = 2;
     p->trials[0].inputs = values, p->trials[0].input_count = 2;
     struct assay__advice *advice = advise(p);
     const struct assay__rule_result *r = result_of(advice, "dynamic-shapes");
@@ -437,7 +440,7 @@ static void test_page(void)
     metric(p, "disturbance.steal", 0.2);
     metric(p, "memory.allocations", 4000);
     unknown_metric(p, "latency.p99", "needs 662 samples");
-    p->model.name = "a\033[31mname";
+    p->models[0]->name = "a\033[31mname";
     struct assay__advice *advice = advise(p);
     CHECK_INT(assay__advice_document(advice, &doc), 0);
     print_page(doc, 80, &out);
@@ -475,12 +478,13 @@ static void test_documented(void)
     assay__file_unmap(&file);
     char *mark = text ? strstr(text, DOC_MARK) : NULL;
     CHECK(mark != NULL);
-    if (getenv("ASSAY_BLESS")) {
+    if (golden_bless()) {
         assay__buf_add(&whole, text, (size_t)(mark - text));
         assay__buf_printf(&whole, DOC_MARK "\n%s", table.data);
         CHECK_INT(assay__file_write(path, whole.data, whole.length, NULL), 0);
     } else if (strcmp(mark + strlen(DOC_MARK) + 1, table.data) != 0) {
-        harness_fail(__FILE__, __LINE__, "doc/rules.md is not the table of rules (ASSAY_BLESS=1)");
+        harness_fail(__FILE__, __LINE__,
+                     "doc/rules.md is not the table of rules (tests/run --bless)");
     }
     assay__buf_free(&whole);
     assay__buf_free(&table);

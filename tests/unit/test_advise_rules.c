@@ -45,12 +45,12 @@ CASE(dynamic_shapes)
 {
     static const int64_t dims[] = {-1, 64};
     static const char *const symbols[] = {"batch", NULL};
-    p->model.inputs = assay__arena_array(p->arena, 1, sizeof *p->model.inputs);
-    CHECK(p->model.inputs != NULL);
-    p->model.inputs[0] = TRIAL->inputs[0];
+    p->models[0]->inputs = assay__arena_array(p->arena, 1, sizeof *p->models[0]->inputs);
+    CHECK(p->models[0]->inputs != NULL);
+    p->models[0]->inputs[0] = TRIAL->inputs[0];
     if (near) return;
-    p->model.inputs[0].dims = dims;
-    p->model.inputs[0].symbols = symbols;
+    p->models[0]->inputs[0].dims = dims;
+    p->models[0]->inputs[0].symbols = symbols;
 }
 CASE(size_steps)
 {
@@ -64,7 +64,7 @@ CASE(size_steps)
 /* Compute-bound 0.88, memory-bound 0.08; twice the ceiling: 1 / (1 - 0.44 - 0.04). */
 CASE(float16)
 {
-    TRIAL->device = "cuda:0";
+    fact_device(p, TRIAL, "cuda:0");
     for (size_t i = 0; near && i < p->ceiling_count; i++)
         if (strcmp(p->ceilings[i].name, "compute.float16.matmul") == 0)
             p->ceilings[i].value = 1.1e11;
@@ -146,31 +146,31 @@ CASE(vector_lanes)
 
 CASE(fallback)
 {
-    TRIAL->device = "cuda:0";
+    fact_device(p, TRIAL, "cuda:0");
     LAYER(0).provider = LAYER(1).provider = LAYER(2).provider = "CUDAExecutionProvider";
     if (!near) LAYER(1).provider = "CPUExecutionProvider";
 }
 CASE(copies)
 {
-    TRIAL->device = near ? "cpu" : "cuda:0";
+    fact_device(p, TRIAL, near ? "cpu" : "cuda:0");
     one_op(p, "MemcpyToHost", 200);
 }
 CASE(io_binding)
 {
-    TRIAL->device = "cuda:0";
+    fact_device(p, TRIAL, "cuda:0");
     metric(p, "latency.transfer_in", near ? 49e-6 : 150e-6);
     metric(p, "latency.transfer_out", 50e-6);
 }
 CASE(device_idle)
 {
-    TRIAL->device = "cuda:0";
+    fact_device(p, TRIAL, "cuda:0");
     metric(p, "gpu.utilization", near ? 0.3 : 0.2);
     metric(p, "gpu.kernel_mean", 1e-6);
     metric(p, "gpu.gap_mean", 4e-6);
 }
 CASE(launch_bound)
 {
-    TRIAL->device = "cuda:0";
+    fact_device(p, TRIAL, "cuda:0");
     metric(p, "gpu.launch_efficiency", near ? 0.7 : 0.35);
 }
 
@@ -281,12 +281,12 @@ static struct assay__cell_group groups[] = {{"inter", 8, 1e6, 4e5, ASSAY_DERIVED
                                             {"motor", 4, 1e6, 1e5, ASSAY_DERIVED}};
 static void cell(struct assay_profile *p, const char *form, int64_t steps)
 {
-    p->model.cell = (struct assay__cell_info){.kind = "CfC",
-                                              .form = form,
-                                              .steps = steps,
-                                              .fault = "",
-                                              .groups = groups,
-                                              .group_count = COUNT(groups)};
+    p->models[0]->cell = (struct assay__cell_info){.kind = "CfC",
+                                                   .form = form,
+                                                   .steps = steps,
+                                                   .fault = "",
+                                                   .groups = groups,
+                                                   .group_count = COUNT(groups)};
 }
 CASE(cell_unrolled)
 {

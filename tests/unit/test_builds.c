@@ -2,6 +2,7 @@
  * devices with a build's prefix. */
 #include "scratch.h"
 
+#include "profile/facts.h"
 #include "run/builds.h"
 
 #include <assay/run.h>
@@ -213,9 +214,9 @@ static void test_resolve(void)
     CHECK_INT(assay__build_resolve(arena, "ovn/openvino:cpu", &library, &device, &error), 0);
     CHECK_STR(library, "/opt/ov");
     CHECK_STR(device, "openvino:cpu");
-    CHECK_STR(assay__build_device("ovn/openvino:cpu"), "openvino:cpu");
-    CHECK_STR(assay__build_device("cpu"), "cpu");
-    CHECK(assay__build_device(NULL) == NULL);
+    CHECK_STR(assay__device_bare("ovn/openvino:cpu"), "openvino:cpu");
+    CHECK_STR(assay__device_bare("cpu"), "cpu");
+    CHECK(assay__device_bare(NULL) == NULL);
     CHECK_INT(assay__build_resolve(arena, "gpu/cuda:0", &library, &device, &error),
               ASSAY_ENOTFOUND);
     CHECK_HAS(error.message, "'gpu'");

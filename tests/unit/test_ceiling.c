@@ -1,11 +1,12 @@
 /* test_ceiling.c - ceilings: every kernel against plain C, the pointer chase, working sets, the
- * crew, and the file that keeps results. No test looks at a speed. */
+ * team, and the file that keeps results. No test looks at a speed. Also run under ThreadSanitizer.
+ */
 #include "base/file.h"
 #include "ceiling/ceiling.h"
-#include "ceiling/crew.h"
+#include "ceiling/thread_team.h"
 #include "ceiling/kernels/kernels.h"
-#include "ceiling/latency.h"
-#include "ceiling/survey.h"
+#include "ceiling/pointer_chase.h"
+#include "ceiling/ceiling_survey.h"
 #include "harness.h"
 #include "platform/posix_cpu.h"
 
@@ -387,7 +388,7 @@ static void test_levels(void)
     assay__arena_free(arena);
 }
 
-/* --- the crew --------------------------------------------------------------------------------- */
+/* --- the team --------------------------------------------------------------------------------- */
 
 struct counted {
     atomic_uint_fast64_t total;
@@ -401,22 +402,22 @@ static void count_steps(void *context, size_t thread, uint64_t steps)
     counted->steps[thread] += steps;
 }
 
-static void test_crew(void)
+static void test_team(void)
 {
     struct assay__cpu_place places[4] = {{-1}, {-1}, {-1}, {-1}};
-    struct assay__crew *crew;
+    struct assay__thread_team *team;
     struct counted counted = {0};
     uint64_t steps[4] = {1, 20, 300, 4000}, own[4];
-    CHECK_INT(assay__crew_new(places, 4, &crew, NULL), 0);
-    CHECK_INT(assay__crew_size(crew), 4);
-    CHECK(!assay__crew_pinned(crew)); /* no place asked for */
+    CHECK_INT(assay__thread_team_new(places, 4, &team, NULL), 0);
+    CHECK_INT(assay__thread_team_size(team), 4);
+    CHECK(!assay__thread_team_pinned(team)); /* no place asked for */
     for (int i = 0; i < 50; i++)
-        assay__crew_run(crew, count_steps, &counted, steps, own);
+        assay__thread_team_run(team, count_steps, &counted, steps, own);
     CHECK_INT(atomic_load(&counted.total), 50 * 4321);
     for (size_t i = 0; i < 4; i++)
         CHECK_INT(counted.steps[i], 50 * steps[i]);
-    assay__crew_free(crew);
-    assay__crew_free(NULL);
+    assay__thread_team_free(team);
+    assay__thread_team_free(NULL);
 }
 
 static void sleep_steps(void *context, size_t thread, uint64_t steps)
@@ -428,17 +429,38 @@ static void sleep_steps(void *context, size_t thread, uint64_t steps)
 }
 
 /* Sleeping 1 ms a step: no machine makes more than 1000 steps a second per thread. */
-static void test_crew_measure(void)
+static void test_team_measure(void)
 {
     struct assay__cpu_place places[2] = {{-1}, {-1}};
-    struct assay__crew *crew;
+    struct assay__thread_team *team;
     struct assay__rate rate;
-    CHECK_INT(assay__crew_new(places, 2, &crew, NULL), 0);
-    CHECK_INT(assay__crew_measure(crew, sleep_steps, NULL, 1, &rate), 0);
+    CHECK_INT(assay__thread_team_new(places, 2, &team, NULL), 0);
+    CHECK_INT(assay__thread_team_measure(team, sleep_steps, NULL, 1, &rate), 0);
     CHECK_INT(rate.repeats, 3); /* no fewer, whatever the time */
     CHECK(rate.low > 0 && rate.low <= rate.median && rate.median <= rate.high);
     CHECK(rate.high <= 2000);
-    assay__crew_free(crew);
+    assay__thread_team_free(team);
+}
+
+/* The kernel names the same instruction sets; of AMX it may name what this process may not use. */
+static void test_features(void)
+{
+    unsigned features = assay__cpu_features();
+    const unsigned amx = ASSAY__CPU_AMX_INT8 | ASSAY__CPU_AMX_BF16;
+    char line[8192] = "";
+    FILE *cpuinfo = fopen("/proc/cpuinfo", "r");
+    if (!cpuinfo) SKIP("there is no /proc/cpuinfo");
+    while (fgets(line, sizeof line, cpuinfo))
+        if (strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0) break;
+    fclose(cpuinfo);
+    line[strcspn(line, "\n")] = ' ';
+    for (unsigned bit = 1; bit; bit <<= 1) {
+        char name[32];
+        snprintf(name, sizeof name, " %s ", assay__cpu_feature_name(bit));
+        bool named = name[1] != ' ' && strstr(line, name);
+        if (named != !!(features & bit) && !(named && (bit & amx)))
+            harness_fail(__FILE__, __LINE__, name);
+    }
 }
 
 static void test_places(void)
@@ -457,11 +479,20 @@ static void test_places(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"float64", test_float64},   {"float32", test_float32}, {"float16", test_float16},
-        {"bfloat16", test_bfloat16}, {"int8", test_int8},       {"table", test_table},
-        {"streams", test_streams},   {"chase", test_chase},     {"chase_random", test_chase_random},
-        {"levels", test_levels},     {"crew", test_crew},       {"crew_measure", test_crew_measure},
+        {"float64", test_float64},
+        {"float32", test_float32},
+        {"float16", test_float16},
+        {"bfloat16", test_bfloat16},
+        {"int8", test_int8},
+        {"table", test_table},
+        {"streams", test_streams},
+        {"chase", test_chase},
+        {"chase_random", test_chase_random},
+        {"levels", test_levels},
+        {"team", test_team},
+        {"team_measure", test_team_measure},
         {"places", test_places},
+        {"features", test_features},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,8 +1,9 @@
 /* test_ceiling_text.c - ceilings as a document and JSON, from a set made by hand: one core beside
  * all cores, an unavailable row, notes shared by rows, names that try to drive the terminal. Whole
- * outputs are compared with tests/golden/ceilings.*; ASSAY_BLESS=1 rewrites those files. */
+ * outputs are compared with tests/golden/ceilings.*; see golden.h. */
 #include "base/file.h"
 #include "base/json.h"
+#include "golden.h"
 #include "report/report_machine.h"
 #include "subject_fixture.h"
 #include "text_lines.h"
@@ -86,18 +87,6 @@ static struct assay__ceilings set_of(void)
                                     .from_cache = true,
                                     .rows = rows,
                                     .count = 8};
-}
-
-static void check_golden(const char *name, const char *text)
-{
-    char path[512], *expected = NULL;
-    snprintf(path, sizeof path, "%s/tests/golden/%s", ASSAY_TEST_ROOT, name);
-    const char *bless = getenv("ASSAY_BLESS");
-    if (bless && strcmp(bless, "1") == 0)
-        CHECK_INT(assay__file_write(path, text, strlen(text), NULL), 0);
-    CHECK_INT(assay__file_read(path, 1 << 20, &expected, NULL, NULL), 0);
-    CHECK_STR(text, expected);
-    free(expected);
 }
 
 /* The set in a view; name NULL: the CPU's. The caller frees. */

@@ -1,6 +1,6 @@
 /* test_comparison.c - trials against each other, on hand-made profiles whose launch medians are
  * chosen: verdicts, roles, recommendations, and what cannot be said. */
-#include "harness.h"
+#include "facts_fixture.h"
 
 #include "judge/comparison.h"
 
@@ -17,15 +17,10 @@ static struct assay_profile *profile_new(void)
 static struct assay__trial *add(struct assay_profile *profile, const char *label, const char *role,
                                 double p50_us, size_t count)
 {
-    static struct assay__pair pairs[16][2];
-    static size_t used;
     struct assay__trial *trial = assay__profile_trial(profile);
-    struct assay__pair *options = pairs[used++ % 16];
-    options[0] = (struct assay__pair){"label", label};
-    options[1] = (struct assay__pair){"role", role};
-    trial->options = options;
-    trial->option_count = 2;
-    trial->device = label;
+    trial->target.device = label;
+    fact(profile, trial, "label", label);
+    fact(profile, trial, "role", role);
     trial->state = ASSAY__TRIAL_OK;
     for (size_t i = 0; i < count; i++) {
         struct assay__launch *launch = assay__trial_launch(profile, trial);
@@ -164,7 +159,7 @@ static void a_failed_trial_is_a_row_with_its_reason(void)
     add(profile, "gpu", "", 20, 10);
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK(all.reference == 1); /* the one that was to be it did not run */
-    CHECK_STR(all.rows[0].judged.role, "");
+    CHECK_INT(all.rows[0].judged.role, ASSAY__ROLE_NONE);
     CHECK(!all.rows[0].judged.usable);
     CHECK_STR(all.rows[0].judged.reason, "the provider refuses the model");
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 2);
@@ -199,19 +194,24 @@ static void a_device_that_did_nothing_is_not_recommended(void)
     struct assay__comparison all;
     add(profile, "cpu", "reference", 100, 10);
     struct assay__trial *npu = add(profile, "npu", "", 50, 10);
+    static struct assay__placed_node nodes[] = {
+        {"c", "Shape", "CPUExecutionProvider", true, true},
+        {"a; 0", "Conv", "CPUExecutionProvider", true, false},
+        {"on it", "Conv", "NpuExecutionProvider", false, false},
+        {"b: 1", "Relu", "", true, false}};
+    npu->placement = (struct assay__placement){"Fake 1", nodes, 4};
     assay_metrics_measured(npu->metrics, "placement.nodes", 0, "engine", "");
-    assay_metrics_measured(npu->metrics, "placement.elsewhere", 3, "engine",
-                           "on CPUExecutionProvider: a (Conv); b: 1 (Relu); c (Shape, indices)");
+    assay_metrics_measured(npu->metrics, "placement.elsewhere", 3, "engine", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
-    CHECK(assay__fallback_is_total(&all.rows[1].fallback));
-    CHECK_STR(all.rows[1].fallback.provider, "CPUExecutionProvider");
-    CHECK(all.rows[1].fallback.name_count == 3);
-    CHECK_STR(all.rows[1].fallback.names[0], "a (Conv)");
-    CHECK_STR(all.rows[1].fallback.names[1], "b: 1 (Relu)");
-    CHECK_STR(all.rows[1].fallback.names[2], "c (Shape, indices)");
+    CHECK(assay__placement_is_elsewhere(&all.rows[1].placement));
+    CHECK_STR(all.rows[1].placement.provider, "CPUExecutionProvider");
+    CHECK(all.rows[1].placement.name_count == 3);
+    CHECK_STR(all.rows[1].placement.names[0], "a; 0 (Conv)");
+    CHECK_STR(all.rows[1].placement.names[1], "b: 1 (Relu)");
+    CHECK_STR(all.rows[1].placement.names[2], "c (Shape, indices)");
     CHECK(all.rows[1].verdict == ASSAY__VERDICT_FASTER); /* it is measured all the same */
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
-    CHECK(!all.rows[0].fallback.asked);
+    CHECK(!all.rows[0].placement.asked);
     /* one node on it: it may be chosen, and what ran elsewhere is said */
     assay_metrics_measured(npu->metrics, "placement.nodes", 1, "engine", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
@@ -348,9 +348,9 @@ static void models_may_differ_on_purpose(void)
     struct assay_profile *profile = profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__comparison all;
-    add(profile, "1: old", "reference", 100, 10)->device = "cpu";
+    add(profile, "1: old", "reference", 100, 10)->target.device = "cpu";
     struct assay__trial *other = add(profile, "2: new", "", 50, 10);
-    other->device = "cpu";
+    other->target.device = "cpu";
     assay_metrics_derived(other->metrics, "drift.relative_l2", 1.4, "outputs", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
@@ -401,8 +401,7 @@ static void a_trial_that_was_ended_is_not_judged(void)
     struct assay__trial *few = add(profile, "few", "", 50, 5);
     lose(few, 1); /* four are left */
     struct assay__trial *slow = add(profile, "slow", "", 50, 7);
-    struct assay__pair asked[] = {{"label", "slow"}, {"launches", "9"}};
-    slow->options = asked; /* 7 of 9: its last one took too long */
+    fact(profile, slow, "launches", "9"); /* 7 of 9: its last one took too long */
     lose(slow, 6);
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK(!all.rows[2].judged.usable && !all.rows[3].judged.usable);

@@ -76,7 +76,7 @@ static void test_one_launch_is_the_trial(void)
 static struct assay__trial *add(struct assay_profile *to, const char *label, double millijoules)
 {
     struct assay__trial *trial = assay__profile_trial(to);
-    trial->device = label;
+    trial->target.device = label;
     trial->state = ASSAY__TRIAL_OK;
     for (int i = 0; i < 10; i++) {
         struct assay__launch *launch = assay__trial_launch(to, trial);
@@ -201,7 +201,7 @@ static void test_shown_and_judged_are_one_number(void)
                1e-12);
     CHECK_NEAR(row->judged.tops_per_watt.value, 2e9 / row->judged.energy.value / 1e12, 1e-9);
     /* every format has that number */
-    both->command = "compare";
+    assay__profile_set_command(both, "compare");
     static const char *const formats[] = {"text", "markdown", "json", "csv"};
     static const char *const words[] = {"=0.251 ×", "0.251 × (", "\"energy_of\": \"median over",
                                         ",0.2505"};

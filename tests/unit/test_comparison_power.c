@@ -1,6 +1,7 @@
 /* test_comparison_power.c - comparisons of the fake engine with itself, in small: what is claimed,
  * what is found, and that "could have shown" is true. Seeded, so it gives the same counts each
- * time; bench/aa_simulate.c runs 10,000 of each kind. */
+ * time; bench/aa_simulate.c runs 10,000 of each kind. plain-only: thousands of simulated
+ * comparisons, whose arithmetic test_comparison runs under sanitizers. */
 #include "harness.h"
 
 #include "../../bench/aa_simulation.h"

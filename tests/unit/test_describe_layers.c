@@ -16,7 +16,8 @@ static void describe(struct assay__model *model)
     profile = assay__profile_new();
     if (assay__workload_plan(model, &wish, &workload, &error)) printf("  %s\n", error.message);
     CHECK(workload != NULL);
-    if (assay__describe_model(profile, model, workload, "m", "m.onnx", &costs, &error))
+    if (assay__describe_model(profile, profile->models[0], model, workload, "m", "m.onnx", &costs,
+                              &error))
         printf("  %s\n", error.message);
     CHECK(costs.nodes != NULL && costs.shapes != NULL);
 }

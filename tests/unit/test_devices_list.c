@@ -77,20 +77,23 @@ static void test_crash_goes_on(void)
     CHECK_STR(rows[1].version, "1");
     CHECK(!rows[1].available && rows[1].offered);
     CHECK_HAS(rows[1].reason, "probing it crashed: SIGSEGV");
-    CHECK_HAS(rows[1].reason, "its last words: fake driver of gpu:0: crash");
     CHECK_HAS(rows[2].reason, "SIGKILL");
     CHECK_HAS(rows[3].reason, "probing it ended the process with status 3");
     CHECK_HAS(rows[5].reason, "SIGSEGV");
     CHECK_STR(tried, "cpu gpu:0 gpu:1 npu gpu:2 gpu:3 "); /* each once */
+    SKIP_EMULATED("a crash ends with words of its own");
+    CHECK_HAS(rows[1].reason, "its last words: fake driver of gpu:0: crash");
 }
 
 static void test_hang_is_killed(void)
 {
+    bool slow = harness_emulator() != NULL; /* to start a worker */
     uint64_t begin = assay__now_ns();
-    CHECK_INT(list("cpu;gpu=hang;npu", NULL, 0.3), 0);
+    CHECK_INT(list("cpu;gpu=hang;npu", NULL, slow ? 5 : 0.3), 0);
     CHECK((double)(assay__now_ns() - begin) > 0.3e9);
     CHECK_INT(row_count, 3);
-    CHECK_HAS(rows[1].reason, "probing it hung: no answer for 0.3 s; killed");
+    CHECK_HAS(rows[1].reason, slow ? "probing it hung: no answer for 5 s; killed"
+                                   : "probing it hung: no answer for 0.3 s; killed");
     CHECK(rows[2].available);
 }
 

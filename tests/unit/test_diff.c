@@ -2,6 +2,7 @@
  * verdicts and intervals, which trial, what is said of what cannot be compared, what else differs,
  * and what each format does with hostile names. */
 #include "diff_fixture.h"
+#include "facts_fixture.h"
 
 #include "base/json.h"
 #include "base/text.h"
@@ -16,11 +17,11 @@ static struct assay_profile *make(double p50_us, size_t launches)
     struct assay__trial *trial = &profile->trials[0];
     profile->assay_version = "0.1.0";
     profile->schema = 1;
-    profile->command = "run";
-    profile->model.name = "net";
-    trial->engine = "fake";
-    trial->engine_version = "1";
-    trial->device = "cpu";
+    assay__profile_set_command(profile, "run");
+    profile->models[0]->name = "net";
+    trial->target.engine = "fake";
+    trial->target.engine_version = "1";
+    trial->target.device = "cpu";
     for (size_t i = 0; i < launches; i++) {
         struct assay__launch *launch = assay__trial_launch(profile, trial);
         double p50 = p50_us * (1 + 0.001 * ((double)i - (double)(launches / 2)));
@@ -134,10 +135,11 @@ static void three_runs_are_each_held_against_the_first(void)
     CHECK_HAS(diff.summary, "c.assay is slower");
 }
 
-static void options_of(struct assay__trial *trial, struct assay__pair *pairs, size_t count)
+static void options_of(struct assay_profile *profile, struct assay__trial *trial,
+                       const struct assay__pair *pairs, size_t count)
 {
-    trial->options = pairs;
-    trial->option_count = count;
+    for (size_t i = 0; i < count; i++)
+        fact(profile, trial, pairs[i].key, pairs[i].value);
 }
 
 static void what_else_differs_is_ranked(void)
@@ -145,12 +147,12 @@ static void what_else_differs_is_ranked(void)
     static struct assay__pair one[] = {{"seed", "0"}, {"threads", "1"}, {"opt", "all"}};
     static struct assay__pair two[] = {{"seed", "7"}, {"threads", "2"}, {"opt", "all"}};
     struct assay_profile *a = make(100, 5), *b = make(50, 5);
-    options_of(&a->trials[0], one, 3);
-    options_of(&b->trials[0], two, 3);
+    options_of(a, &a->trials[0], one, 3);
+    options_of(b, &b->trials[0], two, 3);
     a->environment.kernel = "6.1";
     b->environment.kernel = "6.6";
     a->environment.governor = "performance"; /* of b it is not known: no difference */
-    b->trials[0].engine_version = "2";
+    b->trials[0].target.engine_version = "2";
     assay_metrics_measured(a->trials[0].metrics, "disturbance.steal", 0.001, "process", "");
     assay_metrics_measured(b->trials[0].metrics, "disturbance.steal", 0.2, "process", "");
     assay_metrics_measured(a->trials[0].metrics, "disturbance.cpu_other", 0.10, "process", "");
@@ -174,11 +176,11 @@ static void trials_are_chosen_by_label(void)
     static struct assay__pair x[] = {{"label", "batch=1"}}, y[] = {{"label", "batch=8"}};
     struct assay_profile *a = make(100, 5), *b = make(70, 5);
     struct assay__trial *second = assay__profile_trial(b);
-    options_of(&a->trials[0], y, 1);
-    options_of(&b->trials[0], x, 1);
+    options_of(a, &a->trials[0], y, 1);
+    options_of(b, &b->trials[0], x, 1);
     second->state = ASSAY__TRIAL_OK;
-    second->device = second->engine = second->engine_version = "";
-    options_of(second, y, 1);
+    second->target.device = second->target.engine = second->target.engine_version = "";
+    options_of(b, second, y, 1);
     assay_metrics_measured(second->metrics, "latency.p50", 25e-6, "clock", "");
     struct assay__diff diff = compare_two(a, b);
     CHECK_NEAR(delta(&diff, "latency.p50", 1)->ratio, 0.25, 1e-12);
@@ -205,7 +207,7 @@ static void notes_say_what_is_wrong(void)
     a->created = b->created = "2026-01-01T00:00:00Z";
     a->command_line = b->command_line = "assay run x";
     b->complete = false;
-    empty->model.fingerprint = "other";
+    empty->models[0]->fingerprint = "other";
     struct assay_profile *all[] = {a, b, empty};
     struct assay__diff diff = compare(all, 3);
     CHECK(has_note(&diff, "b.assay is INCOMPLETE"));
@@ -259,11 +261,11 @@ static struct assay__diff hostile(void)
                                                   .state = ASSAY_MEASURED,
                                                   .method = "",
                                                   .note = ""};
-    a->model.name = b->model.name = HOSTILE;
+    a->models[0]->name = b->models[0]->name = HOSTILE;
     a->trials[0].layers.items = &hostile_layers[0];
     b->trials[0].layers.items = &hostile_layers[1];
     a->trials[0].layers.count = b->trials[0].layers.count = 1;
-    a->trials[0].device = HOSTILE;
+    a->trials[0].target.device = HOSTILE;
     struct assay__diff_input inputs[] = {{a, HOSTILE, NULL}, {b, "b|c>d.assay", NULL}};
     struct assay__diff diff;
     CHECK_INT(assay__diff(inputs, 2, arena, &diff, NULL), 0);

@@ -4,7 +4,7 @@
 #include "harness.h"
 
 #include "base/stats.h"
-#include "engine/engine.h"
+#include "engine/engines.h"
 
 #include <math.h>
 #include <stdlib.h>

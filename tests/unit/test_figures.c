@@ -1,7 +1,7 @@
 /* test_figures.c - the figures of a profile, on hand-made profiles: what is in them, number by
  * number, and why there is none; and the same as text: no wider than the page, ASCII where asked,
  * nothing that drives a terminal. */
-#include "harness.h"
+#include "facts_fixture.h"
 
 #include "base/text.h"
 #include "report/figure/figure_text.h"
@@ -24,14 +24,12 @@ static struct assay_profile *several(const char *command, const struct made *poi
 {
     struct assay_profile *profile = assay__profile_new();
     CHECK(profile != NULL);
-    profile->command = command;
+    assay__profile_set_command(profile, command);
     for (size_t i = 0; i < count; i++) {
         struct assay__trial *trial = assay__profile_trial(profile);
-        struct assay__pair *option = assay__arena_alloc(profile->arena, sizeof *option);
-        *option = (struct assay__pair){"label", points[i].label};
-        trial->options = option, trial->option_count = 1;
+        fact(profile, trial, "label", points[i].label);
         trial->state = ASSAY__TRIAL_OK;
-        trial->device = "cpu";
+        trial->target.device = "cpu";
         for (int l = -1; l <= 1; l++) {
             struct assay__launch *launch = assay__trial_launch(profile, trial);
             launch->state = ASSAY__TRIAL_OK;
@@ -375,7 +373,7 @@ static void test_no_trial(void)
 {
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     for (size_t i = 0; assay__figure_row_at(i); i++)
         CHECK_HAS(make(p, assay__figure_row_at(i)->name), "no trial");
     CHECK(assay__figure_row_find("nonsense") == NULL);

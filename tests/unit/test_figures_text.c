@@ -1,7 +1,7 @@
 /* test_figures_text.c - every figure as text where all names are hostile or far too long: no sign
  * that drives a terminal, no line wider than the page. Also what a figure's picture reaches to, and
  * what its legend and its reasons say. */
-#include "harness.h"
+#include "facts_fixture.h"
 #include "text_lines.h"
 
 #include "base/text.h"
@@ -50,11 +50,9 @@ static const char *make(const struct assay_profile *profile, const char *name)
 static struct assay__trial *add(struct assay_profile *p, const char *label, double latency_s)
 {
     struct assay__trial *trial = assay__profile_trial(p);
-    struct assay__pair *option = assay__arena_alloc(p->arena, sizeof *option);
-    *option = (struct assay__pair){"label", label};
-    trial->options = option, trial->option_count = 1;
+    fact(p, trial, "label", label);
     trial->state = ASSAY__TRIAL_OK;
-    trial->device = label;
+    trial->target.device = label;
     for (int l = -1; l <= 1; l++) {
         struct assay__launch *launch = assay__trial_launch(p, trial);
         launch->state = ASSAY__TRIAL_OK;
@@ -71,7 +69,7 @@ static struct assay_profile *profile_of(const char *command)
 {
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
-    p->command = command;
+    assay__profile_set_command(p, command);
     return p;
 }
 
@@ -187,7 +185,7 @@ static void test_hostile(void)
             add(p, names[n], 0.001 * (i + 1));
         for (int i = 0; i < 2; i++)
             fill(p, &p->trials[i], names[n]);
-        p->trials[0].device = p->trials[1].device = "cpu";
+        p->trials[0].target.device = p->trials[1].target.device = "cpu";
         p->ceilings = ceilings, p->ceiling_count = COUNT(ceilings);
         for (size_t i = 0; i < COUNT(of_run); i++)
             check_figures(p, of_run[i]);

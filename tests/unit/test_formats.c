@@ -67,7 +67,7 @@ static void test_tables(void)
     char names[32][32] = {{0}};
     size_t count = 0;
     CHECK(profile != NULL);
-    profile->command = "run";
+    assay__profile_set_command(profile, "run");
     for (const char *at = ASSAY__TABLE_NAMES; *at; count++) {
         char name[32], *text = NULL;
         size_t length = strcspn(at, "|");
@@ -110,7 +110,7 @@ static struct assay_profile *make(size_t layer_count)
 {
     struct assay_profile *profile = assay__profile_new();
     CHECK(profile != NULL);
-    profile->command = "run";
+    assay__profile_set_command(profile, "run");
     CHECK(assay__profile_trial(profile) != NULL); /* the first has no layers */
     struct assay__trial *trial = assay__profile_trial(profile);
     CHECK(trial != NULL);

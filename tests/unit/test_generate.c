@@ -18,7 +18,7 @@
 
 static struct assay_run_options options_of(const char *script, int64_t tokens)
 {
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     return (struct assay_run_options){.size = sizeof(struct assay_run_options),
                                       .engine = "fake",
                                       .script = script,
@@ -75,7 +75,35 @@ static void test_exact(void)
     CHECK_STR(option(profile, "generate"), "9");
     CHECK_STR(option(profile, "prompt"), "32"); /* what was asked; a script may say otherwise */
     CHECK_STR(option(profile, "token_ids"), "0 1 2 3 4 5 6 7 8");
+    const struct assay__generation_info *g = &profile->trials[0].generation;
+    CHECK_INT(g->tokens, 9);
+    CHECK_INT(g->prompt, 32);
+    CHECK_INT(g->id_count, 9);
+    CHECK_INT(g->ids[8], 8);
     assay_profile_close(profile);
+}
+
+/* Only a device with memory of its own has the cache brought back and forth: a CPU by another name
+ * has not. */
+static void test_cache_and_device(void)
+{
+    static const struct {
+        const char *device;
+        bool crosses;
+    } rows[] = {{"cpu", false}, {"openvino:cpu", false}, {"openvino:npu", true}, {"gpu:0", true}};
+    setenv("ASSAY_FAKE_DEVICES", "cpu;openvino:cpu;openvino:npu;gpu:0", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct assay_run_options options = options_of("steady=1ms;decode=100us", 9);
+        options.device = rows[i].device;
+        struct assay_profile *profile = run(&options);
+        const char *note = metric(profile, "llm.itl")->note,
+                   *one =
+                       assay_metrics_get(profile->trials[0].launches[0].metrics, "llm.itl")->note;
+        CHECK_INT(strstr(note, "cache to host memory") != NULL, rows[i].crosses);
+        CHECK_INT(strstr(one, "cache to host memory") != NULL, rows[i].crosses);
+        assay_profile_close(profile);
+    }
+    unsetenv("ASSAY_FAKE_DEVICES");
 }
 
 static void test_one_token(void)
@@ -575,7 +603,7 @@ static void check_counter(const char *name, int64_t batch, int64_t prompt, int64
                                         .iterations = 2,
                                         .seed = 5,
                                         .threads = 1};
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     struct assay_profile *profile = run(&options);
     /* The prompt as the worker fills it. */
     struct assay__model *model = read_model(path);
@@ -655,6 +683,7 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"exact", test_exact},
+        {"cache_and_device", test_cache_and_device},
         {"one_token", test_one_token},
         {"warmup_is_not_counted", test_warmup_is_not_counted},
         {"launches_and_keeping", test_launches_and_keeping},

@@ -1,5 +1,6 @@
 /* test_guard.c - work with a limit of time: done in time, left behind, and cleaned up when it comes
- * back; and opening a probe that hangs, alone and by the sampler. */
+ * back; and opening a probe that hangs, alone and by the sampler. Also run under ThreadSanitizer.
+ */
 #include "base/clock.h"
 #include "harness.h"
 #include "platform/guard.h"
@@ -11,6 +12,7 @@
 #include <stdatomic.h>
 
 #define MS 1000000u
+#define PATIENT_MS 20000 /* for what does come back, on a busy machine too */
 
 static atomic_int worked, dropped, closed;
 static atomic_bool gate;
@@ -143,20 +145,20 @@ static void close_it(struct assay__probe *probe)
     if (probe) atomic_fetch_add(&closed, 1);
 }
 
-#define OPS(how)                                                                                  \
+#define OPS(how, limit_ms)                                                                        \
     {                                                                                             \
         .name = "test", .summary = "", .open = how, .channels = channels_of, .reason = reason_of, \
-        .read = read_it, .close = close_it, .open_limit_ns = 30 * MS,                             \
+        .read = read_it, .close = close_it, .open_limit_ns = (uint64_t)(limit_ms)*MS,             \
     }
-static const struct assay__probe_ops hangs = OPS(open_hangs), fails = OPS(open_fails);
+static const struct assay__probe_ops hangs = OPS(open_hangs, 30),
+                                     fails = OPS(open_fails, PATIENT_MS);
 
 static void test_open(void)
 {
-    struct assay__probe_ops ops = OPS(open_now);
+    struct assay__probe_ops ops = OPS(open_now, PATIENT_MS);
     struct assay__arena *arena;
     struct assay__probe *probe;
     struct assay_error error = {0};
-    ops.open_limit_ns = (uint64_t)20000 * MS;
     CHECK_INT(assay__probe_open(&ops, &arena, &probe, &error), 0);
     CHECK(!pthread_equal(opener, pthread_self()));
     ops.close(probe);
@@ -189,12 +191,11 @@ static void test_open_hangs(void)
 /* The others are sampled; the one that hangs says why it is not. */
 static void test_sampler_goes_on(void)
 {
-    struct assay__probe_ops good = OPS(open_now);
+    struct assay__probe_ops good = OPS(open_now, PATIENT_MS);
     struct assay__sampler *sampler;
     struct assay__probe_cost cost;
     struct assay__series series;
     struct assay_error error = {0};
-    good.open_limit_ns = (uint64_t)20000 * MS;
     CHECK_INT(assay__sampler_new(NULL, &sampler, &error), 0);
     CHECK_INT(assay__sampler_add(sampler, &hangs, NULL, NULL, &error), 0);
     CHECK_INT(assay__sampler_add(sampler, &good, NULL, NULL, &error), 0);

@@ -250,8 +250,9 @@ static void check_page(const struct assay_profile *profile, const char *page)
 
 static void test_full(void)
 {
-    static const char *const sections[] = {"summary", "latency",  "metrics", "layers", "placement",
-                                           "memory",  "findings", "trials",  "environment"};
+    static const char *const sections[] = {"summary",  "latency",   "metrics",
+                                           "layers",   "placement", "memory",
+                                           "findings", "trials",    "environment"};
     struct assay_profile *profile = make_document();
     char *page = render(profile, "html");
     check_page(profile, page);
@@ -311,14 +312,14 @@ static void test_hostile(void)
     item.name = item.op = item.provider = item.note = longest.data;
     trial->layers.items = &item;
     trial->layers.count = 1;
-    profile->model.name = profile->command_line = profile->environment.host = HOSTILE;
-    trial->device = trial->engine = trial->stability.verdict = HOSTILE;
+    profile->models[0]->name = profile->command_line = profile->environment.host = HOSTILE;
+    trial->target.device = trial->target.engine = trial->stability.verdict = HOSTILE;
     char *page = render(profile, "html");
     check_page(profile, page);
     CHECK(!strstr(page, "<img") && !strstr(page, "<b>\xf0") && !strchr(page, '\033'));
     CHECK(!strstr(page, "\xe2\x80\xae</"));
     assay_free(page);
-    profile->model.name = longest.data;
+    profile->models[0]->name = longest.data;
     page = render(profile, "html");
     check_page(profile, page);
     assay_free(page);
@@ -359,7 +360,7 @@ static void test_several_trials(void)
     for (size_t i = 0; i < COUNT(commands); i++) {
         struct assay_profile *profile = make_document();
         char wanted[64];
-        profile->command = commands[i][0];
+        assay__profile_set_command(profile, commands[i][0]);
         CHECK_INT(assay_metrics_measured(profile->trials[0].metrics, "drift.cosine", 0.999999,
                                          "outputs", "of y"),
                   0);

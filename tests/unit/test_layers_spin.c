@@ -1,6 +1,8 @@
 /* test_layers_spin.c - a node whose time is known, inside a real model of a few µs: a custom
  * operator that spins, put into the CfC fixture. Markers must find it with an error of at most
- * 0.3 µs. The machine may be busy: the best of several measurements counts, all are printed. */
+ * 0.3 µs. The machine may be busy: the best of several measurements counts, all are printed.
+ * plain-only: it compares times; test_layers and test_layers_counted run the same code under
+ * sanitizers. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/stats.h"
@@ -243,6 +245,7 @@ static void find_spin(int64_t ns)
     char original[1024], folder[512], path[1024];
     struct opened opened = {0};
     double best = INFINITY;
+    int attempts = harness_emulator() ? 1 : 24;
     fixture_path(original, sizeof original, "cfc/model.onnx");
     CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
     CHECK_INT(assay__path_join(folder, "spin.onnx", path, sizeof path), 0);
@@ -250,7 +253,7 @@ static void find_spin(int64_t ns)
     opened.model = read_model(path);
     fill_inputs(&opened);
     open_spinning(&opened, path);
-    for (int attempt = 0; attempt < 24 && best > 300; attempt++) {
+    for (int attempt = 0; attempt < attempts && best > 300; attempt++) {
         struct assay_layer_result result;
         struct assay_error error = {0};
         struct assay_layer_options options = {
@@ -267,9 +270,10 @@ static void find_spin(int64_t ns)
         CHECK_INT(layer->from_count, 1);
         CHECK_STR(layer->from[0], "the_spin");
     }
-    CHECK(best <= 300);
     close_spinning(&opened);
     assay__folder_remove(folder);
+    SKIP_EMULATED("its time is not the node's");
+    CHECK(best <= 300);
 }
 
 static void test_spin_1_us(void)

@@ -25,7 +25,7 @@ static struct assay_profile *run(const char *script, int64_t iterations)
 {
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     struct assay_run_options options = {.size = sizeof options,
                                         .engine = "fake",
                                         .script = script,
@@ -222,7 +222,7 @@ static struct assay_profile *run_on_gpu(const char *nvml)
 {
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     setenv("ASSAY_NVML_LIBRARY", ASSAY_TEST_BUILD "/tests/lib/lib_fake_nvml.so", 1);
     setenv("ASSAY_TRACK_LIBRARY", "/no/such/tracker.so", 1);
     setenv("ASSAY_FAKE_DEVICES", "gpu:0", 1);
@@ -286,7 +286,7 @@ static struct assay_profile *run_on(const char *device, bool memory)
 {
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     setenv("ASSAY_TRACK_LIBRARY", "/no/such/tracker.so", 1);
     setenv("ASSAY_NVML_LIBRARY", "/no/such/nvml.so", 1);
     setenv("ASSAY_FAKE_DEVICES", "openvino:cpu;openvino:npu;webgpu:0;gpu:0", 1);

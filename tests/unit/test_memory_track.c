@@ -262,13 +262,14 @@ static int tracked_program(void)
 static void test_tracker_counts(void)
 {
     if (!has_tracker()) SKIP("this build has no allocation tracker: malloc is the sanitizer's");
-    char program[4096];
-    CHECK_INT(assay__executable_path(program, sizeof program), 0);
+    static const char program[] = ASSAY_TEST_BUILD "/tests/unit/test_memory_track";
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
+        char *argv[] = {(char *)harness_emulator(), (char *)program, "--tracked", NULL};
+        char **command = argv[0] ? argv : argv + 1;
         setenv("LD_PRELOAD", LIBRARY, 1);
-        execl(program, program, "--tracked", (char *)NULL);
+        execv(command[0], command);
         _exit(9);
     }
     int status = 0;
@@ -293,13 +294,15 @@ static void test_message(void)
     struct assay__arena *arena = assay__arena_new();
     struct assay__tracked *tracked;
     struct assay_error error = {0};
-    CHECK_INT(read_message("{\"growth\": 1.5, \"growth_low\": 1, \"growth_high\": 2, \"heap\": 10,"
-                           " \"heap_used\": 4, \"marks\": 30, \"phases\": [{\"name\": \"warm\","
-                           " \"inferences\": 30, \"count\": 60, \"bytes\": 90, \"freed_count\": 1,"
-                           " \"freed_bytes\": 2, \"live\": -3, \"peak\": 4}],"
-                           " \"classes\": [{\"phase\": \"warm\", \"class\": 0, \"count\": 1,"
-                           " \"bytes\": 1}, {\"phase\": \"warm\", \"class\": 47, \"count\": 1,"
-                           " \"bytes\": 1}], \"sites\": []}",
+    CHECK_INT(read_message("{\"growth_bytes\": 1.5, \"growth_low_bytes\": 1,"
+                           " \"growth_high_bytes\": 2, \"heap_bytes\": 10,"
+                           " \"heap_used_bytes\": 4, \"marks\": 30, \"phases\": [{\"name\":"
+                           " \"warm\", \"inferences\": 30, \"count\": 60, \"bytes\": 90,"
+                           " \"freed_count\": 1, \"freed_bytes\": 2, \"live_bytes\": -3,"
+                           " \"peak_live_bytes\": 4}], \"classes\": [{\"phase\": \"warm\","
+                           " \"low_bytes\": 0, \"high_bytes\": 2, \"count\": 1, \"bytes\": 1},"
+                           " {\"phase\": \"warm\", \"low_bytes\": 4, \"count\": 1, \"bytes\": 1}],"
+                           " \"sites\": []}",
                            &tracked, arena, &error),
               0);
     CHECK_NEAR(tracked->seen.growth_bytes, 1.5, 0);
@@ -311,12 +314,14 @@ static void test_message(void)
     CHECK_INT(read_message("{}", &tracked, arena, &error), 0); /* nothing told: nothing known */
     CHECK(isnan(tracked->seen.growth_bytes) && tracked->seen.phase_count == 0);
     static const char *const wrong[] = {
-        "{\"growth_low\": 3, \"growth_high\": 2}",
-        "{\"heap\": 1, \"heap_used\": 2}",
+        "{\"growth_low_bytes\": 3, \"growth_high_bytes\": 2}",
+        "{\"heap_bytes\": 1, \"heap_used_bytes\": 2}",
         "{\"phases\": [{\"name\": \"warm\"}]}",
         ("{\"phases\": [{\"name\": \"warm\", \"inferences\": 1, \"count\": -1, \"bytes\": 1,"
          " \"freed_count\": 0, \"freed_bytes\": 0}]}"),
-        "{\"classes\": [{\"phase\": \"warm\", \"class\": 64, \"count\": 1, \"bytes\": 1}]}",
+        ("{\"classes\": [{\"phase\": \"warm\", \"low_bytes\": 4, \"high_bytes\": 2, \"count\": 1,"
+         " \"bytes\": 1}]}"),
+        "{\"classes\": [{\"phase\": \"warm\", \"count\": 1, \"bytes\": 1}]}",
         "{\"sites\": [{\"phase\": \"warm\", \"site\": \"x\", \"count\": 1e30, \"bytes\": 1}]}",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

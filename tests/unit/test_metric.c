@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/metric_table.h"
+#include "base/metric_value.h"
 
 #include <assay/error.h>
 #include <assay/metric.h>
@@ -114,6 +115,27 @@ static void test_unknown_is_not_zero(void)
     assay_metrics_free(set);
 }
 
+/* The set remembers its first error and goes on. */
+static void test_failed(void)
+{
+    struct assay_metrics *set = assay_metrics_new();
+    CHECK_INT(assay_metrics_failed(set), 0);
+    assay__metrics_put_known(set, "latency.p50", ASSAY_MEASURED, 0.5, "clock", "n", "r");
+    assay__metrics_put_known(set, "latency.p99", ASSAY_MEASURED, NAN, "clock", "n", "too few");
+    assay__metrics_put_known(set, "latency.p95", ASSAY_MEASURED, INFINITY, "clock", "n", "");
+    CHECK_INT(assay_metrics_failed(set), 0);
+    CHECK_STR(assay_metrics_get(set, "latency.p50")->note, "n");
+    CHECK_STR(assay_metrics_get(set, "latency.p99")->note, "too few");
+    CHECK_INT(assay_metrics_get(set, "latency.p95")->state, ASSAY_UNAVAILABLE);
+    assay_metrics_unavailable(set, "latency.p90", "");
+    CHECK_INT(assay_metrics_failed(set), ASSAY_EINVAL);
+    CHECK_INT(assay_metrics_measured(set, "latency.p90", 1, "clock", ""), 0);
+    CHECK_INT(assay_metrics_count(set), 4);
+    CHECK_INT(assay_metrics_failed(set), ASSAY_EINVAL);
+    assay_metrics_free(set);
+    CHECK_INT(assay_metrics_failed(NULL), ASSAY_ENOMEM);
+}
+
 static void test_ratio(void)
 {
     struct assay_metrics *set = assay_metrics_new();
@@ -133,8 +155,7 @@ static void test_ratio(void)
     struct assay_metric gone = {"latency.p50",     NAN, "s",
                                 ASSAY_UNAVAILABLE, "",  "the launch failed"};
     CHECK_INT(assay_metrics_ratio(set, "compute.rate", &flops, &gone, "f"), 0);
-    CHECK_STR(assay_metrics_get(set, "compute.rate")->note,
-              "the launch failed");
+    CHECK_STR(assay_metrics_get(set, "compute.rate")->note, "the launch failed");
     CHECK_INT(assay_metrics_ratio(set, "compute.rate", NULL, &p50, "f"), 0);
     CHECK_HAS(assay_metrics_get(set, "compute.rate")->note, "numerator");
     p50.value = 0.04;
@@ -150,7 +171,7 @@ int main(int argc, char **argv)
         {"states", test_states}, {"lookup", test_lookup},
         {"table", test_table},   {"document", test_document},
         {"set", test_set},       {"unknown_is_not_zero", test_unknown_is_not_zero},
-        {"ratio", test_ratio},
+        {"failed", test_failed}, {"ratio", test_ratio},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

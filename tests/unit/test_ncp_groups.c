@@ -53,19 +53,19 @@ static struct assay_profile *make(const char *form, int64_t steps, struct assay_
     struct assay__trial *t = assay__profile_trial(p);
     CHECK(t != NULL);
     double sum = engine_ns;
-    p->model.name = "cfc";
-    p->model.cell = (struct assay__cell_info){.kind = "CfC",
-                                              .form = form,
-                                              .steps = steps,
-                                              .fault = "",
-                                              .groups = wired,
-                                              .group_count = 4};
+    p->models[0]->name = "cfc";
+    p->models[0]->cell = (struct assay__cell_info){.kind = "CfC",
+                                                   .form = form,
+                                                   .steps = steps,
+                                                   .fault = "",
+                                                   .groups = wired,
+                                                   .group_count = 4};
     for (size_t i = 0; i < count; i++) {
         layers[i].index = (int)i;
         if (!isnan(layers[i].time_ns)) sum += layers[i].time_ns;
     }
     t->state = ASSAY__TRIAL_OK;
-    t->engine = "fake", t->device = "cpu";
+    t->target.engine = "fake", t->target.device = "cpu";
     t->layers = assay__layers_unknown();
     t->layers.method = "markers", t->layers.reason = "";
     t->layers.items = layers, t->layers.count = count;
@@ -239,8 +239,8 @@ static void test_neurons_computed_at_once_are_not_shared_out(void)
     layers[0] = layer("Mul", 900, 840, FROM("/step0/neurons/unfold0/Mul"));
     layers[1] = layer("Mul", 100, 8, FROM("/step0/motor/Mul"));
     struct assay_profile *p = make("step", 1, layers, 2, 60, 1060);
-    p->model.cell.kind = "LTC";
-    p->model.cell.groups = ltc, p->model.cell.group_count = 3;
+    p->models[0]->cell.kind = "LTC";
+    p->models[0]->cell.groups = ltc, p->models[0]->cell.group_count = 3;
     struct assay__ncp_groups *g = groups_of(p);
     CHECK(GROUP(g, "neurons")->time_ns == 900);
     CHECK(isnan(GROUP(g, "inter")->time_ns) && GROUP(g, "inter")->flops_state == ASSAY_ESTIMATED);
@@ -390,7 +390,7 @@ static void test_text_and_markdown_show_the_rows(void)
 static void test_what_is_wrong_with_the_metadata_is_said(void)
 {
     struct assay_profile *p = make("unrolled", 3, NULL, 0, NAN, 4000);
-    p->model.cell = (struct assay__cell_info){
+    p->models[0]->cell = (struct assay__cell_info){
         .kind = "", .form = "", .steps = -1, .fault = "the metadata: steps are absurd"};
     char *text = rendered(p, "text", NULL, 80), *json = rendered(p, "json", NULL, 0);
     CHECK(strstr(text, "the metadata: steps are absurd"));

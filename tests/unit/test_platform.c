@@ -16,7 +16,7 @@
 #define PATIENCE \
     (20u * (uint64_t)SECOND) /* only bounds a hang: nothing waits this long when all is well */
 
-static char program[4096];
+static const char program[] = ASSAY_TEST_BUILD "/tests/unit/test_platform";
 
 /* --- the worker's side ------------------------------------------------------------------------ */
 
@@ -75,8 +75,8 @@ static int child_main(const char *mode)
     if (strcmp(mode, "parent") ==
         0) { /* starts a hanging child, tells its pid, then dies without ending it */
         struct assay__child child;
-        const char *argv[] = {program, "--child", "hang", NULL};
-        if (assay__process_start(argv, -1, -1, NULL, &child, NULL)) return 1;
+        const char *argv[] = {harness_emulator(), program, "--child", "hang", NULL};
+        if (assay__process_start(argv[0] ? argv : argv + 1, -1, -1, NULL, &child, NULL)) return 1;
         if (write(3, &child.pid, sizeof child.pid) != (ssize_t)sizeof child.pid) return 1;
         raise(SIGKILL);
     }
@@ -89,9 +89,10 @@ static struct assay__child start(const char *mode, int shared_fd, int log_fd)
 {
     struct assay__child child;
     struct assay_error error;
-    const char *argv[] = {program, "--child", mode, NULL};
+    const char *argv[] = {harness_emulator(), program, "--child", mode, NULL};
     static const char *const environment[] = {"ASSAY_TEST_VARIABLE=new", NULL};
-    int code = assay__process_start(argv, shared_fd, log_fd, environment, &child, &error);
+    int code = assay__process_start(argv[0] ? argv : argv + 1, shared_fd, log_fd, environment,
+                                    &child, &error);
     if (code) printf("  %s\n", error.message);
     CHECK_INT(code, 0);
     return child;
@@ -446,6 +447,24 @@ static void test_arm(void)
     assay__arena_free(arena);
 }
 
+/* Two kinds of cores, numbered from 0 in each cluster; no firmware tables but a device tree. */
+static void test_arm_board(void)
+{
+    struct assay__machine m;
+    use_root("fsroot-arm-board");
+    struct assay__arena *arena = assay__arena_new();
+    CHECK_INT(assay__machine_read(arena, &m), 0);
+    CHECK_STR(m.architecture, "aarch64");
+    CHECK_STR(m.cpu_model, "Arm Cortex-A55 + Arm Cortex-A76");
+    CHECK_INT(m.packages, 1);
+    CHECK_INT(m.cores, 8);
+    CHECK_INT(m.threads, 8);
+    CHECK_STR(m.virtualized, "none");
+    CHECK_NEAR(m.cpu_max_hz, 2.4e9, 0);
+    CHECK_INT(m.l3_bytes, 0);
+    assay__arena_free(arena);
+}
+
 /* A part of the tree of groups is mounted, and the limit sits above the process's own group:
  * throttling is counted there. */
 static void test_limit_above(void)
@@ -495,7 +514,6 @@ static void test_this_machine(void)
 
 int main(int argc, char **argv)
 {
-    if (assay__executable_path(program, sizeof program) != 0) return 2;
     if (argc == 3 && strcmp(argv[1], "--child") == 0) return child_main(argv[2]);
     static const struct harness_test tests[] = {
         {"start", test_start},
@@ -514,6 +532,7 @@ int main(int argc, char **argv)
         {"affinity", test_affinity},
         {"laptop", test_laptop},
         {"arm", test_arm},
+        {"arm_board", test_arm_board},
         {"limit_above", test_limit_above},
         {"empty_machine", test_empty_machine},
         {"this_machine", test_this_machine},

@@ -16,9 +16,9 @@ static const struct assay__precision *precision(const char *name)
 }
 
 /* 1 TFLOP/s float32, 2 float16, 4 int8; 1 MB at no cost, then 100 GB/s. */
-static struct assay__target target(void)
+static struct assay__predict_target target(void)
 {
-    return (struct assay__target){
+    return (struct assay__predict_target){
         .chip = "made up",
         .unit = ASSAY__UNIT_ANE,
         .reason = "",
@@ -68,7 +68,7 @@ static struct assay__work work(struct assay__work_item *items, size_t count)
 
 static double time_of(struct assay__work_item item, const char *type)
 {
-    struct assay__target t = target();
+    struct assay__predict_target t = target();
     struct assay__fit f = fit();
     item.repeats = item.repeats ? item.repeats : 1;
     struct assay__work w = work(&item, 1);
@@ -120,7 +120,7 @@ static void test_whole(void)
         {.class = ASSAY__WORK_ELEMENTWISE, .flops = 1, .repeats = 1},
     };
     struct assay__work w = work(items, 3);
-    struct assay__target t = target();
+    struct assay__predict_target t = target();
     struct assay__fit f = fit();
     struct assay__predicted_item out[3];
     struct assay__prediction p;
@@ -158,7 +158,7 @@ static void test_whole(void)
 /* Weights that fit into a cache come from it; those that do not, from memory. */
 static void test_weights_level(void)
 {
-    struct assay__target t = target();
+    struct assay__predict_target t = target();
     struct assay__fit f = fit();
     struct assay__work_item item = {
         .class = ASSAY__WORK_GEMM, .weight_bytes = 1e6, .depth = 1, .repeats = 1};
@@ -177,7 +177,7 @@ static void test_weights_level(void)
 /* What is not known is not 0. */
 static void test_unknown(void)
 {
-    struct assay__target t = target();
+    struct assay__predict_target t = target();
     struct assay__fit f = fit();
     struct assay__work_item item = {.class = ASSAY__WORK_CONV, .flops = 1, .repeats = 1};
     struct assay__work w = work(&item, 1);
@@ -277,7 +277,7 @@ static void test_every_unit(void)
         }
         CHECK(assay__chip_find(chip->name, NULL) == chip);
         for (int u = 0; u < ASSAY__UNITS; u++) {
-            struct assay__target t;
+            struct assay__predict_target t;
             struct assay__fit f;
             struct assay__prediction p;
             CHECK_INT(assay__target_of_chip(chip, u, arena, &t), 0);
@@ -332,7 +332,7 @@ static void test_ceilings(void)
                 {"bandwidth.dram.read.all-cores", 3e10},
                 {"bandwidth.dram.triad.all-cores", 5e10}};
     struct assay_profile *profile = assay__profile_new();
-    struct assay__target t;
+    struct assay__predict_target t;
     profile->environment.cores = 2;
     profile->environment.l2_bytes = 1e6;
     profile->environment.l3_bytes = 3.2e7;
@@ -370,16 +370,16 @@ static const char *const made[] = {"matmul:m=64,k=256,n=256",
                                    "lstm:seq=8"};
 #define MADE (sizeof made / sizeof made[0])
 
-static struct assay__target machine(void)
+static struct assay__predict_target machine(void)
 {
-    struct assay__target t = target();
+    struct assay__predict_target t = target();
     t.unit = ASSAY__UNIT_CPU;
     t.float16_flops = t.float32_flops = 2e11;
     t.levels[0].bandwidth = t.weights_bandwidth[0] = 2e11;
     return t;
 }
 
-static void make_samples(struct assay__arena *arena, const struct assay__target *t,
+static void make_samples(struct assay__arena *arena, const struct assay__predict_target *t,
                          const struct assay__fit *truth, struct assay__fit_sample *samples)
 {
     for (size_t i = 0; i < MADE; i++) {
@@ -399,7 +399,7 @@ static void make_samples(struct assay__arena *arena, const struct assay__target 
 static void test_fit_finds(void)
 {
     struct assay__arena *arena = assay__arena_new();
-    struct assay__target t = machine();
+    struct assay__predict_target t = machine();
     struct assay__fit truth, found;
     struct assay__fit_sample samples[MADE];
     assay__fit_prior(ASSAY__UNIT_CPU, &truth);
@@ -421,7 +421,7 @@ static void test_fit_finds(void)
 static void test_leave_out(void)
 {
     struct assay__arena *arena = assay__arena_new();
-    struct assay__target t = machine();
+    struct assay__predict_target t = machine();
     struct assay__fit truth;
     struct assay__fit_sample samples[MADE];
     double before[MADE], after[MADE], scratch[MADE];
@@ -494,9 +494,9 @@ static void test_rows(void)
 /* --- a machine of ours ------------------------------------------------------------------------ */
 
 /* Its ceilings when the fixture was measured. */
-static struct assay__target zen4(void)
+static struct assay__predict_target zen4(void)
 {
-    struct assay__target t = target();
+    struct assay__predict_target t = target();
     t.unit = ASSAY__UNIT_CPU;
     t.float32_flops = t.float16_flops = 233.717e9;
     t.level_count = 3;
@@ -516,7 +516,7 @@ static void test_machine(void)
     struct assay__arena *arena = assay__arena_new();
     struct assay__calibration c;
     struct assay__validation v;
-    struct assay__target t = zen4();
+    struct assay__predict_target t = zen4();
     struct assay_error error = {0};
     struct assay__fit builtin;
     CHECK_INT(assay__calibration_load(arena,
@@ -583,7 +583,7 @@ static void test_file(void)
     CHECK_INT(assay__calibration_load(arena, path, "another", &back, &error), ASSAY_ENOTFOUND);
     CHECK_INT(assay__calibration_load(arena, "no such file", NULL, &back, &error), ASSAY_ENOTFOUND);
 
-    struct assay__target t = machine();
+    struct assay__predict_target t = machine();
     struct assay__validation v;
     CHECK_INT(assay__validate_calibration(&c, &t, arena, &v, &error), 0);
     CHECK_INT(v.count, 2);

@@ -1,6 +1,6 @@
 /* test_probe_sampler.c - the sampler on a fake probe and a scripted clock, so that every number is
  * exact: growth, wraps, faults, gaps, update periods, energy, thinning, costs. Its threads are in
- * test_probe_sampler_threads.c. */
+ * test_probe_sampler_threads.c. Also run under ThreadSanitizer. */
 #include "sampler_fixture.h"
 
 /* --- counters --------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* test_probe_sampler_threads.c - the sampler's threads, and a probe that blocks: given up, the
  * others go on, nothing is closed under it. The clock is the test's, so that a busy machine changes
- * nothing; no time is asserted. */
+ * nothing; no time is asserted. Also run under ThreadSanitizer. */
 #include "sampler_fixture.h"
 
 #include <pthread.h>
@@ -91,7 +91,8 @@ static int stuck_reads;
 static size_t stuck_list(const struct assay__probe *probe, const struct assay__channel **channels)
 {
     static const struct assay__channel one = {
-        "power.stuck", "power", "stuck", "W", ASSAY__CHANNEL_GAUGE, NAN, "script", true, "", NULL};
+        "power.stuck", "power", "stuck", "W", ASSAY__CHANNEL_GAUGE, NAN, "script", true, "",
+        NULL,          false,   false};
     (void)probe;
     *channels = &one;
     return 1;

@@ -220,10 +220,10 @@ static void same_trial(const struct assay__trial *a, const struct assay__trial *
     SAME_INT(id);
     SAME_INT(state);
     SAME_TEXT(reason);
-    SAME_TEXT(engine);
-    SAME_TEXT(engine_version);
-    SAME_TEXT(engine_library);
-    SAME_TEXT(device);
+    SAME_TEXT(target.engine);
+    SAME_TEXT(target.engine_version);
+    SAME_TEXT(target.engine_library);
+    SAME_TEXT(target.device);
     SAME_INT(batch);
     SAME_INT(option_count);
     for (size_t i = 0; i < a->option_count; i++) {
@@ -270,7 +270,7 @@ static void test_round_trip(void)
     SAME_TEXT(created);
     CHECK(b->complete && !b->interrupted);
     same_environment(&a->environment, &b->environment);
-    same_model(&a->model, &b->model);
+    same_model(a->models[0], b->models[0]);
     CHECK_INT(assay_profile_trials(b), 2);
     same_trial(&a->trials[0], &b->trials[0]);
     same_trial(&a->trials[1], &b->trials[1]);

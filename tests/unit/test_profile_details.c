@@ -19,7 +19,7 @@ static struct assay_profile *make(struct assay__layer *items, size_t count)
 {
     struct assay_profile *p = assay__profile_new();
     struct assay__trial *t = assay__profile_trial(p);
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     t->state = ASSAY__TRIAL_OK;
     CHECK_INT(assay_metrics_measured(t->metrics, "latency.p50", 1e-3, "clock", ""), 0);
     for (int i = 0; i < LAUNCHES; i++)

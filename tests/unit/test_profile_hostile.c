@@ -75,16 +75,16 @@ static void test_tolerant(void)
     struct assay__trial *t = &p->trials[0];
     CHECK(isnan(t->layers.items[0].time_ns) && t->layers.items[0].flops == 1e9);
     CHECK(t->option_count == 0 && isnan(p->environment.memory_bytes));
-    CHECK(p->model.parameters == -1 && p->model.node_count == -1);
-    CHECK_STR(p->model.name, "");
+    CHECK(p->models[0]->parameters == -1 && p->models[0]->node_count == -1);
+    CHECK_STR(p->models[0]->name, "");
     const struct assay_metric *rate = assay_metrics_get(t->metrics, "compute.rate");
     CHECK(rate->state == ASSAY_UNAVAILABLE && isnan(rate->value) && rate->note[0]);
     CHECK(assay_metrics_get(t->metrics, "latency.p50")->state == ASSAY_UNAVAILABLE);
     CHECK(t->launches[0].streams == 1 && t->launches[0].warmup == 0 &&
           isnan(t->launches[0].p50_ns));
     CHECK(t->launches[0].state == ASSAY__TRIAL_RUNNING);
-    CHECK_INT(p->model.inputs[1].rank, -1);
-    CHECK_INT(p->model.inputs[0].dims[1], -1);
+    CHECK_INT(p->models[0]->inputs[1].rank, -1);
+    CHECK_INT(p->models[0]->inputs[0].dims[1], -1);
     CHECK_INT(strlen(t->notes[0]), 65536);
     check_samples(t);
     assay_profile_close(p);

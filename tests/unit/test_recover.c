@@ -76,9 +76,7 @@ static void test_warmup(void)
     for (int forced = 0; forced <= 1; forced++) {
         struct assay_profile *profile = assay__profile_new();
         struct assay__trial *trial = assay__profile_trial(profile);
-        struct assay__pair pair = {"warmup", forced ? "3" : "detected"};
-        trial->options = &pair;
-        trial->option_count = 1;
+        trial->protocol.warmup = forced ? 3 : -1;
         struct assay__launch *launch = add_launch(profile, trial, ASSAY__TRIAL_RUNNING, 1, 1000, 1);
         for (size_t i = 0; i < 1000; i++)
             launch->samples_ns[i] = i < 50 ? 9e5 : 1e5;

@@ -1,10 +1,10 @@
 /* test_report.c - the report formats on a document built by hand: two launches, layers, unavailable
  * metrics and names that try to drive the terminal, a spreadsheet or a Markdown renderer. Whole
- * outputs are compared with tests/golden/report.{txt,json,csv,md,…}; ASSAY_BLESS=1 rewrites those
- * files from what is rendered now. */
+ * outputs are compared with tests/golden/report.{txt,json,csv,md,…}; see golden.h. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "golden.h"
 #include "harness.h"
 #include "profile/profile.h"
 
@@ -80,7 +80,7 @@ static void fill_model(struct assay_profile *p)
     static const int64_t out[] = {1, 1000};
     static struct assay__tensor_info input, output;
     static struct assay__operator_info operators[2];
-    struct assay__model_info *m = &p->model;
+    struct assay__model_info *m = p->models[0];
     input = (struct assay__tensor_info){.name = "data",
                                         .dtype = "float32",
                                         .rank = 4,
@@ -220,7 +220,7 @@ static struct assay_profile *document(void)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     p->assay_version = "0.1.0";
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     p->command_line = "assay run models/resnet50.onnx --launches 2";
     p->created = "2025-01-02T03:04:05Z";
     p->complete = true;
@@ -234,10 +234,10 @@ static struct assay_profile *document(void)
                                         .dims = dims,
                                         .fill = "uniform [-1, 1), seed 1"};
     t->state = ASSAY__TRIAL_OK;
-    t->engine = "ort";
-    t->engine_version = "1.31.1";
-    t->engine_library = "libonnxruntime.so";
-    t->device = "cpu";
+    t->target.engine = "ort";
+    t->target.engine_version = "1.31.1";
+    t->target.engine_library = "libonnxruntime.so";
+    t->target.device = "cpu";
     t->options = options;
     t->option_count = 2;
     t->batch = 1;
@@ -271,51 +271,32 @@ static char *render(const struct assay_profile *p, struct assay_report_options o
     return text;
 }
 
-static void check_golden(const char *name, char *text)
+static void check_render(const char *name, const struct assay_profile *p,
+                         struct assay_report_options options)
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/tests/golden/%s", ASSAY_TEST_ROOT, name);
-    const char *bless = getenv("ASSAY_BLESS");
-    if (bless && strcmp(bless, "1") == 0)
-        CHECK_INT(assay__file_write(path, text, strlen(text), NULL), 0);
-    char *expected = NULL;
-    size_t length = 0;
-    CHECK_INT(assay__file_read(path, 1 << 20, &expected, &length, NULL), 0);
-    const char *a = text, *e = expected;
-    for (int line = 1; *a || *e; line++) {
-        size_t na = strcspn(a, "\n"), ne = strcspn(e, "\n");
-        if (na != ne || memcmp(a, e, na) != 0) {
-            printf("  %s:%d\n    is       %.*s\n    expected %.*s\n", name, line, (int)na, a,
-                   (int)ne, e);
-            harness_fail(__FILE__, __LINE__, "differs from the golden file");
-        }
-        a += na + (a[na] == '\n');
-        e += ne + (e[ne] == '\n');
-    }
-    CHECK_STR(text, expected);
-    free(expected);
+    char *text = render(p, options);
+    check_golden(name, text);
     assay_free(text);
 }
 
 static void test_golden_text(void)
 {
     struct assay_profile *p = document();
-    check_golden("report.txt", render(p, (struct assay_report_options){.top = 6}));
-    check_golden("report-60.txt",
-                 render(p, (struct assay_report_options){.top = 6, .columns = 60}));
-    check_golden("report-ascii.txt",
-                 render(p, (struct assay_report_options){.ascii = true, .columns = 72}));
+    check_render("report.txt", p, (struct assay_report_options){.top = 6});
+    check_render("report-60.txt", p, (struct assay_report_options){.top = 6, .columns = 60});
+    check_render("report-ascii.txt", p,
+                 (struct assay_report_options){.ascii = true, .columns = 72});
     assay_profile_close(p);
 }
 
 static void test_golden_data(void)
 {
     struct assay_profile *p = document();
-    check_golden("report.json", render(p, (struct assay_report_options){.format = "json"}));
-    check_golden("report.csv", render(p, (struct assay_report_options){.format = "csv"}));
-    check_golden("report-layers.csv",
-                 render(p, (struct assay_report_options){.format = "csv", .table = "layers"}));
-    check_golden("report.md", render(p, (struct assay_report_options){.format = "markdown"}));
+    check_render("report.json", p, (struct assay_report_options){.format = "json"});
+    check_render("report.csv", p, (struct assay_report_options){.format = "csv"});
+    check_render("report-layers.csv", p,
+                 (struct assay_report_options){.format = "csv", .table = "layers"});
+    check_render("report.md", p, (struct assay_report_options){.format = "markdown"});
     assay_profile_close(p);
 }
 
@@ -524,6 +505,7 @@ static void test_untimed(void)
     struct assay__layers *l = &t->layers;
     struct assay_report_options wide = {.columns = 200};
     l->reason = "Means of the nodes are 8 % above their medians: something else ran here.";
+    l->contention = 0.08;
     l->items[1].state = ASSAY_UNAVAILABLE; /* one without a time: the total is still the median */
     char *text = render(p, wide);
     CHECK_HAS(text, " 39.1 ms   100 %\n");
@@ -545,11 +527,13 @@ static void test_untimed(void)
     l->reason = l->method = "";
     t->options = asked;
     t->option_count = 2;
+    t->protocol.layers = ASSAY_LAYERS_AUTO;
     text = render(p, wide);
     CHECK_HAS(text, "where it goes inside is not known: the graph has no nodes left to time.");
     CHECK_HAS(text, "· time 2 s\n");
     assay_free(text);
-    t->option_count = 0; /* not asked for: nothing to say */
+    t->option_count = 0;
+    t->protocol.layers = ASSAY_LAYERS_OFF; /* not asked for: nothing to say */
     text = render(p, wide);
     CHECK_HAS(text, "where it goes inside is not known.");
     assay_free(text);
@@ -561,7 +545,7 @@ static void test_words(void)
     struct assay_profile *p = document();
     struct assay__trial *t = &p->trials[0];
     struct assay_report_options wide = {.columns = 100};
-    p->model.node_count = p->model.parameters = 1;
+    p->models[0]->node_count = p->models[0]->parameters = 1;
     p->environment.cores = 1;
     t->layers.count = 1;
     t->layers.sessions = 1;

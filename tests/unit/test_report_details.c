@@ -41,11 +41,11 @@ static struct assay_profile *document(void)
 {
     struct assay_profile *p = assay__profile_new();
     struct assay__trial *t = assay__profile_trial(p);
-    p->command = "run";
-    p->model.name = "small";
+    assay__profile_set_command(p, "run");
+    p->models[0]->name = "small";
     p->complete = true;
     t->state = ASSAY__TRIAL_OK;
-    t->device = "cpu";
+    t->target.device = "cpu";
     CHECK_INT(assay_metrics_measured(t->metrics, "latency.p50", 1e-4, "clock", ""), 0);
     layers[0] = layer_of(0, "Conv", 61000, conv_ns);
     layers[0].inputs = "1x3x8x8 float32";

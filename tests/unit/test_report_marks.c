@@ -1,7 +1,7 @@
 /* test_report_marks.c - Markdown says how each number is known, as the text does: comparison,
  * sweep, tuning, findings, counters of time. Also what the head of a page tells: every model of a
  * comparison, a version that is no wider than the page, samples and warm-up named apart. */
-#include "harness.h"
+#include "facts_fixture.h"
 
 #include "base/text.h"
 #include "profile/profile.h"
@@ -30,21 +30,10 @@ static struct assay_profile *profile_of(const char *command)
 {
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
-    p->command = command;
+    assay__profile_set_command(p, command);
     p->complete = true;
-    p->model.name = "first";
+    p->models[0]->name = "first";
     return p;
-}
-
-static void put_option(struct assay_profile *p, struct assay__trial *trial, const char *key,
-                       const char *value)
-{
-    struct assay__pair *grown = assay__arena_array(p->arena, trial->option_count + 1,
-                                                   sizeof *grown);
-    CHECK(grown != NULL);
-    if (trial->option_count) memcpy(grown, trial->options, trial->option_count * sizeof *grown);
-    grown[trial->option_count++] = (struct assay__pair){key, value};
-    trial->options = grown;
 }
 
 /* Launches whose medians lie `spread` apart; memory is derived, energy estimated, the rest
@@ -54,10 +43,10 @@ static struct assay__trial *add(struct assay_profile *p, const char *label, doub
 {
     struct assay__trial *trial = assay__profile_trial(p);
     CHECK(trial != NULL);
-    put_option(p, trial, "label", label);
-    put_option(p, trial, "role", "");
-    put_option(p, trial, "goal", "throughput");
-    trial->device = "cpu";
+    fact(p, trial, "label", label);
+    fact(p, trial, "role", "");
+    fact(p, trial, "goal", "throughput");
+    trial->target.device = "cpu";
     trial->state = ASSAY__TRIAL_OK;
     for (int i = -2; i <= 2; i++) {
         struct assay__launch *launch = assay__trial_launch(p, trial);
@@ -128,6 +117,7 @@ static void test_findings(void)
     struct assay__finding findings[] = {{.id = "a",
                                          .severity = "low",
                                          .title = "allocations",
+                                         .gain_estimated = true,
                                          .evidence = assumed,
                                          .evidence_count = COUNT(assumed)},
                                         {.id = "b",
@@ -172,12 +162,12 @@ static void test_counters_of_time(void)
 static void test_two_models(void)
 {
     struct assay_profile *p = profile_of("compare");
-    p->model.parameters = 13220;
+    p->models[0]->parameters = 13220;
     add(p, "1: first", 0.002, 0.001);
     for (int i = 0; i < 2; i++) { /* the same model on two devices is told once */
         struct assay__trial *other = add(p, i ? "3: lora" : "2: lora", 0.001, 0.001);
-        put_option(p, other, "model", "lora\x1b[31m");
-        put_option(p, other, "parameters", "602112");
+        fact(p, other, "model", "lora\x1b[31m");
+        fact(p, other, "parameters", "602112");
         assay_metrics_derived(other->metrics, "memory.model", 2408452, "", "");
     }
     char *text = render(p, (struct assay_report_options){.columns = 80}), *forge = markdown(p);
@@ -203,7 +193,7 @@ static void test_version(void)
         for (int columns = 40; columns <= 80; columns += 40) {
             struct assay_profile *p = profile_of("run");
             p->assay_version = versions[i];
-            p->model.name = "a model whose name is quite long, too";
+            p->models[0]->name = "a model whose name is quite long, too";
             add(p, "cpu", 0.001, 0.001);
             char *text = render(p, (struct assay_report_options){.columns = columns});
             text[strcspn(text, "\n")] = '\0';

@@ -377,7 +377,7 @@ static void test_too_close(void)
 static void test_memory_that_counts(void)
 {
     begin();
-    trial->device = "build/cuda:0";
+    fact_device(profile, trial, "build/cuda:0");
     struct assay__judgement j = judge("memory 1000");
     CHECK_INT(j.minimum, ASSAY__REQUIRE_UNKNOWN);
     assay_metrics_measured(trial->metrics, "memory.peak.device", 500 * MIB, "NVML", "");
@@ -387,13 +387,6 @@ static void test_memory_that_counts(void)
     assay_metrics_measured(trial->metrics, "memory.unified_peak", 250 * MIB, "MLX", "");
     CHECK_NEAR(judge("memory 1000").rows[0].minimum_ratio, 0.25, 0);
     end();
-    static const char *const hosts[] = {"cpu", "ovn/cpu", "ovn/openvino:cpu", "xnnpack"};
-    static const char *const others[] = {"cuda:0",     "gpu/cuda:1",       "webgpu:0",
-                                         "coreml:ane", "ovn/openvino:npu", "gpu:0"};
-    for (size_t i = 0; i < COUNT(hosts); i++)
-        CHECK(assay__device_is_host(hosts[i]));
-    for (size_t i = 0; i < COUNT(others); i++)
-        CHECK(!assay__device_is_host(others[i]));
 }
 
 static void test_unreachable(void)
@@ -443,9 +436,9 @@ static void test_beyond(void)
     begin();
     profile->ceilings = ceilings;
     profile->ceiling_count = COUNT(ceilings);
-    profile->model.inputs = &input;
-    profile->model.input_count = 1;
-    trial->engine = "ort";
+    profile->models[0]->inputs = &input;
+    profile->models[0]->input_count = 1;
+    trial->target.engine = "ort";
     trial->inputs = &input;
     trial->input_count = 1;
     trial->layers.items = layers;
@@ -502,7 +495,7 @@ static void test_advice_fits_the_command(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct assay__review review;
         begin();
-        profile->command = rows[i].command;
+        assay__profile_set_command(profile, rows[i].command);
         trial->stability.verdict = "unstable";
         for (size_t k = 0; k < rows[i].launches; k++)
             assay__trial_launch(profile, trial);
@@ -548,7 +541,7 @@ static void test_apply(void)
     CHECK_INT(assay__require_apply(profile, trial, parse("power 10")), 0);
     CHECK_NEAR(get("power.budget_share")->value, 0.8, 1e-15);
     /* a profile is untrusted: what is no table is none */
-    trial->options[1].value = "tflops -1; \033[2J";
+    fact(profile, trial, "require", "tflops -1; \033[2J");
     CHECK_INT(assay__require_of(trial, arena, &kept), 0);
     CHECK(kept == NULL);
     end();

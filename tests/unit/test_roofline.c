@@ -1,6 +1,7 @@
 /* test_roofline.c - what bounds a layer, on hand-made profiles whose roofs are round numbers: each
  * bound and its edges, cores and data types, what is not known, the metrics, and the picture as
- * golden files (ASSAY_BLESS=1 rewrites them). */
+ * golden files. */
+#include "golden.h"
 #include "harness.h"
 
 #include "base/file.h"
@@ -56,7 +57,6 @@ static struct assay__layer layer(const char *op, double flops, double bytes, dou
                                  .note = ""};
 }
 
-static struct assay__pair options[] = {{"threads", "1"}, {"cpus", "any"}};
 static struct assay__tensor_info input = {.name = "x", .dtype = "float32", .rank = -1, .fill = ""};
 
 static struct assay_profile *machine(struct assay__layer *layers, size_t count)
@@ -64,22 +64,20 @@ static struct assay_profile *machine(struct assay__layer *layers, size_t count)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     p->assay_version = "0.1.0";
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     p->environment.cores = 4;
     p->environment.l1d_bytes = 32768;
     p->environment.l2_bytes = 1 << 20;
     p->environment.l3_bytes = 16 << 20;
     p->ceilings = ceilings;
     p->ceiling_count = COUNT(ceilings);
-    options[0].value = "1";
-    options[1].value = "any";
     struct assay__trial *t = assay__profile_trial(p);
     CHECK(t != NULL);
     t->state = ASSAY__TRIAL_OK;
-    t->engine = "ort";
-    t->device = "cpu";
-    t->options = options;
-    t->option_count = 2;
+    t->target.engine = "ort";
+    t->target.device = "cpu";
+    t->target.threads = 1;
+    t->target.device_class = ASSAY__CLASS_CPU;
     t->inputs = &input;
     t->input_count = 1;
     t->layers.items = layers;
@@ -162,7 +160,7 @@ static void test_levels(void)
     }
     struct assay__layer l = layer("Relu", 1, 2e5, 1e9);
     struct assay_profile *p = machine(&l, 1);
-    options[0].value = "4"; /* four of each: 200 kB do not fit 131 kB, and fit one L2 */
+    p->trials[0].target.threads = 4; /* four of each: 200 kB do not fit 131 kB, and fit one L2 */
     CHECK_STR(roofline(p).layers[0].level->label, "l2");
     l.bytes = 1.2e5;
     CHECK_STR(roofline(p).layers[0].level->label, "l1");
@@ -182,7 +180,7 @@ static void test_weights(void)
     struct assay__layer l = layer("Gemm", 1e6, 1e6, 1e6); /* 10 us of L2 and at the peak */
     struct assay_profile *p = machine(&l, 1);
     p->trials[0].layers.method = "markers";
-    p->model.weight_bytes = 500e6;
+    p->models[0]->weight_bytes = 500e6;
     l.weight_bytes = 9e5;
     struct assay__roofline r = roofline(p);
     CHECK_STR(r.weights->name, "bandwidth.dram.read.one-core"); /* not triad: nothing is written */
@@ -198,11 +196,11 @@ static void test_weights(void)
     l.weight_bytes = NAN; /* not known: as all else */
     CHECK_NEAR(roofline(p).layers[0].least_ns, 10e3, 1e-6);
     l.weight_bytes = 9e5;
-    p->model.weight_bytes = 10 << 20; /* all of them fit L3, which was only read */
+    p->models[0]->weight_bytes = 10 << 20; /* all of them fit L3, which was only read */
     r = roofline(p);
     CHECK_STR(r.weights->label, "l3");
     CHECK_NEAR(r.layers[0].least_ns, 9e5 / 5e10 * 1e9, 1e-6);
-    p->model.weight_bytes = 500e6;
+    p->models[0]->weight_bytes = 500e6;
     p->trials[0].layers.method = "isolated";
     r = roofline(p);
     CHECK(!r.weights);
@@ -270,26 +268,26 @@ static void test_above(void)
 static void test_cores(void)
 {
     static const struct {
-        const char *threads, *cpus;
+        int threads; /* 0: not known */
+        const char *cpus;
         double peak, memory;
         const char *note;
     } rows[] = {
-        {"1", "any", 1e11, 1.2e10, "ceilings of one core"},
-        {"4", "any", 3.5e11, 2.4e10, "ceilings of all cores"},
-        {"8", "any", 3.5e11, 2.4e10, "ceilings of all cores"},
-        {"4 (engine's default)", "any", 3.5e11, 2.4e10, "ceilings of all cores"},
-        {"default", "any", 3.5e11, 2.4e10, "ceilings of all cores"},
-        {"default", "3", 1e11, 1.2e10, "ceilings of one core"},
-        {"4", "2", 1e11, 1.2e10, "ceilings of one core"},
-        {"4", "0-1", 2e11, 2.4e10, "2 of 4 cores"}, /* twice one core; memory: all cores' */
-        {"2", "0-3", 2e11, 2.4e10, "2 of 4 cores"},
-        {"3", "any", 3e11, 2.4e10, "3 of 4 cores"},
+        {1, "", 1e11, 1.2e10, "ceilings of one core"},
+        {4, "", 3.5e11, 2.4e10, "ceilings of all cores"},
+        {8, "", 3.5e11, 2.4e10, "ceilings of all cores"},
+        {0, "", 3.5e11, 2.4e10, "ceilings of all cores"},
+        {0, "3", 1e11, 1.2e10, "ceilings of one core"},
+        {4, "2", 1e11, 1.2e10, "ceilings of one core"},
+        {4, "0-1", 2e11, 2.4e10, "2 of 4 cores"}, /* twice one core; memory: all cores' */
+        {2, "0-3", 2e11, 2.4e10, "2 of 4 cores"},
+        {3, "", 3e11, 2.4e10, "3 of 4 cores"},
     };
     struct assay__layer l = layer("Conv", 1e9, 1e9, 1e9);
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct assay_profile *p = machine(&l, 1);
-        options[0].value = rows[i].threads;
-        options[1].value = rows[i].cpus;
+        p->trials[0].target.threads = rows[i].threads;
+        p->trials[0].target.cpus = rows[i].cpus;
         struct assay__roofline r = roofline(p);
         CHECK_NEAR(r.peak->value, rows[i].peak, 1);
         CHECK_NEAR(r.levels[r.level_count - 1].value, rows[i].memory, 1);
@@ -313,34 +311,40 @@ static void test_types(void)
     CHECK_STR(r.layers[1].peak->label, "float32");
     CHECK_STR(r.type_from, "the type of input 'x'");
     /* 16-bit weights behind float32 inputs; no ceiling of float16 has a value here */
-    p->model.parameters = 1000;
-    p->model.weight_bytes = 2000;
+    p->models[0]->parameters = 1000;
+    p->models[0]->weight_bytes = 2000;
     r = roofline(p);
     CHECK_STR(r.type, "float16");
     CHECK_STR(r.type_from, "the model's weights take 2 bytes each");
     CHECK_STR(r.layers[1].peak->label, "float32");
     CHECK_HAS(r.peak_note, "no ceiling of float16 is kept: float32 stands for it");
-    p->model.weight_bytes = 4000;
+    p->models[0]->weight_bytes = 4000;
     t->inputs = tensors; /* ids only: the outputs say it */
-    p->model.outputs = tensors;
-    p->model.output_count = 2;
+    p->models[0]->outputs = tensors;
+    p->models[0]->output_count = 2;
     r = roofline(p);
     CHECK_STR(r.type, "float64");
     CHECK_STR(r.type_from, "the type of output 'y'");
     CHECK_NEAR(r.layers[1].utilization, 1, 1e-12);
-    p->model.output_count = 1;
+    p->models[0]->output_count = 1;
     r = roofline(p);
     CHECK_STR(r.type, "float32");
     CHECK_HAS(r.type_from, "assumed");
     /* a type without a ceiling and without a stand-in */
     tensors[0].dtype = "float64";
-    options[0].value =
-        "4"; /* float64 was measured on one core only: 4 of them are no ceiling of all */
+    /* float64 was measured on one core only: 4 of them are no ceiling of all */
+    p->trials[0].target.threads = 4;
     r = roofline(p);
     CHECK(!r.peak);
     CHECK_INT(r.layers[1].bound, ASSAY__BOUND_UNKNOWN);
     CHECK_STR(r.layers[1].reason, "no ceiling of float64 is kept");
     assay_profile_close(p);
+}
+
+static void set_device(struct assay_profile *p, const char *device)
+{
+    p->trials[0].target.device = device;
+    p->trials[0].target.device_class = strstr(device, "cuda") ? ASSAY__CLASS_GPU : ASSAY__CLASS_CPU;
 }
 
 static void test_accelerator(void)
@@ -356,7 +360,7 @@ static void test_accelerator(void)
         gpu[i].device = "cuda:0";
     p->ceilings = gpu;
     p->ceiling_count = COUNT(gpu);
-    p->trials[0].device = "fast/cuda:0"; /* the same device, of a named build */
+    set_device(p, "fast/cuda:0"); /* the same device, of a named build */
     struct assay__roofline r = roofline(p);
     CHECK_STR(r.layers[0].peak->name, "compute.float32.matmul"); /* whatever threads says */
     CHECK_NEAR(r.layers[0].utilization, 0.5, 1e-12);
@@ -370,10 +374,10 @@ static void test_accelerator(void)
     r = roofline(p);
     CHECK_STR(r.layers[0].peak->name, "compute.tf32.matmul");
     CHECK_HAS(r.cores_note, "TF32");
-    p->trials[0].device = "cuda:1";
+    set_device(p, "cuda:1");
     r = roofline(p);
     CHECK_HAS(r.reason, "no ceilings of cuda:1 are kept");
-    p->trials[0].device = "gpu/cuda:1"; /* the name that was given, with its build */
+    set_device(p, "gpu/cuda:1"); /* the name that was given, with its build */
     r = roofline(p);
     CHECK_HAS(r.reason, "no ceilings of gpu/cuda:1 are kept");
     setenv("ASSAY_FSROOT", "/somewhere", 1); /* another machine: advice that cannot work is none */
@@ -403,10 +407,10 @@ static void test_no_ceilings(void)
         CHECK(m && m->state == ASSAY_UNAVAILABLE && isnan(m->value));
         CHECK_STR(m->note, r.reason);
     }
-    p->trials[0].engine = "fake";
+    p->trials[0].target.engine = "fake";
     CHECK_HAS(roofline(p).reason, "scripted");
     /* ceilings of compute only */
-    p->trials[0].engine = "ort";
+    p->trials[0].target.engine = "ort";
     p->ceiling_count = 6;
     r = roofline(p);
     CHECK_INT(r.level_count, 0);
@@ -449,8 +453,8 @@ static void test_metrics(void)
     CHECK_STR(layers[2].bound, "unknown");
     /* caches may serve more than the memory could */
     CHECK_INT(assay_metrics_derived(m, "memory.bandwidth", 1.8e10, "graph", "f"), 0);
-    p->model.operators = operators; /* most operations are integer products */
-    p->model.operator_count = 2;
+    p->models[0]->operators = operators; /* most operations are integer products */
+    p->models[0]->operator_count = 2;
     CHECK_INT(assay__roofline_apply(p, &p->trials[0]), 0);
     check_metric(p, "memory.bandwidth_utilization", 1.5,
                  "memory.bandwidth / bandwidth.dram.triad.one-core, 12.0 GB/s");
@@ -463,19 +467,6 @@ static void test_metrics(void)
 }
 
 /* --- the picture ------------------------------------------------------------------------------ */
-
-static void check_golden(const char *name, const char *text)
-{
-    char path[512], *expected = NULL;
-    snprintf(path, sizeof path, "%s/tests/golden/%s", ASSAY_TEST_ROOT, name);
-    const char *bless = getenv("ASSAY_BLESS");
-    if (bless && strcmp(bless, "1") == 0)
-        CHECK_INT(assay__file_write(path, text, strlen(text), NULL), 0);
-    CHECK_INT(assay__file_read(path, 1 << 20, &expected, NULL, NULL), 0);
-    if (strcmp(text, expected) != 0) printf("%s", text);
-    CHECK_STR(text, expected);
-    free(expected);
-}
 
 static char *draw(const struct assay_profile *p, int columns, bool ascii)
 {
@@ -508,7 +499,7 @@ static struct assay_profile *pictured(void)
         sum += picture[i].time_ns;
     }
     struct assay_profile *p = machine(picture, COUNT(picture));
-    p->model.weight_bytes = 50000000;
+    p->models[0]->weight_bytes = 50000000;
     p->trials[0].layers.method = "markers";
     CHECK_INT(assay_metrics_measured(p->trials[0].metrics, "latency.p50", sum / 1e9, "clock", ""),
               0);
@@ -650,7 +641,7 @@ static void test_nothing(void)
     p->trials[0].layers.count = 0;
     check_nothing(p);
     p->trials[0].layers.count = COUNT(picture);
-    p->trials[0].device = "cuda:0"; /* ceilings of another device */
+    set_device(p, "cuda:0"); /* ceilings of another device */
     check_nothing(p);
     assay_profile_close(p);
 }

@@ -8,7 +8,7 @@ static struct assay_profile *run(struct assay_run_options wish, int expected)
 {
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     wish.size = sizeof wish;
     wish.engine = "fake";
     wish.script = "steady=100us";

@@ -157,8 +157,7 @@ static void test_which_gpu(void)
     compute();
     CHECK_NEAR(value("power.average"), 50, 1e-9);
     CHECK_HAS(get("power.average")->note, "gpu1; CUDA and NVML count the GPUs alike only with");
-    check_page("CUDA and NVML count the GPUs alike only with CUDA_DEVICE_ORDER=PCI_BUS_ID",
-               NULL);
+    check_page("CUDA and NVML count the GPUs alike only with CUDA_DEVICE_ORDER=PCI_BUS_ID", NULL);
     CHECK_NEAR(value("hardware.temperature"), 60, 1e-9);
     CHECK_NEAR(value("hardware.temperature_peak"), 60, 1e-9);
     CHECK_NEAR(value("hardware.frequency"), 60, 1e-9);
@@ -289,6 +288,7 @@ static void test_throttling(void)
     measure("cpu", NULL);
     profile->environment.disturbances = coarse;
     profile->environment.disturbance_count = 3;
+    derive_facts(profile);
     compute();
     CHECK(said("the CPU cores throttled 5 times for heat, first at 4 s"));
     CHECK(!said("the CPUs throttled"));

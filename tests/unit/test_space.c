@@ -24,7 +24,7 @@ static void lists_are_read(void)
     CHECK(space.axes[ASSAY__AXIS_BATCH].count == 3); /* twins once */
     CHECK_STR(space.axes[ASSAY__AXIS_BATCH].values[2], "4");
     static const struct {
-        enum assay__config_axis axis;
+        enum assay__axis axis;
         const char *list, *says;
     } bad[] = {
         {ASSAY__AXIS_BATCH, "1,x", "--batch: 'x' is not a value of it: whole numbers from 1 "},
@@ -88,7 +88,7 @@ static void points_and_choices_are_inverses(void)
     for (size_t p = 0; p < space.points; p++) {
         size_t choices[ASSAY__AXIS_COUNT];
         for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++)
-            choices[a] = assay__config_choice(&space, p, (enum assay__config_axis)a);
+            choices[a] = assay__config_choice(&space, p, (enum assay__axis)a);
         CHECK(assay__config_point(&space, choices) == p);
         CHECK(choices[ASSAY__AXIS_BATCH] == p % 4);
         CHECK(choices[ASSAY__AXIS_THREADS] == p / 4 % 3);
@@ -104,18 +104,22 @@ static void a_point_is_a_run(void)
     struct assay__config_space space = space_of(arena);
     struct assay_error error = {0};
     struct assay_run_options options = {.model = "mlp", .library = "lib.so", .batch = 3};
+    struct assay__arm_identity identity;
     CHECK(assay__config_read(&space, ASSAY__AXIS_DEVICE, "cpu,ovn/cpu", &error) == 0);
     CHECK(assay__config_read(&space, ASSAY__AXIS_OPT, "none", &error) == 0);
     CHECK(assay__config_read(&space, ASSAY__AXIS_SPINNING, "on,off", &error) == 0);
     CHECK(assay__config_read(&space, ASSAY__AXIS_SEQ, "16", &error) == 0);
     CHECK(assay__config_count(&space, 100, &error) == 0);
-    CHECK(assay__config_apply(&space, 0, &options, &error) == 0);
-    CHECK_STR(options.label, "device=cpu opt=none spinning=on seq=16");
+    CHECK(assay__config_apply(&space, 0, &options, &identity, &error) == 0);
+    CHECK_STR(identity.label, "device=cpu opt=none spinning=on seq=16");
+    CHECK_INT(identity.axis_count, 4);
+    CHECK_INT(identity.axes[3].axis, ASSAY__AXIS_SEQ);
+    CHECK_STR(identity.axes[3].value, "16");
     CHECK_STR(options.library, "lib.so");
     CHECK(options.spinning_off == 0);
     CHECK(options.sequence == 16);
     CHECK(options.batch == 3); /* what does not vary stays */
-    CHECK(assay__config_apply(&space, 3, &options, &error) == 0);
+    CHECK(assay__config_apply(&space, 3, &options, &identity, &error) == 0);
     CHECK_STR(options.device, "ovn/cpu");
     CHECK(options.library == NULL); /* the name says the build */
     CHECK(options.spinning_off == 1);
@@ -130,10 +134,11 @@ static void copies_and_refusals(void)
     struct assay__config_space space = space_of(arena);
     struct assay_error error = {0};
     struct assay_run_options options = {.model = "mlp"};
+    struct assay__arm_identity identity;
     CHECK(assay__config_read(&space, ASSAY__AXIS_PRECISION, "float32,float16", &error) == 0);
     CHECK(assay__config_count(&space, 10, &error) == 0);
     CHECK(assay__config_rewrite(&space, "mlp", &error) == 0);
-    CHECK(assay__config_apply(&space, 1, &options, &error) == 0);
+    CHECK(assay__config_apply(&space, 1, &options, &identity, &error) == 0);
     CHECK(assay__file_exists(options.model));
     char folder[sizeof space.folder];
     memcpy(folder, space.folder, sizeof folder);
@@ -146,11 +151,11 @@ static void copies_and_refusals(void)
     CHECK(assay__config_read(&other, ASSAY__AXIS_PRECISION, "float32,int8-weights", &error) == 0);
     CHECK(assay__config_count(&other, 10, &error) == 0);
     CHECK(assay__config_rewrite(&other, "no-such-model", &error) == 0);
-    CHECK(assay__config_apply(&other, 0, &options, &error) == 0);
+    CHECK(assay__config_apply(&other, 0, &options, &identity, &error) == 0);
     CHECK_STR(options.model, "no-such-model");
-    CHECK(assay__config_apply(&other, 1, &options, &error) == ASSAY_EUNSUPPORTED);
+    CHECK(assay__config_apply(&other, 1, &options, &identity, &error) == ASSAY_EUNSUPPORTED);
     CHECK_HAS(error.message, "no int8-weights copy");
-    CHECK_STR(options.label, "precision=int8-weights");
+    CHECK_STR(identity.label, "precision=int8-weights");
     assay__config_end(&other);
     assay__arena_free(arena);
 }

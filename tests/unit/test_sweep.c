@@ -1,6 +1,6 @@
 /* test_sweep.c - points of a sweep on hand-made profiles: best for each goal, limits, what cannot
  * be told apart, the knee, scaling, what is left of an interrupted one, the best two again. */
-#include "harness.h"
+#include "facts_fixture.h"
 
 #include "judge/sweep.h"
 #include "base/stats.h"
@@ -18,12 +18,10 @@ static struct assay_profile *profile_of(const struct made *points, size_t count)
 {
     struct assay_profile *profile = assay__profile_new();
     CHECK(profile != NULL);
+    assay__profile_set_command(profile, "sweep");
     for (size_t i = 0; i < count; i++) {
         struct assay__trial *trial = assay__profile_trial(profile);
-        struct assay__pair *option = assay__arena_alloc(profile->arena, sizeof *option);
-        *option = (struct assay__pair){"label", points[i].label};
-        trial->options = option;
-        trial->option_count = 1;
+        fact(profile, trial, "label", points[i].label);
         trial->state = ASSAY__TRIAL_OK;
         for (int l = -1; l <= 1; l++) {
             struct assay__launch *launch = assay__trial_launch(profile, trial);
@@ -35,6 +33,14 @@ static struct assay_profile *profile_of(const struct made *points, size_t count)
         assay_metrics_measured(trial->metrics, "latency.p99", points[i].latency_s * 1.5, "", "");
     }
     return profile;
+}
+
+/* Limits of latency and memory; NULL and NaN: none. */
+static void limit(struct assay_profile *profile, const char *metric, double slo_s, double bytes)
+{
+    profile->plan.slo_metric = metric;
+    profile->plan.slo_s = slo_s;
+    profile->plan.memory_bytes = bytes;
 }
 
 static const struct made grid[] = {
@@ -49,10 +55,9 @@ static void goals(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.axes.count == 1);
-    CHECK_STR(sweep.axes.names[0], "batch");
+    CHECK_INT(sweep.axes.items[0], ASSAY__AXIS_BATCH);
     CHECK(sweep.best == 3);
     CHECK_HAS(sweep.why, "batch=8");
     CHECK_HAS(sweep.why, "2.67 ×");
@@ -64,11 +69,11 @@ static void goals(void)
     CHECK(sweep.pair_count == 0); /* 267 and 258 are 3 % apart, launches spread by 1 % */
     CHECK_NEAR(sweep.points[3].efficiency, 2.67 / 8, 1e-9);
     CHECK_NEAR(sweep.points[0].efficiency, 1, 1e-12);
-    limits.goal = ASSAY__SWEEP_LATENCY;
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    profile->plan.goal = ASSAY__PLAN_LATENCY;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 0);
-    limits.goal = ASSAY__SWEEP_ENERGY;
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    profile->plan.goal = ASSAY__PLAN_ENERGY;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == SIZE_MAX);
     CHECK_HAS(sweep.why, "energy");
     assay__arena_free(arena);
@@ -80,26 +85,26 @@ static void limits_hold(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, "latency.p99", 0.020, NAN, NULL};
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    limit(profile, "latency.p99", 0.020, NAN);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 1); /* 18 ms; batch 4 has 24 */
     CHECK(sweep.points[2].sound && !sweep.points[2].within && *sweep.points[2].judged.reason);
-    limits = (struct assay__sweep_limits){ASSAY__SWEEP_THROUGHPUT, NULL, NAN, 4e6, NULL};
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    limit(profile, NULL, NAN, 4e6);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 2);
-    limits = (struct assay__sweep_limits){ASSAY__SWEEP_THROUGHPUT, "latency.p99", 1e-3, NAN, NULL};
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    limit(profile, "latency.p99", 1e-3, NAN);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == SIZE_MAX);
     static const char *const nearest[] = {"batch=1", "latency.p99", "15.0 ms", "1.00 ms",
                                           "15 times"};
     for (size_t i = 0; i < sizeof nearest / sizeof nearest[0]; i++)
         CHECK_HAS(sweep.why, nearest[i]);
-    limits.slo_s = 0.0125;
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    profile->plan.slo_s = 0.0125;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK_HAS(sweep.why, "20.0 % over");
     /* both limits: the one that is broken most */
-    limits = (struct assay__sweep_limits){ASSAY__SWEEP_THROUGHPUT, "latency.p99", 0.014, 5e5, NULL};
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    limit(profile, "latency.p99", 0.014, 5e5);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     static const char *const memory[] = {"batch=1", "memory", "1.00 MB", "500 kB", "2.0 times"};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
         CHECK_HAS(sweep.why, memory[i]);
@@ -115,8 +120,8 @@ static void what_overlaps_is_said(void)
     struct assay_profile *profile = profile_of(close, 3);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_LATENCY, NULL, NAN, NAN, NULL};
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    profile->plan.goal = ASSAY__PLAN_LATENCY;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 1);
     CHECK(sweep.alike_count == 1 && sweep.alike[0] == 0);
     CHECK(sweep.pair_count == 1 && sweep.pairs[0].a == 1 && sweep.pairs[0].b == 0);
@@ -135,15 +140,15 @@ static void a_gain_is_told_by_launches(void)
                                        {"batch=2", 0.0062, 0.6, 324, 1e6}},
                              narrow[] = {{"batch=1", 0.010, 0.1, 100, 1e6},
                                          {"batch=2", 0.0062, 0.1, 324, 1e6}};
-    static const enum assay__sweep_goal goals_of[] = {ASSAY__SWEEP_THROUGHPUT, ASSAY__SWEEP_LATENCY,
-                                                      ASSAY__SWEEP_ENERGY};
+    static const enum assay__plan_goal goals_of[] = {ASSAY__PLAN_THROUGHPUT, ASSAY__PLAN_LATENCY,
+                                                     ASSAY__PLAN_ENERGY};
     for (size_t g = 0; g < sizeof goals_of / sizeof goals_of[0]; g++)
         for (int told = 0; told < 2; told++) {
             struct assay_profile *profile = profile_of(told ? narrow : wide, 2);
             struct assay__arena *arena = assay__arena_new();
             struct assay__sweep sweep;
-            struct assay__sweep_limits limits = {goals_of[g], NULL, NAN, NAN, NULL};
-            CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+            profile->plan.goal = goals_of[g];
+            CHECK(assay__sweep(profile, arena, &sweep) == 0);
             CHECK(assay__sweep_overlap(&sweep.points[0], &sweep.points[1]) == !told);
             CHECK_HAS(sweep.gain, told ? "3.24 ×" : "batch 2");
             CHECK((strstr(sweep.gain, "×") != NULL) == told);
@@ -157,12 +162,11 @@ static void a_failed_point_is_a_result(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
     profile->trials[3].state = ASSAY__TRIAL_FAILED;
     profile->trials[3].reason = "worker ran out of memory";
     for (size_t l = 0; l < 3; l++)
         profile->trials[3].launches[l].state = ASSAY__TRIAL_FAILED;
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 4);
     CHECK(!sweep.points[3].judged.usable);
     CHECK_STR(sweep.points[3].judged.reason, "worker ran out of memory");
@@ -177,19 +181,18 @@ static void a_lost_launch_is_said(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
     struct assay__trial *trial = &profile->trials[3];
     trial->state = ASSAY__TRIAL_FAILED;
     trial->reason = "1 of 3 launches failed; launch 2: killed";
     trial->launches[1].state = ASSAY__TRIAL_FAILED;
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 3 && sweep.points[3].judged.usable && sweep.points[3].within);
     CHECK_HAS(sweep.points[3].judged.lost, "1 of 3 launches failed; launch 2: killed");
     CHECK_HAS(sweep.points[3].judged.lost, " 2");
     CHECK_STR(sweep.points[3].judged.reason, "");
     CHECK_STR(sweep.points[2].judged.lost, "");
     trial->launches[2].state = ASSAY__TRIAL_FAILED; /* one left, and two failures in a row */
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 4 && !sweep.points[3].judged.usable);
     CHECK_STR(sweep.points[3].judged.reason, "1 of 3 launches failed; launch 2: killed");
     assay__arena_free(arena);
@@ -213,15 +216,11 @@ static size_t noisy_knee(double spread, int launches, struct assay__random *rand
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
+    assay__profile_set_command(profile, "sweep");
     for (int i = 0; i < 6; i++) {
         struct assay__trial *trial = assay__profile_trial(profile);
-        struct assay__pair *option = assay__arena_alloc(profile->arena, sizeof *option);
         double latency_s = 1e-3 * (1 + (1 << i) / 8.0), sum = 0;
-        *option = (struct assay__pair){"label",
-                                       assay__arena_printf(profile->arena, "batch=%d", 1 << i)};
-        trial->options = option;
-        trial->option_count = 1;
+        fact(profile, trial, "label", assay__arena_printf(profile->arena, "batch=%d", 1 << i));
         trial->state = ASSAY__TRIAL_OK;
         trial->batch = 1 << i;
         for (int l = 0; l < launches; l++) {
@@ -234,7 +233,7 @@ static size_t noisy_knee(double spread, int launches, struct assay__random *rand
         assay_metrics_measured(trial->metrics, "throughput.samples", launches * trial->batch / sum,
                                "", "");
     }
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK_HAS(sweep.knee_why, sweep.knee == SIZE_MAX ? "unknown: " : "batch=");
     size_t knee = sweep.knee;
     assay__arena_free(arena);
@@ -267,17 +266,6 @@ static void a_noisy_knee_is_not_shown(void)
     }
 }
 
-static void set_option(struct assay_profile *profile, struct assay__trial *trial, const char *key,
-                       const char *value)
-{
-    struct assay__pair *pairs = assay__arena_array(profile->arena, trial->option_count + 1,
-                                                   sizeof *pairs);
-    if (trial->option_count) memcpy(pairs, trial->options, trial->option_count * sizeof *pairs);
-    pairs[trial->option_count] = (struct assay__pair){key, value};
-    trial->options = pairs;
-    trial->option_count++;
-}
-
 static void add_metric(struct assay_profile *profile, size_t trial, const char *name, double value)
 {
     CHECK(assay_metrics_measured(profile->trials[trial].metrics, name, value, "outputs", "") == 0);
@@ -289,15 +277,14 @@ static void wrong_outputs_do_not_win(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
     add_metric(profile, 3, "outputs.nonfinite", 4);
     add_metric(profile, 4, "drift.relative_l2", 0.02);
     add_metric(profile, 2, "drift.relative_l2", 0.009);
     add_metric(profile, 2, "outputs.nonfinite", 0);
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 4); /* no limit of the drift is kept */
-    set_option(profile, profile->trials, ASSAY__SWEEP_DRIFT_LIMIT, "0.01");
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    profile->plan.drift_limit = 0.01;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 2);
     CHECK(sweep.points[3].judged.usable && !sweep.points[3].sound && !sweep.points[3].within);
     CHECK_HAS(sweep.points[3].judged.reason, "4 ");
@@ -307,13 +294,13 @@ static void wrong_outputs_do_not_win(void)
     CHECK_HAS(sweep.gain, "2.5 ×");
     CHECK_HAS(sweep.gain, "1.6 ×");
     add_metric(profile, 0, "outputs.nonfinite", 1); /* no measure for the others */
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK_HAS(sweep.why, "batch=4");
     CHECK_HAS(sweep.why, "1.5 ×"); /* the throughput of … */
     CHECK_HAS(sweep.why, "batch=2");
     add_metric(profile, 1, "outputs.nonfinite", 1);
     add_metric(profile, 2, "outputs.nonfinite", 1);
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == SIZE_MAX && sweep.knee == SIZE_MAX);
     CHECK_HAS(sweep.why, "batch=1: 1 ");
     CHECK(*sweep.knee_why);
@@ -330,20 +317,19 @@ static void knees_without_a_best(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, "latency.p99", 1e-9, NAN, NULL};
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    limit(profile, "latency.p99", 1e-9, NAN);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == SIZE_MAX && sweep.knee == 2);
     CHECK_HAS(sweep.knee_why, "batch=4");
     CHECK(sweep.scaled == 3);
     assay_profile_close(profile);
     profile = profile_of(grid, 2);
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.knee == SIZE_MAX);
     CHECK_HAS(sweep.knee_why, " 2");
     assay_profile_close(profile);
     profile = profile_of(threads, 2);
-    limits.slo_metric = NULL;
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.knee == SIZE_MAX && *sweep.knee_why);
     CHECK(sweep.scaled == 1);
     assay__arena_free(arena);
@@ -358,15 +344,14 @@ static void software_does_not_win(void)
     struct assay_profile *profile = profile_of(devices, 2);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 1);
-    set_option(profile, &profile->trials[1], "role", "software");
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    fact(profile, &profile->trials[1], "role", "software");
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 0);
     CHECK(sweep.points[1].software && sweep.points[1].judged.usable);
     profile->trials[0].state = ASSAY__TRIAL_SKIPPED; /* nothing else ran */
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == SIZE_MAX && sweep.next == SIZE_MAX);
     CHECK_HAS(sweep.why, "software");
     assay__arena_free(arena);
@@ -382,20 +367,19 @@ static void sequences_are_counted_in_tokens(void)
     struct assay_profile *profile = profile_of(lengths, 3);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.per_token);
     CHECK(sweep.best == 1); /* 8,000, 16,000 and 8,000 tokens/s */
     CHECK_HAS(sweep.why, "tokens per second");
     CHECK_HAS(sweep.why, "seq=64");
     CHECK_HAS(sweep.why, "2 ×");
     CHECK(sweep.alike_count == 0);
-    limits.goal = ASSAY__SWEEP_LATENCY;
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    profile->plan.goal = ASSAY__PLAN_LATENCY;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(!sweep.per_token && sweep.best == 0);
     profile->trial_count = 1;
-    limits.goal = ASSAY__SWEEP_THROUGHPUT;
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    profile->plan.goal = ASSAY__PLAN_THROUGHPUT;
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(!sweep.per_token);
     profile->trial_count = 3; /* to be freed */
     assay__arena_free(arena);
@@ -408,11 +392,10 @@ static void a_part_is_used(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
     profile->trials[3].state = ASSAY__TRIAL_INTERRUPTED;
     profile->trials[4].state = ASSAY__TRIAL_RUNNING;
     profile->trials[4].launch_count = 0;
-    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(assay__sweep(profile, arena, &sweep) == 0);
     CHECK(sweep.best == 3);
     CHECK_STR(sweep.points[3].judged.reason, "interrupted after 3 launches");
     CHECK(!sweep.points[4].judged.usable);
@@ -426,8 +409,8 @@ static void add_confirm(struct assay_profile *profile, const char *label, int64_
                         double first_s, double step_s)
 {
     struct assay__trial *trial = assay__profile_trial(profile);
-    set_option(profile, trial, "label", label);
-    set_option(profile, trial, "role", ASSAY__SWEEP_CONFIRM);
+    fact(profile, trial, "label", label);
+    fact(profile, trial, "role", "confirm");
     trial->state = ASSAY__TRIAL_OK;
     trial->batch = batch;
     for (int l = 0; l < 10; l++) {
@@ -443,7 +426,6 @@ static void the_best_two_again(void)
 {
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
     const struct {
         double second_s, step_s;
         int better; /* 1 the first, -1 the second, 0 neither is shown to be */
@@ -456,7 +438,7 @@ static void the_best_two_again(void)
         struct assay_profile *profile = profile_of(grid, COUNT);
         add_confirm(profile, "batch=8", 8, 0.030, cases[i].step_s / 2);
         add_confirm(profile, "batch=16", 16, cases[i].second_s, cases[i].step_s);
-        CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+        CHECK(assay__sweep(profile, arena, &sweep) == 0);
         CHECK(sweep.count == COUNT);
         CHECK(sweep.confirmation.asked);
         CHECK(sweep.confirmation.points[0] == 3 && sweep.confirmation.points[1] == 4);
@@ -475,16 +457,16 @@ static void the_best_two_again(void)
 
 static void slo_words(void)
 {
-    const char *metric = NULL;
-    double seconds = 0;
-    CHECK(assay__sweep_slo_parse("p99=20ms", &metric, &seconds));
-    CHECK_STR(metric, "latency.p99");
-    CHECK_NEAR(seconds, 0.02, 1e-12);
-    CHECK(!assay__sweep_slo_parse("p98=20ms", &metric, &seconds));
-    CHECK(!assay__sweep_slo_parse("p99", &metric, &seconds));
-    CHECK(!assay__sweep_slo_parse("p99=fast", &metric, &seconds));
-    CHECK(!assay__sweep_slo_parse("p99=0ms", &metric, &seconds));
-    CHECK(!assay__sweep_slo_parse("p99=20", &metric, &seconds));
+    struct assay__plan plan = assay__plan_unknown();
+    CHECK(assay__plan_set_slo(&plan, "p99=20ms"));
+    CHECK_STR(plan.slo_metric, "latency.p99");
+    CHECK_NEAR(plan.slo_s, 0.02, 1e-12);
+    CHECK_STR(plan.slo, "p99=20ms");
+    CHECK(!assay__plan_set_slo(&plan, "p98=20ms"));
+    CHECK(!assay__plan_set_slo(&plan, "p99"));
+    CHECK(!assay__plan_set_slo(&plan, "p99=fast"));
+    CHECK(!assay__plan_set_slo(&plan, "p99=0ms"));
+    CHECK(!assay__plan_set_slo(&plan, "p99=20"));
     static const struct {
         const char *text, *says;
     } wrong[] = {

@@ -3,6 +3,7 @@
  * kind of energy, reasons told once; and Markdown in which a name mentions nobody. */
 #include "text_lines.h"
 
+#include "facts_fixture.h"
 #include "profile_fixture.h"
 
 #include "base/text.h"
@@ -67,11 +68,11 @@ static void test_one_trial(void)
     for (size_t c = 0; c < COUNT(commands); c++)
         for (int hostile = 0; hostile < 2; hostile++) {
             struct assay_profile *p = make_document();
-            p->command = commands[c];
+            assay__profile_set_command(p, commands[c]);
             if (hostile) {
                 fill_longest();
-                p->model.name = p->model.path = p->environment.cpu_model = longest;
-                p->trials[0].device = "\xe4\xb8\xad\xe6\x96\x87\x1b[31m \xf0\x9f\x98\x80";
+                p->models[0]->name = p->models[0]->path = p->environment.cpu_model = longest;
+                p->trials[0].target.device = "\xe4\xb8\xad\xe6\x96\x87\x1b[31m \xf0\x9f\x98\x80";
             }
             check_page(p, words, COUNT(words));
             assay_profile_close(p);
@@ -83,23 +84,12 @@ static void test_memory_headings(void)
     static const char *const words[] = {"Layers by the bytes they move",
                                         "Allocations counted in a launch of its own"};
     struct assay_profile *p = make_document();
-    p->command = "memory";
+    assay__profile_set_command(p, "memory");
     check_page(p, words, COUNT(words));
     assay_profile_close(p);
 }
 
 /* --- pages of several trials ------------------------------------------------------------------ */
-
-static void put_option(struct assay_profile *p, struct assay__trial *trial, const char *key,
-                       const char *value)
-{
-    struct assay__pair *grown = assay__arena_array(p->arena, trial->option_count + 1,
-                                                   sizeof *grown);
-    CHECK(grown != NULL);
-    if (trial->option_count) memcpy(grown, trial->options, trial->option_count * sizeof *grown);
-    grown[trial->option_count++] = (struct assay__pair){key, value};
-    trial->options = grown;
-}
 
 /* Five launches of a latency, with energies; none: it failed. */
 static void add(struct assay_profile *p, const char *role, const char *label, double latency_s,
@@ -107,11 +97,11 @@ static void add(struct assay_profile *p, const char *role, const char *label, do
 {
     struct assay__trial *trial = assay__profile_trial(p);
     CHECK(trial != NULL);
-    put_option(p, trial, "label", label);
-    put_option(p, trial, "role", role);
-    put_option(p, trial, "goal", "latency");
-    put_option(p, trial, "drift_limit", "0.01");
-    trial->device = "cpu";
+    fact(p, trial, "label", label);
+    fact(p, trial, "role", role);
+    fact(p, trial, "goal", "latency");
+    fact(p, trial, "drift_limit", "0.01");
+    trial->target.device = "cpu";
     trial->state = *reason ? ASSAY__TRIAL_FAILED : ASSAY__TRIAL_OK;
     trial->reason = reason;
     for (int i = 0; i < 5 && !*reason; i++) {
@@ -135,7 +125,7 @@ static struct assay_profile *several(const char *command)
     static const char *unseen[] = {"temperature: no sensor can be read"};
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
-    p->command = command;
+    assay__profile_set_command(p, command);
     p->complete = true;
     p->environment.unknown = unseen, p->environment.unknown_count = 1;
     return p;
@@ -259,7 +249,7 @@ static struct assay__peak_tensor tensors[12] = {
 static struct assay_profile *with_peak(size_t count, int64_t alive, double rest)
 {
     struct assay_profile *p = make_document();
-    p->command = "memory";
+    assay__profile_set_command(p, "memory");
     CHECK_INT(assay_metrics_derived(p->trials[0].metrics, "memory.activation.predicted", 1e7,
                                     "graph", ""),
               0);
@@ -352,6 +342,7 @@ static void lose(struct assay_profile *p, size_t trial, size_t launch)
     p->trials[trial].state = ASSAY__TRIAL_FAILED;
     p->trials[trial].reason = "1 of 5 launches failed; launch 2: killed";
     p->trials[trial].launches[launch].state = ASSAY__TRIAL_FAILED;
+    p->trials[trial].launches[launch].reason = "killed";
 }
 
 /* A point that stands on its other launches is no failure: of sweep; of compare four launches are
@@ -379,7 +370,7 @@ static void test_a_lost_launch_is_a_note(void)
     text = render(p, (struct assay_report_options){.columns = 160});
     CHECK_HAS(text, "NOTE: 4 of 6 trials lost a launch: judged by those that are left");
     assay_free(text);
-    p->command = "compare";
+    assay__profile_set_command(p, "compare");
     text = render(p, (struct assay_report_options){.format = "markdown"});
     CHECK_HAS(text, "**FAILED (4 of 6 trials): 1 of 5 launches failed; launch 2: killed**");
     CHECK(strstr(text, "NOTE: ") == NULL);

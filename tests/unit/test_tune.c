@@ -1,7 +1,7 @@
 /* test_tune.c - the search of `assay tune` on landscapes whose best point is known, against a
  * search of all points with three launches each; its answers to failures; and what a hand-made
  * profile is said to have found. Everything is seeded: no clock, no launch. */
-#include "harness.h"
+#include "facts_fixture.h"
 
 #include "experiment/tune.h"
 #include "judge/tune_report.h"
@@ -262,29 +262,18 @@ static void test_surrogate_adds(void)
 
 /* --- what a profile is said to have found ----------------------------------------------------- */
 
-static void put_option(struct assay_profile *profile, struct assay__trial *trial, const char *key,
-                       const char *value)
-{
-    struct assay__pair *grown = assay__arena_array(profile->arena, trial->option_count + 1,
-                                                   sizeof *grown);
-    CHECK(grown != NULL);
-    if (trial->option_count) memcpy(grown, trial->options, trial->option_count * sizeof *grown);
-    grown[trial->option_count++] = (struct assay__pair){key, value};
-    trial->options = grown;
-}
-
 static void put_trial(struct assay_profile *profile, const char *role, const char *label,
                       double latency_s, int launches, double drift)
 {
     struct assay__trial *trial = assay__profile_trial(profile);
     CHECK(trial != NULL);
-    put_option(profile, trial, "label", label);
-    put_option(profile, trial, "role", role);
-    put_option(profile, trial, "goal", "latency");
-    put_option(profile, trial, "grid", "16");
-    put_option(profile, trial, "budget_s", "30");
-    put_option(profile, trial, "drift_limit", "0.01");
-    trial->device = "cpu";
+    fact(profile, trial, "label", label);
+    fact(profile, trial, "role", role);
+    fact(profile, trial, "goal", "latency");
+    fact(profile, trial, "grid", "16");
+    fact(profile, trial, "budget_s", "30");
+    fact(profile, trial, "drift_limit", "0.01");
+    trial->target.device = "cpu";
     trial->state = launches ? ASSAY__TRIAL_OK : ASSAY__TRIAL_FAILED;
     trial->reason = launches ? "" : "no kernel";
     for (int i = 0; i < launches; i++) {
@@ -303,7 +292,7 @@ static struct assay_profile *example(void)
 {
     struct assay_profile *profile = assay__profile_new();
     CHECK(profile != NULL);
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "precision=float32 opt=all threads=4", 0.010, 2, 0);
     put_trial(profile, "search", "precision=float16 opt=all threads=4", 0.012, 1, 0.001);
     put_trial(profile, "search", "precision=int8-dynamic opt=all threads=1", 0.004, 2, 0.2);
@@ -342,7 +331,7 @@ static void test_result(void)
     CHECK_INT(result.final_launches, 15);
     CHECK_INT(result.ablation_launches, 10);
     CHECK_INT(result.grid, 16);
-    CHECK(result.elapsed_s == 28 && result.budget_s == 30);
+    CHECK(result.elapsed_s == 28 && result.plan->budget_s == 30);
     for (size_t i = 0; i < result.count; i++) {
         const struct assay__tune_row *row = &result.rows[i];
         bool drifted = strstr(row->judged.label, "int8") != NULL;
@@ -353,10 +342,10 @@ static void test_result(void)
     }
     /* opt was measured by an ablation, threads only believed */
     CHECK_INT(result.part_count, 2);
-    CHECK_STR(result.parts[0].axis, "opt");
+    CHECK_INT(result.parts[0].axis, ASSAY__AXIS_OPT);
     CHECK_STR(result.parts[0].from, "all");
     CHECK(result.parts[0].measured && fabs(result.parts[0].factor - 1.5) < 0.01);
-    CHECK_STR(result.parts[1].axis, "threads");
+    CHECK_INT(result.parts[1].axis, ASSAY__AXIS_THREADS);
     CHECK(!result.parts[1].measured && result.parts[1].factor > 1);
     assay__arena_free(arena);
     assay_profile_close(profile);
@@ -381,7 +370,7 @@ static void test_limit_nobody_keeps(void)
     struct assay_profile *profile = example();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    put_option(profile, &profile->trials[0], "slo", "p50=1us");
+    fact(profile, &profile->trials[0], "slo", "p50=1us");
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
     CHECK_INT(result.best, SIZE_MAX);
     /* not int8-dynamic with its 4 ms: its outputs drift */
@@ -398,7 +387,7 @@ static void set_rates(struct assay_profile *profile, size_t trial, int64_t batch
 {
     struct assay__trial *t = &profile->trials[trial];
     t->batch = batch;
-    t->options[2].value = "throughput";
+    profile->plan.goal = ASSAY__PLAN_THROUGHPUT;
     for (size_t i = 0; i < t->launch_count; i++)
         CHECK_INT(assay_metrics_measured(t->launches[i].metrics, "throughput.inferences",
                                          rate * (1 + 0.001 * (double)i), "", ""),
@@ -412,7 +401,7 @@ static void test_gain_is_of_rates(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "threads=1 batch=1", 0.010, 5, 0);
     put_trial(profile, "finalist", "threads=1 batch=1", 0.010, 5, 0);
     put_trial(profile, "finalist", "threads=1 batch=8", 0.011, 5, 0);
@@ -445,11 +434,11 @@ static void test_software_alone(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "opt=all", 0.001, 2, 0);
     put_trial(profile, "search", "opt=none", 0.002, 2, 0);
-    put_option(profile, &profile->trials[0], "software", "yes");
-    put_option(profile, &profile->trials[1], "software", "yes");
+    fact(profile, &profile->trials[0], "software", "yes");
+    fact(profile, &profile->trials[1], "software", "yes");
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
     CHECK_INT(result.best, SIZE_MAX);
     CHECK_HAS(result.why, "software");
@@ -462,7 +451,7 @@ static void test_snippets(void)
     struct assay_profile *profile = example();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->model.path = "a \"b\".onnx";
+    profile->models[0]->path = "a \"b\".onnx";
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
     CHECK_STR(assay__tune_snippet(profile, &result, "json", arena),
               "{\n  \"intra_op_num_threads\": 2,\n"
@@ -487,7 +476,7 @@ static void test_not_numbers(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "precision=float32 threads=4", 0.001, 2, 0);
     assay_metrics_measured(profile->trials[0].metrics, "outputs.nonfinite", 4, "", "");
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
@@ -502,8 +491,7 @@ static void test_not_numbers(void)
     CHECK(strstr(result.why, "×") == NULL); /* nothing is faster than what gave wrong outputs */
     CHECK_INT(result.part_count, 1); /* four threads are no rival: there is no factor of them */
     CHECK(strstr(result.parts[0].objection, "NaN") != NULL && isnan(result.parts[0].factor));
-    for (size_t i = 0; i < 2; i++)
-        profile->trials[i].option_count--; /* --allow-drift */
+    profile->plan.drift_limit = INFINITY; /* --allow-drift */
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
     CHECK_STR(result.rows[result.best].judged.label, "precision=float32 threads=4");
     assay__arena_free(arena);
@@ -535,7 +523,7 @@ static void test_untested_part(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "opt=all threads=2", 0.008, 3, 0); /* the search saw it faster */
     put_trial(profile, "search", "opt=all threads=1", 0.012, 3, 0);
     put_trial(profile, "finalist", "opt=all threads=1", 0.0100, 2, 0);
@@ -559,7 +547,7 @@ static void test_searched_part(void)
     struct assay__tune_result result;
     put_trial(profile, "search", "precision=float32 opt=basic threads=4", 0.0065, 1, 0);
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.parts[1].axis, "threads");
+    CHECK_INT(result.parts[1].axis, ASSAY__AXIS_THREADS);
     CHECK(result.parts[1].measured && isnan(result.parts[1].ratio.p_value));
     CHECK(fabs(result.parts[1].factor - 0.0065 / (0.005 * 1.002)) < 1e-6);
     assay__arena_free(arena);
@@ -572,7 +560,7 @@ static void test_tested_not_confirmed(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "opt=all threads=2", 0.010, 1, 0);
     put_trial(profile, "finalist", "opt=all threads=2", 0.010001, 5, 0);
     put_trial(profile, "finalist", "opt=all threads=1", 0.010, 5, 0);
@@ -592,7 +580,7 @@ static void test_nearest_of_ties(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "precision=float32 opt=all threads=4", 0.020, 1, 0);
     put_trial(profile, "finalist", "precision=float32 opt=all threads=4", 0.020, 5, 0);
     put_trial(profile, "finalist", "precision=int8-weights opt=basic threads=1", 0.010, 5, 0.001);
@@ -624,7 +612,7 @@ static void test_repeated(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "opt=all threads=2", 0, 0, 0);
     for (int i = 0; i < 2; i++)
         assay__trial_launch(profile, &profile->trials[0])->state = ASSAY__TRIAL_FAILED;
@@ -650,7 +638,7 @@ static void test_snippet_control(void)
     struct assay_profile *profile = example();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->model.path = "a\n\0017\x7f.onnx";
+    profile->models[0]->path = "a\n\0017\x7f.onnx";
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
     const char *c = assay__tune_snippet(profile, &result, "c", arena),
                *python = assay__tune_snippet(profile, &result, "python", arena);

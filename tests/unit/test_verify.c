@@ -16,7 +16,7 @@ static volatile int interrupt_flag;
 static void begin(size_t count)
 {
     static const char *const options[][2] = {{"opt", "none"}, {"threads", "16"}};
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     profile = base_profile();
     for (size_t i = 0; i < COUNT(options); i++)
         option(profile, options[i][0], options[i][1]);
@@ -73,7 +73,7 @@ static void verify_within(const char *script, const char *model, double budget_s
                                              .interrupt = &interrupt_flag,
                                              .progress = count_progress,
                                              .progress_context = &told};
-    CHECK_INT(assay__arms_begin(&arms, &options.run, &error), 0);
+    CHECK_INT(assay__arms_begin(&arms, &options.run, NULL, &error), 0);
     CHECK_INT(assay__arms_start(&arms, &error), 0);
     int code = assay__verify(advice, &arms, &options, &verification, &error);
     if (code) harness_fail(__FILE__, __LINE__, error.message);
@@ -368,13 +368,13 @@ static void changes_fit_the_trial(void)
     profile->trials[0].batch = -1;
     CHECK_INT(applied("dispatch-bound").kind, ASSAY__CHANGE_NONE);
     /* a cell's other form is the zoo's alone */
-    profile->model.cell.form = "unrolled";
+    profile->models[0]->cell.form = "unrolled";
     CHECK_INT(applied("cell-unrolled").kind, ASSAY__CHANGE_NONE);
-    profile->model.path = "";
-    profile->model.name = "cfc:units=16,outputs=4,seq=8";
+    profile->models[0]->path = "";
+    profile->models[0]->name = "cfc:units=16,outputs=4,seq=8";
     CHECK_STR(applied("cell-unrolled").names[0], "cfc:units=16,outputs=4,seq=8,form=scan");
-    profile->model.name = "cfc:units=16,form=scan,outputs=4,seq=8";
-    profile->model.cell.form = "scan";
+    profile->models[0]->name = "cfc:units=16,form=scan,outputs=4,seq=8";
+    profile->models[0]->cell.form = "scan";
     CHECK_STR(applied("cell-scan").names[0], "cfc:units=16,form=unrolled,outputs=4,seq=8");
     end();
 }
@@ -429,7 +429,7 @@ static void options_of_a_kept_trial(void)
     CHECK_INT(options.run.threads, 3);
     CHECK_STR(options.run.cpus, "0-1");
     CHECK_INT(options.run.spinning_off, 1);
-    CHECK_STR(options.run.model, profile->model.path);
+    CHECK_STR(options.run.model, profile->models[0]->path);
     CHECK_INT(options.run.shape_count, 1);
     CHECK_STR(options.run.shapes[0], "x=8x64");
     option(profile, "threads", "3 (engine's default)");
@@ -438,7 +438,7 @@ static void options_of_a_kept_trial(void)
     CHECK_INT(options.run.threads, 0);
     CHECK(options.run.cpus == NULL);
     CHECK_STR(options.run.model, "other.onnx");
-    profile->trials[0].engine = "fake";
+    profile->trials[0].target.engine = "fake";
     CHECK_INT(assay__verify_options_of(advice, NULL, arena, &options, &error), ASSAY_EUNSUPPORTED);
     assay__arena_free(arena);
     end();

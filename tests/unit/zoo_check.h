@@ -140,12 +140,19 @@ static inline void zoo_close(struct zoo_session *zoo)
     *zoo = (struct zoo_session){.session = NULL};
 }
 
+/* No number may be denormal: x86 takes a hundred cycles for each. Arm's processors do not mind, and
+ * ONNX Runtime's Softmax gives them one for every masked element. */
 static inline void zoo_check_floats(const struct assay_tensor *tensor)
 {
     const float *values = tensor->data;
     if (tensor->dtype != (int)ASSAY__FLOAT32) return;
+#if defined(__aarch64__)
+    bool denormals_pass = strstr(tensor->name, "Softmax") != NULL;
+#else
+    bool denormals_pass = false;
+#endif
     for (size_t i = 0; i < tensor->data_size / sizeof *values; i++) {
-        bool denormal = values[i] != 0 && fabsf(values[i]) < FLT_MIN;
+        bool denormal = values[i] != 0 && fabsf(values[i]) < FLT_MIN && !denormals_pass;
         if (isfinite(values[i]) && !denormal) continue;
         printf("  %s: element %zu is %g\n", tensor->name, i, (double)values[i]);
         harness_fail(__FILE__, __LINE__, "a number is infinite, not a number or denormal");

@@ -1,10 +1,11 @@
-/* accelerator.c - see accelerator.h: the whole measurement of a device, kept in a file beside the
- * CPU's. The key of the file is the machine's with the device, the engine, its library and what
- * else the caller names (versions, driver, hardware). */
+/* accelerator.c - measures all ceilings of a device and keeps them in a file beside the
+ * CPU's. The key of the file is the machine's with the device,
+ * the engine, its library and what else the caller names (versions, driver, hardware). */
 #include "ceiling/accelerator/accelerator_survey.h"
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/engine.h"
 #include "probe/nvml.h"
 #include "run/locate.h"
 
@@ -16,19 +17,6 @@
 #define MODELS 1 /* raised when a model or a definition changes: older files no longer hold */
 #define BUDGET_S 60.0
 #define MARGIN_S 2.0 /* the run that is under way at the end has this to end by itself */
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-/* Providers that compute on the CPU, whatever they are called. */
-static bool in_main_memory(const char *device)
-{
-    return strcmp(device, "cpu") == 0 || ends_with(device, ":cpu") ||
-           strcmp(device, "xnnpack") == 0;
-}
 
 /* --- the card and its clock ------------------------------------------------------------------- */
 
@@ -132,8 +120,8 @@ static void add_note(struct assay__arena *arena, struct assay__ceilings *set, co
     if (note) set->note = note;
 }
 
-static int finish(struct assay__accelerator_survey *survey, struct assay__ceilings *set,
-                  const char *hardware, bool stopped)
+static int complete_set(struct assay__accelerator_survey *survey, struct assay__ceilings *set,
+                        const char *hardware, bool stopped)
 {
     set->measured_at = now_text(survey->arena);
     set->complete = !survey->late && !stopped;
@@ -162,7 +150,9 @@ static int measure(struct assay__accelerator_survey *survey, struct assay__ceili
     double margin_s = fmin(0.05 * survey->budget_s, MARGIN_S);
     survey->deadline_ns = begin_ns + (uint64_t)((survey->budget_s - margin_s) * 1e9);
     survey->main_memory = !survey->accelerator->own_memory &&
-                          in_main_memory(survey->accelerator->device);
+                          assay__engine_device_class(survey->accelerator->engine,
+                                                     survey->accelerator->device) ==
+                              ASSAY__CLASS_CPU;
     survey->launch_s = survey->fixed_s = NAN;
     int code = assay__worker_locate(survey->worker, sizeof survey->worker, survey->error);
     if (code) return code;
@@ -171,7 +161,7 @@ static int measure(struct assay__accelerator_survey *survey, struct assay__ceili
     assay__accelerator_clock_open(survey, &hardware);
     code = assay__accelerator_rows(survey);
     bool stopped = code == ASSAY_EINTERRUPTED;
-    int finished = !code || stopped ? finish(survey, set, hardware, stopped) : 0;
+    int finished = !code || stopped ? complete_set(survey, set, hardware, stopped) : 0;
     if (finished)
         code = finished;
     else if (stopped)

@@ -1,4 +1,4 @@
-/* accelerator_models.c - see accelerator_models.h.
+/* accelerator_models.c - builds the small models that an accelerator is measured with.
  *
  * The matrices of a chain: W = a bᵀ, so W W = (bᵀa) W. With bᵀa = 1 every product of the chain
  * equals W: nothing overflows, fades or becomes a denormal, however long it is. a and b have random

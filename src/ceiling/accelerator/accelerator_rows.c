@@ -73,9 +73,7 @@ static struct assay__ceiling *add_row(struct assay__accelerator_survey *survey,
 
 static const char *text_of(struct assay__accelerator_survey *survey, struct assay__buf *buf)
 {
-    const char *text = buf->failed ? NULL
-                                   : assay__arena_strdup(survey->arena, buf->data ? buf->data : "");
-    assay__buf_free(buf);
+    const char *text = assay__buf_keep(buf, survey->arena);
     return text ? text : "out of memory for the note";
 }
 
@@ -308,8 +306,8 @@ static int merged(struct assay__accelerator_survey *survey, struct assay__ceilin
 
 /* The row from the best of the sizes and, when there is need and time, a shorter chain of that
  * size. */
-static int settle(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
-                  const struct ladder *ladder, const char *remark)
+static int fill_row_from_best(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
+                              const struct ladder *ladder, const char *remark)
 {
     long long n = (long long)ladder->best.size, length = (long long)ladder->best.length;
     struct assay__accelerator_model shorter = ladder->best;
@@ -382,7 +380,7 @@ static int matmul_row(struct assay__accelerator_survey *survey, const struct mat
                      FIRST_CHAIN; /* half the size of the first type's best */
     code = climb(survey, model, &ladder, model.size > SMALLEST_N ? about_s : NAN, row->unit,
                  &failed);
-    if (!code && ladder.times.count) code = settle(survey, row, &ladder, remark);
+    if (!code && ladder.times.count) code = fill_row_from_best(survey, row, &ladder, remark);
     if (!code && !ladder.times.count) {
         refuse(survey, row, &failed);
         if (kind->dtype == ASSAY__FLOAT32 && survey->fault && !failed.late)

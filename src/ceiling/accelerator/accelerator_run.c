@@ -73,8 +73,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int keep(struct assay__arena *arena, const struct assay__outcome *outcome,
-                struct assay__accelerator_times *times)
+static int take_samples(struct assay__arena *arena, const struct assay__outcome *outcome,
+                        struct assay__accelerator_times *times)
 {
     const struct assay__samples *samples = &outcome->streams[0];
     times->samples_s = assay__arena_array(arena, samples->count + 1, sizeof *times->samples_s);
@@ -98,17 +98,6 @@ static const char *late_reason(const struct assay__accelerator_survey *survey)
     return text ? text : "not reached: the time was used up";
 }
 
-/* What the launch said, without the path of our file, which is gone when somebody reads it. */
-static const char *plain_reason(const char *reason, const char *path)
-{
-    size_t length = strlen(path);
-    if (strstr(reason, "fallback to CPU EP has been explicitly disabled"))
-        return "the provider does not take all of its operators: some would run on the CPU";
-    if (strncmp(reason, path, length) == 0 && strncmp(reason + length, ": ", 2) == 0)
-        return reason + length + 2;
-    return reason;
-}
-
 static int run_model(struct assay__accelerator_survey *survey,
                      const struct assay__accelerator_model *model, const char *path,
                      struct assay__input_plan *input, double about_s,
@@ -123,6 +112,7 @@ static int run_model(struct assay__accelerator_survey *survey,
     struct assay__request request = {
         .job = {.engine = device->engine ? device->engine : "ort",
                 .model = path,
+                .model_name = "a model of ours", /* the file is gone when somebody reads it */
                 .library = device->library,
                 .device = device->device,
                 .optimization = "all",
@@ -149,10 +139,10 @@ static int run_model(struct assay__accelerator_survey *survey,
     times->clock_before_hz = clocks.first_hz;
     times->clock_after_hz = clocks.last_hz;
     if (code == 0) {
-        code = keep(survey->arena, &outcome, times);
+        code = take_samples(survey->arena, &outcome, times);
     } else if (code != ASSAY_EINTERRUPTED && code != ASSAY_ENOMEM) {
         times->late = code == ASSAY_ETIMEOUT && left_s < SILENCE_S;
-        times->reason = times->late ? late_reason(survey) : plain_reason(outcome.reason, path);
+        times->reason = times->late ? late_reason(survey) : outcome.reason;
         code = 0;
     }
     assay__outcome_free(&outcome);

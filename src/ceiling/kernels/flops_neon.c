@@ -11,7 +11,10 @@
 
 #include <arm_neon.h>
 
-#if defined(__clang__) && __clang_major__ < 16
+/* Each extension needs Armv8.2, and assemblers before binutils 2.41 insist on being told. */
+#if !defined(__clang__)
+#define WITH(name, clang_name) __attribute__((target("arch=armv8.2-a+" name)))
+#elif __clang_major__ < 16
 #define WITH(name, clang_name) __attribute__((target(clang_name)))
 #else
 #define WITH(name, clang_name) __attribute__((target("+" name)))

@@ -6,11 +6,11 @@
  * Each stream has its own clock and its own count of steps. now_ns() shows the clock of the stream
  * that the calling thread stepped last; a thread that never stepped sees stream 0's, or with
  * several streams the time at which the session was open: a new stream's clock starts there. */
+#include "engine/engines.h"
 #include "engine/fake/fake.h"
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/fake/fake_when.h"
 
 #include <math.h>
 #include <signal.h>
@@ -140,13 +140,13 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     session->arena = assay__arena_new();
     if (!session->arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     session->threads = options->threads;
-    int code = assay__fake_script_parse(session, assay__fake_script_when(session->arena, options),
+    int code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, options),
                                         error);
     const char *own = assay__fake_device_script(device, session->arena);
     struct assay_session_options there = *options; /* `when_…` holds there as well */
     there.script = own;
     if (code == 0 && own)
-        code = assay__fake_script_parse(session, assay__fake_script_when(session->arena, &there),
+        code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, &there),
                                         error);
     if (code == 0 && own) code = assay__fake_device_gone(own, error);
     if (code) return code;
@@ -350,4 +350,5 @@ const struct assay_engine_ops assay__engine_fake = {
     .tokens = assay__fake_tokens,
     .devices_each = assay__fake_devices_each,
     .assignment = assay__fake_assignment,
+    .device_kind = assay__fake_device_kind,
 };

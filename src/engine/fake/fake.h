@@ -77,6 +77,11 @@ struct assay_session {
 int assay__fake_script_parse(struct assay_session *session, const char *script,
                              struct assay_error *error);
 
+/** The script of the options with every `when_WHAT=VALUE:ITEM` replaced by its ITEM or by nothing.
+ *  Never NULL. */
+const char *assay__fake_script_for(struct assay__arena *arena,
+                                   const struct assay_session_options *options);
+
 /** Makes room for the generations that the options ask for; nothing when they ask for none. */
 int assay__fake_generation_open(struct assay_session *session,
                                 const struct assay_session_options *options,
@@ -86,5 +91,28 @@ uint64_t assay__fake_generation_step(struct assay_session *session, uint64_t fir
 /** The engine's `tokens`: the times since the last call. */
 int assay__fake_tokens(struct assay_session *session, struct assay_token_times *times,
                        struct assay_error *error);
+
+/* --- fake_devices.c, fake_assignment.c -------------------------------------------------------- */
+
+int assay__fake_devices(const char *library, assay_device_fn *found, void *context,
+                        struct assay_error *error);
+int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
+                             assay_device_fn *found, void *context, struct assay_error *error);
+
+const char *assay__fake_device_kind(const char *name); /* its class, by the name */
+bool assay__fake_has_device(const char *name);
+/** What $ASSAY_FAKE_SCRIPTS adds to the script on that device, in the arena; NULL: nothing, or out
+ *  of memory. */
+const char *assay__fake_device_script(const char *device, struct assay__arena *arena);
+/** Its "gone=N:FILE": the N-th opening worked, this one does not. */
+int assay__fake_device_gone(const char *script, struct assay_error *error);
+
+/** Which provider would get which node. */
+int assay__fake_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
+                           void *context, struct assay_error *error);
+
+/** Tests: told of each step of the fake engine (1) and of each of its layers (its share of a step).
+ *  NULL: nobody. */
+extern void (*assay__fake_step_hook)(double steps);
 
 #endif

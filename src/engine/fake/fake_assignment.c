@@ -5,7 +5,7 @@
  *
  * Instead of a list: "old" (this build cannot say), "refuse" (no session can be made), "nothing"
  * (the record names no node), "crash" (SIGSEGV), "hang". */
-#include "engine/engine.h"
+#include "engine/fake/fake.h"
 
 #include "model/graph.h"
 
@@ -38,8 +38,8 @@ static void misbehave(const char *script)
         pause();
 }
 
-static int tell(const struct assay__model *model, const char *script, assay_assigned_fn *found,
-                void *context)
+static int report_nodes(const struct assay__model *model, const char *script,
+                        assay_assigned_fn *found, void *context)
 {
     const struct assay__graph *graph = &model->graph;
     size_t piece = 0;
@@ -84,7 +84,8 @@ int assay__fake_assignment(const struct assay_assignment_options *given, assay_a
                                options.device);
     code = assay__model_read(options.model_path, &model, error);
     if (code == 0 && options.about) code = options.about(context, TARGET, VERSION);
-    if (code == 0 && strcmp(script, "nothing") != 0) code = tell(model, script, found, context);
+    if (code == 0 && strcmp(script, "nothing") != 0)
+        code = report_nodes(model, script, found, context);
     assay__model_free(model);
     return code;
 }

@@ -9,9 +9,9 @@
  * using a processor; each writes one line to stderr first. refused: tried, with a reason. missing:
  * the engine has no provider for it. software: works, on an adapter called "Fake adapter" that is
  * software. log: says an error in the log, then is refused. The class is the part of the name
- * before ':', when it is cpu, gpu or npu, else gpu. "cpu" and every device of the script run
- * models. */
-#include "engine/engine.h"
+ * before ':' or behind it that is cpu, gpu or npu, else gpu. "cpu" and every device of the script
+ * run models. */
+#include "engine/fake/fake.h"
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -41,17 +41,19 @@ static void misbehave(const char *what, const char *name)
         pause();
 }
 
-static const char *class_of(const char *name)
+const char *assay__fake_device_kind(const char *name)
 {
     static const char *const classes[] = {"cpu", "gpu", "npu"};
     size_t length = strcspn(name, ":");
+    const char *behind = name[length] ? name + length + 1 : "";
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-        if (strlen(classes[i]) == length && strncmp(name, classes[i], length) == 0)
+        if ((strlen(classes[i]) == length && strncmp(name, classes[i], length) == 0) ||
+            strcmp(behind, classes[i]) == 0)
             return classes[i];
     return "gpu";
 }
 
-static int tell(const char *name, const char *what, assay_device_fn *found, void *context)
+static int report_device(const char *name, const char *what, assay_device_fn *found, void *context)
 {
     misbehave(what, name);
     bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
@@ -59,7 +61,7 @@ static int tell(const char *name, const char *what, assay_device_fn *found, void
     if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver is of another version");
     struct assay_device device = {
         .name = name,
-        .kind = class_of(name),
+        .kind = assay__fake_device_kind(name),
         .engine = "fake",
         .library = "",
         .available = !missing && !refused,
@@ -110,7 +112,7 @@ int assay__fake_device_gone(const char *script, struct assay_error *error)
     char path[512];
     long most = 0;
     if (!at || sscanf(strchr(at, '=') + 1, "%ld:%511[^;]", &most, path) != 2) return 0;
-    FILE *file = fopen(path, "a");
+    FILE *file = fopen(path, "ae");
     if (!file) return assay_error_set(error, ASSAY_EIO, "gone: %.100s cannot be written", path);
     fputc('.', file);
     fflush(file);
@@ -130,10 +132,13 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
         char *item = strsep(&rest, ";");
         char *equals = strchr(item, '=');
         if (equals) *equals = '\0';
-        struct assay_device next = {
-            .name = item, .kind = class_of(item), .engine = "fake", .library = "", .version = "1"};
+        struct assay_device next = {.name = item,
+                                    .kind = assay__fake_device_kind(item),
+                                    .engine = "fake",
+                                    .library = "",
+                                    .version = "1"};
         if (!*item || (about && about(context, &next) != ASSAY_DEVICE_TRY)) continue;
-        code = tell(item, equals ? equals + 1 : "works", found, context);
+        code = report_device(item, equals ? equals + 1 : "works", found, context);
     }
     free(copy);
     return code;

@@ -1,4 +1,4 @@
-/* fake_noise.c - see fake_noise.h. A step takes
+/* fake_noise.c - adds the noise of a real machine to the steps of the fake engine. A step takes
  *
  *   scripted x (1 + launch's level + drift(t) + mode(t) + wander(t)) x (1 + white N(0, 1)),   t the
  *     machine's time.

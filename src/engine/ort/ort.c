@@ -12,6 +12,7 @@
  * medians of 20 alternating sessions), and it costs 0.1 ms. On other providers it would attach to
  * the device's own tracer, so there the two times are unavailable. */
 #include "engine/engine.h"
+#include "engine/engines.h"
 #include "engine/ort/ort_generate.h"
 #include "engine/ort/ort_session.h"
 
@@ -192,7 +193,7 @@ static int create(struct assay_session *session, struct assay_error *error)
     struct OrtStatus *status = ort->create_session(session->env, session->model_path, options,
                                                    &session->session);
     session->create_ns = (double)(assay__now_ns() - start_ns);
-    code = assay__ort_check(ort, status, error, session->model_path);
+    code = assay__ort_check(ort, status, error, session->model_name);
     if (code == 0 && folder[0]) profile_end(session);
     if (folder[0]) assay__folder_remove(folder);
     ort->release_session_options(options);
@@ -326,7 +327,10 @@ static int options_keep(struct assay_session *session, const struct assay_sessio
     session->model_path = assay__arena_strdup(session->arena, options->model_path);
     session->device = assay__arena_strdup(session->arena,
                                           options->device ? options->device : "cpu");
-    if (!session->model_path || !session->device)
+    session->model_name = options->model_name
+                              ? assay__arena_strdup(session->arena, options->model_name)
+                              : session->model_path;
+    if (!session->model_path || !session->model_name || !session->device)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     session->provider = assay__ort_provider(session->device);
     session->threads = options->threads;
@@ -539,4 +543,5 @@ const struct assay_engine_ops assay__engine_ort = {
     .devices_each = assay__ort_devices_each,
     .arena_use = ort_arena_use,
     .assignment = assay__ort_assignment,
+    .device_kind = assay__ort_device_kind,
 };

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-struct asking {
+struct assignment_query {
     struct assay__ort ort;
     struct assay_assignment_options options;
     struct OrtEnv *env;
@@ -22,7 +22,7 @@ struct asking {
     struct assay_error *error;
 };
 
-static int check(struct asking *ask, struct OrtStatus *status, const char *what)
+static int check(struct assignment_query *ask, struct OrtStatus *status, const char *what)
 {
     return assay__ort_check(&ask->ort, status, ask->error, what);
 }
@@ -35,7 +35,7 @@ static int level_of(const char *name)
                                              : ASSAY__ORT_OPT_BASIC;
 }
 
-static int prepare(struct asking *ask)
+static int prepare(struct assignment_query *ask)
 {
     const struct assay__ort *ort = &ask->ort;
     const struct assay_assignment_options *o = &ask->options;
@@ -61,12 +61,13 @@ static int prepare(struct asking *ask)
                                            o->provider_options, false, ask->error);
 }
 
-static const char *target_of(const struct asking *ask)
+static const char *target_of(const struct assignment_query *ask)
 {
     return assay__ort_provider(ask->options.device ? ask->options.device : "cpu");
 }
 
-static int tell_piece(struct asking *ask, size_t index, const struct OrtEpAssignedSubgraph *piece)
+static int report_subgraph(struct assignment_query *ask, size_t index,
+                           const struct OrtEpAssignedSubgraph *piece)
 {
     const struct assay__ort *ort = &ask->ort;
     const struct OrtEpAssignedNode *const *nodes = NULL;
@@ -93,7 +94,7 @@ static int tell_piece(struct asking *ask, size_t index, const struct OrtEpAssign
     return code;
 }
 
-static int tell(struct asking *ask)
+static int report_nodes(struct assignment_query *ask)
 {
     const struct OrtEpAssignedSubgraph *const *pieces = NULL;
     size_t count = 0;
@@ -103,14 +104,14 @@ static int tell(struct asking *ask)
     if (!code && ask->options.about)
         code = ask->options.about(ask->context, target_of(ask), ask->ort.version);
     for (size_t i = 0; i < count && !code; i++)
-        code = tell_piece(ask, i, pieces[i]);
+        code = report_subgraph(ask, i, pieces[i]);
     return code;
 }
 
 int assay__ort_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
                           void *context, struct assay_error *error)
 {
-    struct asking ask = {.found = found, .context = context, .error = error};
+    struct assignment_query ask = {.found = found, .context = context, .error = error};
     int code = assay__assignment_options_read(options, &ask.options, error);
     if (!code) code = assay__ort_load(ask.options.library, &ask.ort, error);
     if (code) return code;
@@ -125,7 +126,7 @@ int assay__ort_assignment(const struct assay_assignment_options *options, assay_
         code = check(
             &ask, ask.ort.create_session(ask.env, ask.options.model_path, ask.made, &ask.session),
             ask.options.model_path);
-    if (!code) code = tell(&ask);
+    if (!code) code = report_nodes(&ask);
     if (ask.session) ask.ort.release_session(ask.session);
     if (ask.made) ask.ort.release_session_options(ask.made);
     if (ask.env) ask.ort.release_env(ask.env);

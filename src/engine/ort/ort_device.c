@@ -100,6 +100,13 @@ const char *assay__ort_provider(const char *device)
     return row ? row->provider : NULL;
 }
 
+const char *assay__ort_device_kind(const char *device)
+{
+    int number;
+    const struct device_row *row = row_of(device, &number);
+    return row ? row->kind : NULL;
+}
+
 int assay__ort_device_memory(const struct assay__ort *ort, const char *device,
                              struct OrtMemoryInfo **info)
 {

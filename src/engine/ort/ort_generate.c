@@ -10,6 +10,7 @@
 #include "engine/ort/ort_generate.h"
 
 #include "model/tensor_data.h"
+#include "base/no_memory.h"
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -34,11 +35,6 @@ struct assay__ort_generation {
     size_t recorded, capacity, dropped;
     uint64_t choose_ns, choose_count;
 };
-
-static int no_memory(struct assay_error *error)
-{
-    return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-}
 
 static size_t index_of(const char *const *names, size_t count, const char *name)
 {
@@ -125,7 +121,7 @@ static int make_masks(struct assay_session *session, struct assay__ort_generatio
     size_t count = (size_t)(generation->batch * longest);
     generation->ones = calloc(count, 8);
     generation->masks = calloc((size_t)plan->tokens, sizeof *generation->masks);
-    if (!generation->ones || !generation->masks) return no_memory(error);
+    if (!generation->ones || !generation->masks) return assay__no_memory(error);
     for (size_t i = 0; i < count; i++)
         put_number(generation->ones, generation->mask_dtype, i, 1);
     int code = 0;
@@ -143,7 +139,7 @@ static int make_inputs(struct assay_session *session, struct assay__ort_generati
     generation->ids_dtype = session->inputs[generation->ids_input].dtype;
     generation->ids_data = calloc((size_t)batch, 8);
     generation->positions_data = calloc((size_t)batch, 8);
-    if (!generation->ids_data || !generation->positions_data) return no_memory(error);
+    if (!generation->ids_data || !generation->positions_data) return assay__no_memory(error);
     int code = make_input(session, plan->ids, generation->ids_dtype, generation->ids_data, batch, 1,
                           &generation->next_ids, error);
     if (!code && generation->positions_input != SIZE_MAX) {
@@ -158,7 +154,7 @@ int assay__ort_generation_open(struct assay_session *session, const struct assay
                                struct assay_error *error)
 {
     struct assay__ort_generation *generation = calloc(1, sizeof *generation);
-    if (!generation) return no_memory(error);
+    if (!generation) return assay__no_memory(error);
     session->generation = generation;
     generation->plan = plan;
     if (plan->tokens < 1 || session->stream_count != 1)
@@ -172,7 +168,7 @@ int assay__ort_generation_open(struct assay_session *session, const struct assay
     generation->before = calloc(outputs, sizeof *generation->before);
     if (!generation->past_inputs || !generation->present_outputs || !generation->inputs ||
         !generation->now || !generation->before)
-        return no_memory(error);
+        return assay__no_memory(error);
     int code = find_places(session, generation, error);
     if (code) return code;
     if (plan->tokens > 1 << 20 || generation->batch > 1 << 16 || generation->prompt > 1 << 24)
@@ -182,7 +178,7 @@ int assay__ort_generation_open(struct assay_session *session, const struct assay
                                sizeof *generation->times);
     generation->chosen = calloc((size_t)(plan->tokens * generation->batch),
                                 sizeof *generation->chosen);
-    if (!generation->times || !generation->chosen) return no_memory(error);
+    if (!generation->times || !generation->chosen) return assay__no_memory(error);
     return make_inputs(session, generation, error);
 }
 

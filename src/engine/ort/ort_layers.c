@@ -152,7 +152,7 @@ static int prepare(struct assay__layer_work *work, struct assay_error *error)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-static int finish(struct assay__layer_work *work, struct assay_error *error)
+static int order_result(struct assay__layer_work *work, struct assay_error *error)
 {
     struct assay_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
                                                      sizeof *ordered);
@@ -263,7 +263,7 @@ int assay__ort_layers(struct assay_session *session, const struct assay_layer_op
     if (!code && work->counters && !result->counter_note)
         result->counter_note = "counters of layers are read by markers only, and these layers were "
                                "timed in another way";
-    if (!code) code = finish(work, &own);
+    if (!code) code = order_result(work, &own);
     if (code) {
         reset_result(result);
         if (error) *error = own;

@@ -143,6 +143,9 @@ int assay__ort_check(const struct assay__ort *ort, struct OrtStatus *status,
     assay__ort_message_trim(ort->get_error_message(status), text, sizeof text);
     int code = ort->get_error_code(status);
     ort->release_status(status);
+    if (strstr(text, "fallback to CPU EP has been explicitly disabled")) /* of a strict session */
+        snprintf(text, sizeof text,
+                 "the provider does not take all of its operators: some would run on the CPU");
     int result = code == ASSAY__ORT_NO_SUCHFILE        ? ASSAY_ENOTFOUND
                  : code == ASSAY__ORT_INVALID_PROTOBUF ? ASSAY_EFORMAT
                                                        : ASSAY_EENGINE;

@@ -30,13 +30,13 @@
 #include "engine/ort/ort_markers.h"
 
 #include "base/stats.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RUNS_MOST 2000
-#define CONTENTION_LIMIT 0.05
 #define SAMPLE_MEMORY ((size_t)64 << 20)
 
 /* --- the result ------------------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static void describe(struct assay__marking *m, size_t count, size_t good)
     if (fabs(bracket_run - 1) > 0.05)
         assay__layers_say(m->work, "The reloaded graph runs %.2f times as long as the model.",
                           bracket_run);
-    if (result->contention > CONTENTION_LIMIT)
+    if (result->contention > ASSAY__CONTENTION_LIMIT)
         assay__layers_say(
             m->work, "Means of the nodes are %.0f %% above their medians: something else ran here.",
             100 * result->contention);

@@ -34,16 +34,16 @@ static struct amounts plan_amounts(const struct assay__marking *m, double create
                             .plain = clamp_runs(runs * 0.25, 3, m->runs_most)};
 }
 
-static double apart(double a, double b)
+static double relative_difference(double a, double b)
 {
     return fabs(a - b) / fmin(a, b);
 }
 
 static double deviation(const struct assay__marking *m, double before_ns, double after_ns)
 {
-    double value = apart(before_ns, after_ns);
+    double value = relative_difference(before_ns, after_ns);
     if (isfinite(m->work->latency_ns) && m->work->latency_ns > 0)
-        value = fmax(value, apart((before_ns + after_ns) / 2, m->work->latency_ns));
+        value = fmax(value, relative_difference((before_ns + after_ns) / 2, m->work->latency_ns));
     return value;
 }
 
@@ -93,14 +93,14 @@ static int measure_round(struct assay__marking *m, const struct amounts *amounts
     *before_ns = round->after_ns;
     round->deviation = deviation(m, round->before_ns, round->after_ns);
     bool both = round->sum_ns > 0 && round->bracket_ns > 0;
-    round->apart = both ? apart(round->sum_ns, round->bracket_ns) : 0;
+    round->apart = both ? relative_difference(round->sum_ns, round->bracket_ns) : 0;
     m->round_count++;
     return 0;
 }
 
 /** Waits a little for the machine to be as it was when the latency was taken; gives up soon. */
-static int settle(struct assay__marking *m, const struct amounts *amounts, double *before_ns,
-                  struct assay_error *error)
+static int wait_until_steady(struct assay__marking *m, const struct amounts *amounts,
+                             double *before_ns, struct assay_error *error)
 {
     for (int i = 0; i < 3; i++) {
         if (deviation(m, *before_ns, *before_ns) <= ASSAY__STATE_TOLERANCE) return 0;
@@ -129,7 +129,7 @@ int assay__marking_rounds(struct assay__marking *m, size_t *good, struct assay_e
     while (!code && *good < ROUNDS_WANTED && m->round_count < ASSAY__ROUNDS_MOST) {
         double start_s = assay__layers_elapsed_s(m->work);
         if (m->round_count > 0 && start_s + longest_s > m->work->budget_s) break;
-        code = settle(m, &amounts, &before_ns, error);
+        code = wait_until_steady(m, &amounts, &before_ns, error);
         if (!code) code = measure_round(m, &amounts, &before_ns, error);
         if (code) break;
         *good += badness(&m->rounds[m->round_count - 1]) <= 1;

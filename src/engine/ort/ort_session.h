@@ -32,12 +32,12 @@ struct assay_session {
     struct assay__arena *arena;     /* lives as long as the session */
 
     /* options; strings are our copies */
-    const char *model_path;
-    const char *device;   /* "cpu", "cuda:0" */
-    const char *provider; /* ONNX Runtime's name, "CPUExecutionProvider" */
-    int optimization;     /* ASSAY__ORT_OPT_* */
-    int threads;          /* as asked; 0 default */
-    int spinning;         /* -1 default, 0, 1 */
+    const char *model_path, *model_name; /* the second is what messages call it */
+    const char *device;                  /* "cpu", "cuda:0" */
+    const char *provider;                /* ONNX Runtime's name, "CPUExecutionProvider" */
+    int optimization;                    /* ASSAY__ORT_OPT_* */
+    int threads;                         /* as asked; 0 default */
+    int spinning;                        /* -1 default, 0, 1 */
     int stream_count;
     bool strict;                  /* nothing may fall back to the CPU */
     const char *provider_options; /* "key=value;key=value"; NULL none */
@@ -103,6 +103,7 @@ void assay__ort_release_values(const struct assay__ort *ort, struct OrtValue **v
 /** ONNX Runtime's name of the provider behind a device name; NULL when no row of the table matches.
  */
 const char *assay__ort_provider(const char *device);
+const char *assay__ort_device_kind(const char *device); /* "cpu" | "gpu" | "npu"; NULL: no row */
 /** Appends the device's provider to session options ("cpu" appends nothing), with further options
  *  of it ("key=value;key=value"; NULL: none). strict: no node may run on the CPU instead. */
 int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,
@@ -122,5 +123,9 @@ int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
 int assay__ort_layers(struct assay_session *session, const struct assay_layer_options *options,
                       struct assay_layer_result *result, struct assay_error *error);
 void assay__ort_layers_free(struct assay_session *session);
+
+/** Which provider would get which node (ort_assignment.c). */
+int assay__ort_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
+                          void *context, struct assay_error *error);
 
 #endif

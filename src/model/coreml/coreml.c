@@ -37,7 +37,7 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-bool assay__coreml_is(const char *path)
+static bool is_coreml(const char *path)
 {
     char manifest[PATH_SIZE];
     if (ends_with(path, ".mlpackage") || ends_with(path, ".mlmodel") ||
@@ -345,7 +345,7 @@ static int locate(struct assay__coreml *coreml, const char *path, char *file, si
     return coreml->folder ? 0 : assay__onnx_no_memory(reader);
 }
 
-int assay__coreml_read(const char *path, struct assay__model **model, struct assay_error *error)
+static int read_coreml(const char *path, struct assay__model **model, struct assay_error *error)
 {
     struct assay__coreml coreml = {.specification = 0};
     char file[PATH_SIZE];
@@ -365,3 +365,6 @@ int assay__coreml_read(const char *path, struct assay__model **model, struct ass
         *model = coreml.model;
     return code;
 }
+
+const struct assay__model_format assay__model_format_coreml = {
+    .endings = ".mlmodel .mlpackage", .is = is_coreml, .read = read_coreml};

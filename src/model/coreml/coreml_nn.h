@@ -67,6 +67,20 @@ struct assay__nn_row {
     const char *attributes;
     assay__nn_map *map; /* instead; NULL usually */
 };
+
+/* The tables, each at the end of the file whose functions its rows name; each ends with a NULL
+ * name. */
+#define ASSAY__NN_TABLES(X) \
+    X(plain)                \
+    X(maps)                 \
+    X(moves)                \
+    X(recurrent)            \
+    X(flow)
+
+#define ASSAY__NN_DECLARE(NAME) extern const struct assay__nn_row assay__nn_rows_##NAME[];
+ASSAY__NN_TABLES(ASSAY__NN_DECLARE)
+
+/** NULL: no such row. */
 const struct assay__nn_row *assay__nn_row(uint32_t field);
 
 /* coreml_nn.c */
@@ -122,22 +136,5 @@ const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i); /* "
 int assay__nn_weights(struct assay__nn_layer *layer, const struct assay__wire_field *message,
                       uint32_t number, const char *suffix, int rank, const int64_t *dims,
                       const char **name);
-
-/* coreml_nn_flow.c */
-assay__nn_map assay__nn_branch, assay__nn_loop;
-
-/* coreml_nn_maps.c, coreml_nn_moves.c */
-assay__nn_map assay__nn_convolution, assay__nn_convolution3d, assay__nn_pooling,
-    assay__nn_pooling3d, assay__nn_activation, assay__nn_inner_product, assay__nn_embedding,
-    assay__nn_embedding_nd, assay__nn_batchnorm, assay__nn_mvn, assay__nn_softmax, assay__nn_matmul,
-    assay__nn_layer_norm, assay__nn_lstm, assay__nn_bi_lstm, assay__nn_gru, assay__nn_rnn,
-    assay__nn_gelu;
-assay__nn_map assay__nn_crop, assay__nn_padding, assay__nn_upsample, assay__nn_resize,
-    assay__nn_unary, assay__nn_arithmetic, assay__nn_compare, assay__nn_scale, assay__nn_bias,
-    assay__nn_reduce, assay__nn_reduce_axes, assay__nn_constant, assay__nn_constant_nd,
-    assay__nn_reshape, assay__nn_flatten, assay__nn_split, assay__nn_reorganize, assay__nn_slice,
-    assay__nn_slice_static, assay__nn_axes_input, assay__nn_topk, assay__nn_arg,
-    assay__nn_constant_pad, assay__nn_custom, assay__nn_triangular, assay__nn_concat,
-    assay__nn_cumsum;
 
 #endif

@@ -161,7 +161,7 @@ static int emit_branch(struct assay__nn_layer *layer, struct assay__nn *branches
     return code ? code : add_graph(layer, node, "else_branch", branches[1].graph);
 }
 
-int assay__nn_branch(struct assay__nn_layer *layer)
+static int map_branch(struct assay__nn_layer *layer)
 {
     static const char *const words[2] = {"then", "else"};
     struct assay__nn branches[2] = {{.names = NULL}, {.names = NULL}};
@@ -399,7 +399,7 @@ static int emit_loop(struct assay__nn_layer *layer, struct loop *loop, struct wr
     return add_graph(layer, node, "body", loop->inner.graph);
 }
 
-int assay__nn_loop(struct assay__nn_layer *layer)
+static int map_loop(struct assay__nn_layer *layer)
 {
     struct loop loop = {.variable = ""};
     struct writes writes = {.layer = layer, .seen = assay__map_new()};
@@ -423,3 +423,9 @@ int assay__nn_loop(struct assay__nn_layer *layer)
     assay__map_free(loop.inner.names);
     return code;
 }
+
+const struct assay__nn_row assay__nn_rows_flow[] = {
+    {605, "branch", "If", false, "", map_branch},
+    {615, "loop", "Loop", false, "", map_loop},
+    {0},
+};

@@ -73,7 +73,7 @@ static struct assay__node *emit_convolution(struct assay__nn_layer *layer, bool 
     return *code ? NULL : node;
 }
 
-int assay__nn_convolution(struct assay__nn_layer *layer)
+static int map_convolution(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     int64_t out = assay__nn_int(params, 1, 0), in = assay__nn_int(params, 2, 0);
@@ -124,7 +124,7 @@ static int set_padding3d(struct assay__nn_layer *layer, struct assay__node *node
                           assay__node_set_ints(assay__nn_model(layer), node, "pads", pads, 6));
 }
 
-int assay__nn_convolution3d(struct assay__nn_layer *layer)
+static int map_convolution3d(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     int64_t out = assay__nn_int(params, 1, 0), in = assay__nn_int(params, 2, 0);
@@ -146,7 +146,7 @@ int assay__nn_convolution3d(struct assay__nn_layer *layer)
     return node ? set_padding3d(layer, node, 70, 80) : code;
 }
 
-int assay__nn_pooling(struct assay__nn_layer *layer)
+static int map_pooling(struct assay__nn_layer *layer)
 {
     static const char *const local[] = {"MaxPool", "AveragePool", "LpPool"};
     static const char *const global[] = {"GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool"};
@@ -178,7 +178,7 @@ int assay__nn_pooling(struct assay__nn_layer *layer)
     return assay__nn_done(layer, code);
 }
 
-int assay__nn_pooling3d(struct assay__nn_layer *layer)
+static int map_pooling3d(struct assay__nn_layer *layer)
 {
     struct assay__model *model = assay__nn_model(layer);
     bool average = assay__nn_int(&layer->params, 1, 0), whole = layer->kind == 1466;
@@ -198,7 +198,7 @@ int assay__nn_pooling3d(struct assay__nn_layer *layer)
 
 /* --- activations ------------------------------------------------------------------------------ */
 
-int assay__nn_activation(struct assay__nn_layer *layer)
+static int map_activation(struct assay__nn_layer *layer)
 {
     static const struct {
         uint32_t field;
@@ -252,7 +252,7 @@ int assay__nn_activation(struct assay__nn_layer *layer)
     return node ? assay__nn_done(layer, code) : code;
 }
 
-int assay__nn_gelu(struct assay__nn_layer *layer)
+static int map_gelu(struct assay__nn_layer *layer)
 {
     int64_t mode = assay__nn_int(&layer->params, 1, 0); /* 0 exact, 1 tanh, 2 sigmoid */
     int code = 0;
@@ -282,7 +282,7 @@ static int as_matrix(struct assay__nn_layer *layer, const char **name)
 }
 
 /* y = x W^T + b over the last axis: Gemm on matrices, "linear" over more axes. */
-int assay__nn_inner_product(struct assay__nn_layer *layer)
+static int map_inner_product(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     int64_t in = assay__nn_int(params, 1, 0), out = assay__nn_int(params, 2, 0);
@@ -303,7 +303,7 @@ int assay__nn_inner_product(struct assay__nn_layer *layer)
     return assay__nn_done(layer, assay__node_set_int(assay__nn_model(layer), node, "transB", 1));
 }
 
-int assay__nn_matmul(struct assay__nn_layer *layer)
+static int map_matmul(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     int64_t a = assay__nn_int(params, 1, 0), b = assay__nn_int(params, 2, 0);
@@ -361,13 +361,13 @@ static int look_up(struct assay__nn_layer *layer, int64_t rows, int64_t columns,
     return code;
 }
 
-int assay__nn_embedding(struct assay__nn_layer *layer)
+static int map_embedding(struct assay__nn_layer *layer)
 {
     return look_up(layer, assay__nn_int(&layer->params, 1, 0), assay__nn_int(&layer->params, 2, 0),
                    assay__nn_int(&layer->params, 10, 0) != 0, false);
 }
 
-int assay__nn_embedding_nd(struct assay__nn_layer *layer)
+static int map_embedding_nd(struct assay__nn_layer *layer)
 {
     return look_up(layer, assay__nn_int(&layer->params, 1, 0), assay__nn_int(&layer->params, 2, 0),
                    assay__nn_int(&layer->params, 3, 0) != 0, true);
@@ -375,7 +375,7 @@ int assay__nn_embedding_nd(struct assay__nn_layer *layer)
 
 /* --- normalization ---------------------------------------------------------------------------- */
 
-int assay__nn_batchnorm(struct assay__nn_layer *layer)
+static int map_batchnorm(struct assay__nn_layer *layer)
 {
     static const char *const parts[4] = {"gamma", "beta", "mean", "variance"};
     const struct assay__wire_field *params = &layer->params;
@@ -394,7 +394,7 @@ int assay__nn_batchnorm(struct assay__nn_layer *layer)
                                                        assay__nn_float(params, 10, 1e-5f)));
 }
 
-int assay__nn_mvn(struct assay__nn_layer *layer)
+static int map_mvn(struct assay__nn_layer *layer)
 {
     const int64_t axes[3] = {1, 2, 3};
     bool across = assay__nn_int(&layer->params, 1, 0);
@@ -407,7 +407,7 @@ int assay__nn_mvn(struct assay__nn_layer *layer)
 }
 
 /* Over channels: the third axis from the end, or the last of a matrix. */
-int assay__nn_softmax(struct assay__nn_layer *layer)
+static int map_softmax(struct assay__nn_layer *layer)
 {
     int rank = layer->input_count ? layer->ranks[0] : -1, code = 0;
     struct assay__node *node = assay__nn_emit(layer, "Softmax", "", "", layer->inputs,
@@ -417,7 +417,7 @@ int assay__nn_softmax(struct assay__nn_layer *layer)
                                                      rank >= 0 && rank < 3 ? -1 : -3));
 }
 
-int assay__nn_layer_norm(struct assay__nn_layer *layer)
+static int map_layer_norm(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     int64_t shape[8];
@@ -436,3 +436,22 @@ int assay__nn_layer_norm(struct assay__nn_layer *layer)
                                      assay__nn_float(params, 2, 1e-5f));
     return assay__nn_done(layer, code);
 }
+
+const struct assay__nn_row assay__nn_rows_maps[] = {
+    {100, "convolution", "Conv", false, "", map_convolution},
+    {120, "pooling", "MaxPool", false, "", map_pooling},
+    {130, "activation", "Relu", false, "", map_activation},
+    {140, "innerProduct", "Gemm", false, "", map_inner_product},
+    {150, "embedding", "Gather", false, "", map_embedding},
+    {160, "batchnorm", "BatchNormalization", false, "", map_batchnorm},
+    {165, "mvn", "MeanVarianceNormalization", false, "", map_mvn},
+    {175, "softmax", "Softmax", false, "", map_softmax},
+    {795, "gelu", "Gelu", false, "", map_gelu},
+    {1040, "embeddingND", "Gather", false, "", map_embedding_nd},
+    {1045, "batchedMatmul", "MatMul", false, "", map_matmul},
+    {1350, "layerNormalization", "LayerNormalization", false, "", map_layer_norm},
+    {1465, "pooling3d", "MaxPool", false, "", map_pooling3d},
+    {1466, "globalPooling3d", "GlobalMaxPool", false, "", map_pooling3d},
+    {1471, "convolution3d", "Conv", false, "", map_convolution3d},
+    {0},
+};

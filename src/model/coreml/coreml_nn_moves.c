@@ -33,7 +33,7 @@ static int with_number(struct assay__nn_layer *layer, const char *op, const char
 }
 
 /* add and multiply: with the number alpha (one input), two inputs, or more. */
-int assay__nn_arithmetic(struct assay__nn_layer *layer)
+static int map_arithmetic(struct assay__nn_layer *layer)
 {
     bool add = strcmp(layer->row->op, "Add") == 0;
     int code = 0;
@@ -49,7 +49,7 @@ int assay__nn_arithmetic(struct assay__nn_layer *layer)
     return code;
 }
 
-int assay__nn_compare(struct assay__nn_layer *layer)
+static int map_compare(struct assay__nn_layer *layer)
 {
     int code = 0;
     uint32_t field = layer->kind < 825 ? 1 : 2;
@@ -61,7 +61,7 @@ int assay__nn_compare(struct assay__nn_layer *layer)
 }
 
 /* 0 sqrt, 1 rsqrt, 2 inverse, 3 power alpha, 4 exp, 5 log, 6 abs, 7 threshold alpha */
-int assay__nn_unary(struct assay__nn_layer *layer)
+static int map_unary(struct assay__nn_layer *layer)
 {
     static const char *const ops[] = {"Sqrt", "rsqrt", "Reciprocal", "Pow",
                                       "Exp",  "Log",   "Abs",        "Max"};
@@ -89,7 +89,7 @@ static int shaped_weights(struct assay__nn_layer *layer, uint32_t shape, uint32_
     return assay__nn_weights(layer, &layer->params, weights, suffix, (int)rank, dims, name);
 }
 
-int assay__nn_scale(struct assay__nn_layer *layer)
+static int map_scale(struct assay__nn_layer *layer)
 {
     const char *inputs[2] = {assay__nn_input(layer, 0), ""}, *bias = "", *product = NULL;
     int code = shaped_weights(layer, 1, 2, "scale", &inputs[1]);
@@ -107,7 +107,7 @@ int assay__nn_scale(struct assay__nn_layer *layer)
     return code;
 }
 
-int assay__nn_bias(struct assay__nn_layer *layer)
+static int map_bias(struct assay__nn_layer *layer)
 {
     const char *inputs[2] = {assay__nn_input(layer, 0), ""};
     int code = shaped_weights(layer, 1, 2, "bias", &inputs[1]);
@@ -128,7 +128,7 @@ static int constant(struct assay__nn_layer *layer, int rank, const int64_t *dims
     return code;
 }
 
-int assay__nn_constant(struct assay__nn_layer *layer)
+static int map_constant(struct assay__nn_layer *layer)
 {
     int64_t dims[4] = {1, 1, 1, 1};
     if (assay__nn_ints(&layer->params, 1, dims + 1, 3) != 3)
@@ -136,7 +136,7 @@ int assay__nn_constant(struct assay__nn_layer *layer)
     return constant(layer, 4, dims);
 }
 
-int assay__nn_constant_nd(struct assay__nn_layer *layer)
+static int map_constant_nd(struct assay__nn_layer *layer)
 {
     int64_t dims[8];
     size_t rank = assay__nn_ints(&layer->params, 1, dims, 8);
@@ -159,7 +159,7 @@ static int reduce(struct assay__nn_layer *layer, const char *op, const int64_t *
                           assay__node_set_int(assay__nn_model(layer), node, "keepdims", keep));
 }
 
-int assay__nn_reduce(struct assay__nn_layer *layer)
+static int map_reduce(struct assay__nn_layer *layer)
 {
     static const char *const ops[] = {"ReduceSum",       "ReduceMean", "ReduceProd", "ReduceLogSum",
                                       "ReduceSumSquare", "ReduceL1",   "ReduceL2",   "ReduceMax",
@@ -180,7 +180,7 @@ int assay__nn_reduce(struct assay__nn_layer *layer)
         layer, assay__node_set_int(assay__nn_model(layer), node, "axis", all[axes[axis].first]));
 }
 
-int assay__nn_reduce_axes(struct assay__nn_layer *layer)
+static int map_reduce_axes(struct assay__nn_layer *layer)
 {
     int64_t axes[64];
     size_t count = assay__nn_ints(&layer->params, 1, axes, 64);
@@ -189,7 +189,7 @@ int assay__nn_reduce_axes(struct assay__nn_layer *layer)
     return reduce(layer, layer->row->op, axes, count, assay__nn_int(&layer->params, 2, 0) != 0);
 }
 
-int assay__nn_arg(struct assay__nn_layer *layer)
+static int map_arg(struct assay__nn_layer *layer)
 {
     bool keep = !assay__nn_int(&layer->params, 2, 0);
     int code = 0;
@@ -205,7 +205,7 @@ int assay__nn_arg(struct assay__nn_layer *layer)
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
-int assay__nn_reshape(struct assay__nn_layer *layer)
+static int map_reshape(struct assay__nn_layer *layer)
 {
     int64_t shape[4] = {-1, 0, 0, 0}, target[4];
     size_t count = assay__nn_ints(&layer->params, 1, target, 4);
@@ -216,7 +216,7 @@ int assay__nn_reshape(struct assay__nn_layer *layer)
     return emit_with_ints(layer, "shape", shape, 4);
 }
 
-int assay__nn_flatten(struct assay__nn_layer *layer)
+static int map_flatten(struct assay__nn_layer *layer)
 {
     int code = 0;
     layer->out_rank = 2;
@@ -227,7 +227,7 @@ int assay__nn_flatten(struct assay__nn_layer *layer)
 
 /* Layers with one list in field 1 that is an input in ONNX: tile, squeeze, expandDims, reshapes,
  * broadcasts. */
-int assay__nn_axes_input(struct assay__nn_layer *layer)
+static int map_axes_input(struct assay__nn_layer *layer)
 {
     int64_t values[64];
     size_t count = assay__nn_ints(&layer->params, 1, values, 64);
@@ -244,7 +244,7 @@ int assay__nn_axes_input(struct assay__nn_layer *layer)
     return emit_with_ints(layer, layer->kind == 920 ? "repeats" : "axes", values, count);
 }
 
-int assay__nn_concat(struct assay__nn_layer *layer)
+static int map_concat(struct assay__nn_layer *layer)
 {
     int64_t axis = assay__nn_int(&layer->params, 100, 0) ? 0 : 1; /* the sequence, or channels */
     int code = 0;
@@ -255,7 +255,7 @@ int assay__nn_concat(struct assay__nn_layer *layer)
 }
 
 /* split {1 nOutputs} over channels; splitND {1 axis, 2 numSplits, 3 splitSizes[]} */
-int assay__nn_split(struct assay__nn_layer *layer)
+static int map_split(struct assay__nn_layer *layer)
 {
     int64_t sizes[64];
     bool nd = layer->kind == 975;
@@ -274,7 +274,7 @@ int assay__nn_split(struct assay__nn_layer *layer)
     return assay__nn_done(layer, code);
 }
 
-int assay__nn_reorganize(struct assay__nn_layer *layer)
+static int map_reorganize(struct assay__nn_layer *layer)
 {
     int64_t mode = assay__nn_int(&layer->params, 1,
                                  0); /* 0 to depth, 1 to space, 2 pixel shuffle */
@@ -289,7 +289,7 @@ int assay__nn_reorganize(struct assay__nn_layer *layer)
     return assay__nn_done(layer, code);
 }
 
-int assay__nn_triangular(struct assay__nn_layer *layer)
+static int map_triangular(struct assay__nn_layer *layer)
 {
     int64_t k = assay__nn_int(&layer->params, 1, 0);
     const char *inputs[2] = {assay__nn_input(layer, 0), ""};
@@ -301,7 +301,7 @@ int assay__nn_triangular(struct assay__nn_layer *layer)
 }
 
 /* cumSum {1 axis, 2 excludeFinalSum, 3 reverse}; the axis may be an input. */
-int assay__nn_cumsum(struct assay__nn_layer *layer)
+static int map_cumsum(struct assay__nn_layer *layer)
 {
     int64_t axis = assay__nn_int(&layer->params, 1, 0);
     const char *inputs[2] = {assay__nn_input(layer, 0), assay__nn_input(layer, 1)};
@@ -316,7 +316,7 @@ int assay__nn_cumsum(struct assay__nn_layer *layer)
     return assay__nn_done(layer, code);
 }
 
-int assay__nn_topk(struct assay__nn_layer *layer)
+static int map_topk(struct assay__nn_layer *layer)
 {
     int64_t k = assay__nn_int(&layer->params, 2, 1);
     const char *inputs[2] = {assay__nn_input(layer, 0), assay__nn_input(layer, 1)};
@@ -331,7 +331,7 @@ int assay__nn_topk(struct assay__nn_layer *layer)
     return assay__nn_done(layer, code);
 }
 
-int assay__nn_custom(struct assay__nn_layer *layer)
+static int map_custom(struct assay__nn_layer *layer)
 {
     struct assay__wire_field name;
     const char *op = "custom";
@@ -360,7 +360,7 @@ static int slice(struct assay__nn_layer *layer, const int64_t *starts, const int
 }
 
 /* slice {1 start, 2 end, 3 stride, 4 axis: 0 C, 1 H, 2 W} */
-int assay__nn_slice(struct assay__nn_layer *layer)
+static int map_slice(struct assay__nn_layer *layer)
 {
     int64_t start = assay__nn_int(&layer->params, 1, 0), end = assay__nn_int(&layer->params, 2, 0);
     int64_t step = assay__nn_int(&layer->params, 3, 1),
@@ -375,7 +375,7 @@ static bool flag(const int64_t *flags, size_t count, size_t i)
 }
 
 /* 1 beginIds 2 beginMasks 3 endIds 4 endMasks 5 strides 6 squeezeMasks */
-int assay__nn_slice_static(struct assay__nn_layer *layer)
+static int map_slice_static(struct assay__nn_layer *layer)
 {
     int64_t part[6][64], axes[64];
     size_t count[6];
@@ -415,7 +415,7 @@ static size_t read_borders(const struct assay__wire_field *message, int64_t *beg
 }
 
 /* crop {1 cropAmounts, 5 offset[]}: by amounts, or to the size of a second input. */
-int assay__nn_crop(struct assay__nn_layer *layer)
+static int map_crop(struct assay__nn_layer *layer)
 {
     const int64_t axes[2] = {-2, -1}, steps[2] = {1, 1};
     int64_t begin[2] = {0, 0}, end[2] = {0, 0};
@@ -433,7 +433,7 @@ int assay__nn_crop(struct assay__nn_layer *layer)
 }
 
 /* padding {1 constant, 2 reflection, 3 replication, 10 paddingAmounts} of height and width */
-int assay__nn_padding(struct assay__nn_layer *layer)
+static int map_padding(struct assay__nn_layer *layer)
 {
     struct assay__wire_field field, amounts;
     int64_t begin[2] = {0, 0}, end[2] = {0, 0};
@@ -457,7 +457,7 @@ int assay__nn_padding(struct assay__nn_layer *layer)
 }
 
 /* constantPad {1 value, 2 padAmounts[]: begin and end of every axis} */
-int assay__nn_constant_pad(struct assay__nn_layer *layer)
+static int map_constant_pad(struct assay__nn_layer *layer)
 {
     int64_t amounts[64], pads[64];
     size_t count = assay__nn_ints(&layer->params, 2, amounts, 64);
@@ -480,7 +480,7 @@ int assay__nn_constant_pad(struct assay__nn_layer *layer)
 
 /* upsample {1 scalingFactor[] 7 fractionalScalingFactor[] 5 mode: 0 nearest, 1 bilinear} of [N, C,
  * H, W] */
-int assay__nn_upsample(struct assay__nn_layer *layer)
+static int map_upsample(struct assay__nn_layer *layer)
 {
     struct assay__model *model = assay__nn_model(layer);
     int64_t factors[2] = {1, 1};
@@ -507,7 +507,7 @@ int assay__nn_upsample(struct assay__nn_layer *layer)
 }
 
 /* resizeBilinear {1 targetSize[]: height, width} */
-int assay__nn_resize(struct assay__nn_layer *layer)
+static int map_resize(struct assay__nn_layer *layer)
 {
     const int64_t axes[2] = {2, 3};
     int64_t sizes[2] = {1, 1};
@@ -521,3 +521,57 @@ int assay__nn_resize(struct assay__nn_layer *layer)
     if (!code) code = assay__node_set_string(assay__nn_model(layer), node, "mode", "linear");
     return assay__nn_done(layer, code);
 }
+
+const struct assay__nn_row assay__nn_rows_moves[] = {
+    {190, "crop", "Slice", false, "", map_crop},
+    {200, "padding", "Pad", false, "", map_padding},
+    {210, "upsample", "Resize", false, "", map_upsample},
+    {211, "resizeBilinear", "Resize", false, "", map_resize},
+    {220, "unary", "Sqrt", false, "", map_unary},
+    {230, "add", "Add", false, "", map_arithmetic},
+    {231, "multiply", "Mul", false, "", map_arithmetic},
+    {245, "scale", "Mul", false, "", map_scale},
+    {250, "bias", "Add", false, "", map_bias},
+    {280, "reduce", "ReduceSum", false, "", map_reduce},
+    {290, "loadConstant", "", false, "", map_constant},
+    {300, "reshape", "Reshape", false, "", map_reshape},
+    {301, "flatten", "Flatten", false, "", map_flatten},
+    {320, "concat", "Concat", false, "", map_concat},
+    {330, "split", "Split", false, "", map_split},
+    {345, "reorganizeData", "DepthToSpace", false, "", map_reorganize},
+    {350, "slice", "Slice", false, "", map_slice},
+    {500, "custom", "custom", true, "", map_custom},
+    {815, "equal", "Equal", false, "", map_compare},
+    {820, "notEqual", "not_equal", true, "", map_compare},
+    {825, "lessThan", "Less", false, "", map_compare},
+    {827, "lessEqual", "LessOrEqual", false, "", map_compare},
+    {830, "greaterThan", "Greater", false, "", map_compare},
+    {832, "greaterEqual", "GreaterOrEqual", false, "", map_compare},
+    {920, "tile", "Tile", false, "", map_axes_input},
+    {975, "splitND", "Split", false, "", map_split},
+    {995, "sliceStatic", "Slice", false, "", map_slice_static},
+    {1015, "topK", "TopK", false, "", map_topk},
+    {1020, "argMin", "ArgMin", false, "", map_arg},
+    {1025, "argMax", "ArgMax", false, "", map_arg},
+    {1070, "loadConstantND", "", false, "", map_constant_nd},
+    {1105, "broadcastToStatic", "Expand", false, "", map_axes_input},
+    {1120, "squeeze", "Squeeze", false, "", map_axes_input},
+    {1125, "expandDims", "Unsqueeze", false, "", map_axes_input},
+    {1140, "reshapeStatic", "Reshape", false, "", map_axes_input},
+    {1150, "rankPreservingReshape", "Reshape", false, "", map_axes_input},
+    {1155, "constantPad", "Pad", false, "", map_constant_pad},
+    {1250, "reduceL1", "ReduceL1", false, "", map_reduce_axes},
+    {1255, "reduceL2", "ReduceL2", false, "", map_reduce_axes},
+    {1260, "reduceMax", "ReduceMax", false, "", map_reduce_axes},
+    {1265, "reduceMin", "ReduceMin", false, "", map_reduce_axes},
+    {1270, "reduceSum", "ReduceSum", false, "", map_reduce_axes},
+    {1275, "reduceProd", "ReduceProd", false, "", map_reduce_axes},
+    {1280, "reduceMean", "ReduceMean", false, "", map_reduce_axes},
+    {1285, "reduceLogSum", "ReduceLogSum", false, "", map_reduce_axes},
+    {1290, "reduceSumSquare", "ReduceSumSquare", false, "", map_reduce_axes},
+    {1295, "reduceLogSumExp", "ReduceLogSumExp", false, "", map_reduce_axes},
+    {1320, "lowerTriangular", "Trilu", false, "", map_triangular},
+    {1325, "upperTriangular", "Trilu", false, "", map_triangular},
+    {1455, "cumSum", "CumSum", false, "", map_cumsum},
+    {0},
+};

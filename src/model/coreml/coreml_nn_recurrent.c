@@ -97,7 +97,7 @@ static int prepare(struct assay__nn_layer *layer, const struct gates *gates, con
 }
 
 /* Results of an old network as [N, H]. */
-static int finish(struct assay__nn_layer *layer, const char *const *made, int64_t width)
+static int flatten_results(struct assay__nn_layer *layer, const char *const *made, int64_t width)
 {
     const int64_t shape[2] = {-1, width};
     const char **all = layer->outputs;
@@ -143,7 +143,8 @@ static int emit_cell(struct assay__nn_layer *layer, const struct gates *gates, c
     for (size_t i = 0; i < layer->output_count && !code; i++)
         code = assay__graph_add_value(model, &nn->graph->values, &nn->graph->value_count, made[i],
                                       ASSAY__FLOAT32, i ? 2 : 3, i ? shape + 1 : shape);
-    return code ? assay__nn_done(layer, code) : finish(layer, made, gates->out * directions);
+    return code ? assay__nn_done(layer, code)
+                : flatten_results(layer, made, gates->out * directions);
 }
 
 static bool sizes_fit(const struct gates *gates)
@@ -166,7 +167,7 @@ static int cell(struct assay__nn_layer *layer, const struct gates *gates, bool s
     return code ? code : emit_cell(layer, gates, inputs, 6, sequence, 1);
 }
 
-int assay__nn_rnn(struct assay__nn_layer *layer)
+static int map_rnn(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     const struct gates gates = {1,
@@ -179,7 +180,7 @@ int assay__nn_rnn(struct assay__nn_layer *layer)
     return cell(layer, &gates, assay__nn_int(params, 15, 0) != 0);
 }
 
-int assay__nn_gru(struct assay__nn_layer *layer)
+static int map_gru(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     const struct gates gates = {3,
@@ -230,12 +231,20 @@ static int lstm(struct assay__nn_layer *layer, int directions)
                             directions);
 }
 
-int assay__nn_lstm(struct assay__nn_layer *layer)
+static int map_lstm(struct assay__nn_layer *layer)
 {
     return lstm(layer, 1);
 }
 
-int assay__nn_bi_lstm(struct assay__nn_layer *layer)
+static int map_bi_lstm(struct assay__nn_layer *layer)
 {
     return lstm(layer, 2);
 }
+
+const struct assay__nn_row assay__nn_rows_recurrent[] = {
+    {400, "simpleRecurrent", "rnn", true, "", map_rnn},
+    {410, "gru", "gru", true, "", map_gru},
+    {420, "uniDirectionalLSTM", "lstm", true, "", map_lstm},
+    {430, "biDirectionalLSTM", "lstm", true, "", map_bi_lstm},
+    {0},
+};

@@ -96,6 +96,19 @@ struct assay__mil_row {
     const char *inputs, *attributes;
     assay__mil_map *map; /* instead of what the strings say; NULL usually */
 };
+
+/* The tables, each at the end of the file whose functions its rows name; each ends with a NULL op.
+ */
+#define ASSAY__MIL_TABLES(X) \
+    X(plain)                 \
+    X(layers)                \
+    X(moves)                 \
+    X(flow)                  \
+    X(weights)
+
+#define ASSAY__MIL_DECLARE(NAME) extern const struct assay__mil_row assay__mil_rows_##NAME[];
+ASSAY__MIL_TABLES(ASSAY__MIL_DECLARE)
+
 /** NULL: no such row. */
 const struct assay__mil_row *assay__mil_row(const char *op);
 
@@ -173,8 +186,6 @@ struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op
 int assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *scope,
                       const struct assay__mil_op *op);
 
-/* mil_flow.c: cond and while_loop. */
-assay__mil_map assay__mil_cond, assay__mil_while;
 /** Reads a block's operations into `scope`; outputs get its results' definitions. inputs: what the
  * block's inputs stand for; NULL: the caller has defined them. mil_read.c. */
 int assay__mil_block(struct assay__coreml *coreml, struct assay__mil_scope *scope,
@@ -184,17 +195,5 @@ int assay__mil_block(struct assay__coreml *coreml, struct assay__mil_scope *scop
 int assay__mil_block_inputs(struct assay__coreml *coreml, const struct assay__wire_field *message,
                             struct assay__mil_output **inputs, size_t *count);
 bool assay__mil_block_nests(const struct assay__wire_field *message);
-
-/* mil_layers.c, mil_moves.c: mappings that take more than a row. */
-assay__mil_map assay__mil_conv, assay__mil_conv_transpose, assay__mil_pool, assay__mil_linear,
-    assay__mil_matmul, assay__mil_layer_norm, assay__mil_gelu, assay__mil_relu6, assay__mil_clip,
-    assay__mil_cast;
-assay__mil_map assay__mil_resize, assay__mil_crop, assay__mil_pad, assay__mil_slice_index,
-    assay__mil_slice_size, assay__mil_split, assay__mil_concat, assay__mil_gather,
-    assay__mil_scatter, assay__mil_topk, assay__mil_band_part, assay__mil_fill, assay__mil_one_hot,
-    assay__mil_pixel_shuffle;
-
-/* mil_weights.c: constexpr_*. */
-assay__mil_map assay__mil_compressed;
 
 #endif

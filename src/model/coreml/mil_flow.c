@@ -79,7 +79,7 @@ static int branch(struct assay__mil_call *call, const struct assay__wire_field *
     return code;
 }
 
-int assay__mil_cond(struct assay__mil_call *call)
+static int map_cond(struct assay__mil_call *call)
 {
     struct assay__graph *then_branch = NULL, *else_branch = NULL;
     int code;
@@ -188,7 +188,7 @@ static int loop_body(struct assay__mil_call *call, struct assay__graph *graph, s
     return code;
 }
 
-int assay__mil_while(struct assay__mil_call *call)
+static int map_while(struct assay__mil_call *call)
 {
     struct assay__coreml *coreml = call->coreml;
     const struct assay__mil_arg *vars = assay__mil_arg(call, "loop_vars");
@@ -209,3 +209,9 @@ int assay__mil_while(struct assay__mil_call *call)
                                                &code);
     return node ? add_attr_graph(call, node, "body", body) : code;
 }
+
+const struct assay__mil_row assay__mil_rows_flow[] = {
+    {"cond", "If", "pred", "", map_cond},
+    {"while_loop", "Loop", "loop_vars*", "", map_while},
+    {0},
+};

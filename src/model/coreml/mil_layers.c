@@ -68,7 +68,7 @@ static void weights_kernel(const struct assay__mil_call *call, struct window *wi
     window->kernels = (size_t)type->rank - 2;
 }
 
-int assay__mil_conv(struct assay__mil_call *call)
+static int map_conv(struct assay__mil_call *call)
 {
     struct window window;
     int64_t groups;
@@ -83,7 +83,7 @@ int assay__mil_conv(struct assay__mil_call *call)
     return code ? code : set_window(call, node, &window);
 }
 
-int assay__mil_conv_transpose(struct assay__mil_call *call)
+static int map_conv_transpose(struct assay__mil_call *call)
 {
     struct window window;
     int64_t groups, *shape;
@@ -104,7 +104,7 @@ int assay__mil_conv_transpose(struct assay__mil_call *call)
     return code ? code : set_window(call, node, &window);
 }
 
-int assay__mil_pool(struct assay__mil_call *call)
+static int map_pool(struct assay__mil_call *call)
 {
     struct assay__model *model = call->coreml->model;
     struct window window;
@@ -127,7 +127,7 @@ int assay__mil_pool(struct assay__mil_call *call)
 /* --- matrix products -------------------------------------------------------------------------- */
 
 /* y = x W^T + b. Gemm takes matrices; over more axes it is kept as "linear" (x, weight, bias). */
-int assay__mil_linear(struct assay__mil_call *call)
+static int map_linear(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
     int code = 0;
@@ -137,7 +137,7 @@ int assay__mil_linear(struct assay__mil_call *call)
     return assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "transB", 1));
 }
 
-int assay__mil_matmul(struct assay__mil_call *call)
+static int map_matmul(struct assay__mil_call *call)
 {
     int64_t x, y;
     int code = 0;
@@ -161,7 +161,7 @@ static int compare_axes(const void *a, const void *b)
 }
 
 /* LayerNormalization works over the last axes only; over others the operator is kept. */
-int assay__mil_layer_norm(struct assay__mil_call *call)
+static int map_layer_norm(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
     int64_t *axes;
@@ -185,7 +185,7 @@ int assay__mil_layer_norm(struct assay__mil_call *call)
     return assay__mil_done(call, code);
 }
 
-int assay__mil_gelu(struct assay__mil_call *call)
+static int map_gelu(struct assay__mil_call *call)
 {
     const char *mode;
     int code = 0;
@@ -214,12 +214,12 @@ static int clip_between(struct assay__mil_call *call, double low, double high)
     return assay__mil_done(call, code);
 }
 
-int assay__mil_relu6(struct assay__mil_call *call)
+static int map_relu6(struct assay__mil_call *call)
 {
     return clip_between(call, 0, 6);
 }
 
-int assay__mil_clip(struct assay__mil_call *call)
+static int map_clip(struct assay__mil_call *call)
 {
     double low, high;
     if (!assay__mil_float(call, "alpha", 0, &low) || !assay__mil_float(call, "beta", 1, &high))
@@ -227,7 +227,7 @@ int assay__mil_clip(struct assay__mil_call *call)
     return clip_between(call, low, high);
 }
 
-int assay__mil_cast(struct assay__mil_call *call)
+static int map_cast(struct assay__mil_call *call)
 {
     enum assay__dtype dtype = call->op->outputs[0].type.dtype; /* stated, so no text is parsed */
     int code = 0;
@@ -236,3 +236,20 @@ int assay__mil_cast(struct assay__mil_call *call)
     return node ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "to", dtype))
                 : code;
 }
+
+const struct assay__mil_row assay__mil_rows_layers[] = {
+    {"gelu", "Gelu", "x", "mode", map_gelu},
+    {"relu6", "Clip", "x", "", map_relu6},
+    {"conv", "Conv", "x weight bias", "strides pad_type pad dilations groups", map_conv},
+    {"conv_transpose", "ConvTranspose", "x weight bias",
+     "strides pad_type pad dilations groups output_shape", map_conv_transpose},
+    {"cast", "Cast", "x", "dtype", map_cast},
+    {"clip", "Clip", "x", "alpha beta", map_clip},
+    {"linear", "Gemm", "x weight bias", "", map_linear},
+    {"matmul", "MatMul", "x y", "transpose_x transpose_y", map_matmul},
+    {"layer_norm", "LayerNormalization", "x gamma beta", "axes epsilon", map_layer_norm},
+    {"avg_pool", "AveragePool", "x", "kernel_sizes strides pad_type pad", map_pool},
+    {"l2_pool", "LpPool", "x", "kernel_sizes strides pad_type pad", map_pool},
+    {"max_pool", "MaxPool", "x", "kernel_sizes strides pad_type pad", map_pool},
+    {0},
+};

@@ -247,7 +247,7 @@ static int keep_unknown(struct assay__mil_call *call)
     return code;
 }
 
-static int keep(struct assay__mil_call *call)
+static int keep_as_coreml(struct assay__mil_call *call)
 {
     int code = 0;
     if (!call->row) return keep_unknown(call);
@@ -267,7 +267,7 @@ int assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *sco
     if (code != ASSAY__MIL_KEEP) return code;
     if (!call.row || call.row->map || !call.row->onnx ||
         !attributes_known(&call, call.row->attributes))
-        return keep(&call);
+        return keep_as_coreml(&call);
     struct assay__node *node = assay__mil_emit(&call, call.row->onnx, "", call.row->inputs, NULL,
                                                &code);
     return node ? set_attributes(&call, node, call.row->attributes) : code;

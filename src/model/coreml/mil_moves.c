@@ -23,7 +23,7 @@ static const int64_t *result_dims(const struct assay__mil_call *call, int *rank)
 
 /* Resize(x, roi, scales, sizes): factors where MIL gives factors, else the stated size of the
  * result. */
-int assay__mil_resize(struct assay__mil_call *call)
+static int map_resize(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
     double height = 0, width = 0;
@@ -67,7 +67,7 @@ static int slice(struct assay__mil_call *call, const int64_t *starts, const int6
 }
 
 /* crop_height [a, b]: a rows off the top, b off the bottom. */
-int assay__mil_crop(struct assay__mil_call *call)
+static int map_crop(struct assay__mil_call *call)
 {
     const int64_t axes[2] = {-2, -1}, steps[2] = {1, 1};
     int64_t *height, *width;
@@ -81,7 +81,7 @@ int assay__mil_crop(struct assay__mil_call *call)
     return slice(call, starts, ends, axes, steps, 2);
 }
 
-int assay__mil_pixel_shuffle(struct assay__mil_call *call)
+static int map_pixel_shuffle(struct assay__mil_call *call)
 {
     int64_t factor;
     int code = 0;
@@ -100,7 +100,7 @@ static bool flag(const int64_t *flags, size_t count, size_t i)
     return i < count && flags[i];
 }
 
-int assay__mil_slice_index(struct assay__mil_call *call)
+static int map_slice_index(struct assay__mil_call *call)
 {
     enum { BEGIN, END, STRIDE, BEGIN_MASK, END_MASK, SQUEEZE, PARTS };
     static const char *const names[PARTS] = {"begin",      "end",      "stride",
@@ -127,7 +127,7 @@ int assay__mil_slice_index(struct assay__mil_call *call)
     return slice(call, starts, ends, axes, steps, rank);
 }
 
-int assay__mil_slice_size(struct assay__mil_call *call)
+static int map_slice_size(struct assay__mil_call *call)
 {
     int64_t *begin, *size, ends[ASSAY__ONNX_RANK], axes[ASSAY__ONNX_RANK], steps[ASSAY__ONNX_RANK];
     size_t begins, sizes;
@@ -147,7 +147,7 @@ int assay__mil_slice_size(struct assay__mil_call *call)
 }
 
 /* MIL: begin and end of each of the last axes; ONNX: the begins of all axes, then the ends. */
-int assay__mil_pad(struct assay__mil_call *call)
+static int map_pad(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
     int64_t *pad, pads[2 * ASSAY__ONNX_RANK] = {0};
@@ -175,7 +175,7 @@ int assay__mil_pad(struct assay__mil_call *call)
 
 /* --- splitting and joining -------------------------------------------------------------------- */
 
-int assay__mil_split(struct assay__mil_call *call)
+static int map_split(struct assay__mil_call *call)
 {
     int64_t axis, parts;
     int code = 0;
@@ -192,7 +192,7 @@ int assay__mil_split(struct assay__mil_call *call)
     return assay__mil_done(call, code);
 }
 
-int assay__mil_concat(struct assay__mil_call *call)
+static int map_concat(struct assay__mil_call *call)
 {
     int64_t axis, interleave;
     int code = 0;
@@ -207,7 +207,7 @@ int assay__mil_concat(struct assay__mil_call *call)
 
 /* --- look-ups --------------------------------------------------------------------------------- */
 
-int assay__mil_gather(struct assay__mil_call *call)
+static int map_gather(struct assay__mil_call *call)
 {
     int64_t axis, batch;
     int code = 0;
@@ -223,7 +223,7 @@ int assay__mil_gather(struct assay__mil_call *call)
                : code;
 }
 
-int assay__mil_scatter(struct assay__mil_call *call)
+static int map_scatter(struct assay__mil_call *call)
 {
     static const char *const modes[][2] = {
         {"update", "none"}, {"add", "add"}, {"mul", "mul"}, {"max", "max"}, {"min", "min"}};
@@ -244,7 +244,7 @@ int assay__mil_scatter(struct assay__mil_call *call)
     return assay__mil_done(call, code);
 }
 
-int assay__mil_topk(struct assay__mil_call *call)
+static int map_topk(struct assay__mil_call *call)
 {
     int64_t axis, ascending, sort, k;
     int code = 0;
@@ -266,7 +266,7 @@ int assay__mil_topk(struct assay__mil_call *call)
 
 /* Keeps `lower` sub-diagonals and `upper` super-diagonals, -1 all: a triangle when one of them is
  * all. */
-int assay__mil_band_part(struct assay__mil_call *call)
+static int map_band_part(struct assay__mil_call *call)
 {
     int64_t lower, upper;
     int code = 0;
@@ -283,7 +283,7 @@ int assay__mil_band_part(struct assay__mil_call *call)
                 : code;
 }
 
-int assay__mil_fill(struct assay__mil_call *call)
+static int map_fill(struct assay__mil_call *call)
 {
     const struct assay__mil_value *value = assay__mil_constant(call, "value");
     struct assay__model *model = call->coreml->model;
@@ -306,7 +306,7 @@ int assay__mil_fill(struct assay__mil_call *call)
 }
 
 /* OneHot(indices, depth, [off, on]). */
-int assay__mil_one_hot(struct assay__mil_call *call)
+static int map_one_hot(struct assay__mil_call *call)
 {
     int64_t axis, depth;
     double on, off;
@@ -329,3 +329,27 @@ int assay__mil_one_hot(struct assay__mil_call *call)
                ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
                : code;
 }
+
+const struct assay__mil_row assay__mil_rows_moves[] = {
+    {"crop", "Slice", "x", "crop_height crop_width", map_crop},
+    {"resize", "Resize", "x", "interpolation_mode sampling_mode", map_resize},
+    {"resize_bilinear", "Resize", "x", "sampling_mode", map_resize},
+    {"resize_nearest_neighbor", "Resize", "x", "", map_resize},
+    {"upsample_bilinear", "Resize", "x", "align_corners", map_resize},
+    {"upsample_nearest_neighbor", "Resize", "x", "", map_resize},
+    {"gather", "Gather", "x indices", "axis batch_dims", map_gather},
+    {"scatter_along_axis", "ScatterElements", "data indices updates", "axis mode", map_scatter},
+    {"scatter_nd", "ScatterND", "data indices updates", "mode", map_scatter},
+    {"band_part", "Trilu", "x", "lower upper", map_band_part},
+    {"concat", "Concat", "values*", "axis interleave", map_concat},
+    {"fill", "ConstantOfShape", "shape#", "value", map_fill},
+    {"one_hot", "OneHot", "indices one_hot_vector_size#", "axis on_value off_value", map_one_hot},
+    {"pad", "Pad", "x pad# constant_val", "mode", map_pad},
+    {"split", "Split", "x split_sizes#", "axis num_splits", map_split},
+    {"topk", "TopK", "x k#", "axis ascending sort", map_topk},
+    {"pixel_shuffle", "DepthToSpace", "x", "upscale_factor", map_pixel_shuffle},
+    {"slice_by_index", "Slice", "x begin# end#", "stride begin_mask end_mask squeeze_mask",
+     map_slice_index},
+    {"slice_by_size", "Slice", "x begin# size#", "", map_slice_size},
+    {0},
+};

@@ -1,22 +1,20 @@
 /* mil_table.c - MIL's operators and what they are in ONNX, by meaning: one row each, in the
  * families of MIL's own documentation (iOS 15 to iOS 18). mil.h explains the words of a row. An
  * operator that ONNX has none of exactly that meaning for has no ONNX name and is kept in the
- * domain "coreml"; adding one that is missing is adding a row. */
+ * domain "coreml"; adding one that is missing is adding a row. Operators that need a function have
+ * their row beside it (mil_layers.c, mil_moves.c, …). */
 #include "model/coreml/mil.h"
 
 #include <string.h>
 
-static const struct assay__mil_row rows[] = {
-    /* by family; ends with a NULL op */
+const struct assay__mil_row assay__mil_rows_plain[] = {
     /* activation */
     {"clamped_relu", NULL, "x", "alpha beta", NULL},
     {"elu", "Elu", "x", "alpha", NULL},
-    {"gelu", "Gelu", "x", "mode", assay__mil_gelu},
     {"leaky_relu", "LeakyRelu", "x", "alpha", NULL},
     {"linear_activation", NULL, "x", "alpha beta", NULL},
     {"prelu", "PRelu", "x alpha", "", NULL},
     {"relu", "Relu", "x", "", NULL},
-    {"relu6", "Clip", "x", "", assay__mil_relu6},
     {"scaled_tanh", NULL, "x", "alpha beta", NULL},
     {"sigmoid", "Sigmoid", "x", "", NULL},
     {"sigmoid_hard", "HardSigmoid", "x", "alpha beta", NULL},
@@ -28,8 +26,6 @@ static const struct assay__mil_row rows[] = {
     {"thresholded_relu", "ThresholdedRelu", "x", "alpha", NULL},
     {"classify", NULL, "probabilities", "", NULL},
     /* control flow */
-    {"cond", "If", "pred", "", assay__mil_cond},
-    {"while_loop", "Loop", "loop_vars*", "", assay__mil_while},
     {"select", "Where", "cond a b", "", NULL},
     {"make_list", NULL, "elem_shape*", "init_length dynamic_length dtype", NULL},
     {"list_length", NULL, "ls", "", NULL},
@@ -38,11 +34,8 @@ static const struct assay__mil_row rows[] = {
     {"list_gather", NULL, "ls indices", "", NULL},
     {"list_scatter", NULL, "ls indices value", "", NULL},
     /* convolution */
-    {"conv", "Conv", "x weight bias", "strides pad_type pad dilations groups", assay__mil_conv},
     {"conv_quantized", NULL, "x weight bias quant_scale quant_bias",
      "quantization_type nbits strides pad_type pad dilations groups", NULL},
-    {"conv_transpose", "ConvTranspose", "x weight bias",
-     "strides pad_type pad dilations groups output_shape", assay__mil_conv_transpose},
     /* elementwise, two inputs */
     {"add", "Add", "x y", "", NULL},
     {"equal", "Equal", "x y", "", NULL},
@@ -68,9 +61,7 @@ static const struct assay__mil_row rows[] = {
     {"asin", "Asin", "x", "", NULL},
     {"atan", "Atan", "x", "", NULL},
     {"atanh", "Atanh", "x", "", NULL},
-    {"cast", "Cast", "x", "dtype", assay__mil_cast},
     {"ceil", "Ceil", "x", "", NULL},
-    {"clip", "Clip", "x", "alpha beta", assay__mil_clip},
     {"cos", "Cos", "x", "", NULL},
     {"cosh", "Cosh", "x", "", NULL},
     {"erf", "Erf", "x", "", NULL},
@@ -92,29 +83,16 @@ static const struct assay__mil_row rows[] = {
     {"threshold", "Max", "x alpha", "", NULL}, /* max(x, alpha) */
     /* image resizing */
     {"affine", NULL, "x transform_matrix", "output_height output_width sampling_mode", NULL},
-    {"crop", "Slice", "x", "crop_height crop_width", assay__mil_crop},
     {"crop_resize", NULL, "x roi boxes box_indices", "target_height target_width sampling_mode",
      NULL},
     {"resample", "GridSample", "x coordinates", "align_corners", NULL},
-    {"resize", "Resize", "x", "interpolation_mode sampling_mode", assay__mil_resize},
-    {"resize_bilinear", "Resize", "x", "sampling_mode", assay__mil_resize},
-    {"resize_nearest_neighbor", "Resize", "x", "", assay__mil_resize},
-    {"upsample_bilinear", "Resize", "x", "align_corners", assay__mil_resize},
-    {"upsample_nearest_neighbor", "Resize", "x", "", assay__mil_resize},
     /* linear */
     {"einsum", "Einsum", "values*", "equation", NULL},
-    {"linear", "Gemm", "x weight bias", "", assay__mil_linear},
-    {"matmul", "MatMul", "x y", "transpose_x transpose_y", assay__mil_matmul},
     /* normalization: gamma and beta may be absent, where ONNX wants a scale */
     {"batch_norm", "BatchNormalization", "x gamma beta mean variance", "epsilon", NULL},
     {"instance_norm", "InstanceNormalization", "x gamma beta", "epsilon", NULL},
     {"l2_norm", NULL, "x", "epsilon", NULL},
-    {"layer_norm", "LayerNormalization", "x gamma beta", "axes epsilon", assay__mil_layer_norm},
     {"local_response_norm", "LRN", "x", "size alpha beta k>bias", NULL},
-    /* pooling */
-    {"avg_pool", "AveragePool", "x", "kernel_sizes strides pad_type pad", assay__mil_pool},
-    {"l2_pool", "LpPool", "x", "kernel_sizes strides pad_type pad", assay__mil_pool},
-    {"max_pool", "MaxPool", "x", "kernel_sizes strides pad_type pad", assay__mil_pool},
     /* random */
     {"random_bernoulli", NULL, "shape#", "prob seed", NULL},
     {"random_categorical", NULL, "x", "mode size seed", NULL},
@@ -143,48 +121,32 @@ static const struct assay__mil_row rows[] = {
     {"reduce_sum", "ReduceSum", "x axes#", "keep_dims>keepdims=0", NULL},
     {"reduce_sum_square", "ReduceSumSquare", "x axes#", "keep_dims>keepdims=0", NULL},
     /* scatter and gather */
-    {"gather", "Gather", "x indices", "axis batch_dims", assay__mil_gather},
     {"gather_along_axis", "GatherElements", "x indices", "axis=0", NULL},
     {"gather_nd", "GatherND", "x indices", "batch_dims=0", NULL},
     {"scatter", NULL, "data indices updates", "axis mode", NULL},
-    {"scatter_along_axis", "ScatterElements", "data indices updates", "axis mode",
-     assay__mil_scatter},
-    {"scatter_nd", "ScatterND", "data indices updates", "mode", assay__mil_scatter},
     /* tensor operation */
     {"argsort", NULL, "x", "axis ascending", NULL},
-    {"band_part", "Trilu", "x", "lower upper", assay__mil_band_part},
-    {"concat", "Concat", "values*", "axis interleave", assay__mil_concat},
     {"cumsum", "CumSum", "x axis#", "exclusive reverse", NULL},
-    {"fill", "ConstantOfShape", "shape#", "value", assay__mil_fill},
     {"fill_like", NULL, "ref_tensor", "value", NULL},
     {"flatten2d", "Flatten", "x", "axis=1", NULL},
     {"identity", "Identity", "x", "", NULL},
     {"non_maximum_suppression", NULL, "boxes scores",
      "iou_threshold score_threshold max_boxes per_class_suppression", NULL},
     {"non_zero", NULL, "x", "", NULL}, /* ONNX's result is the transpose of it */
-    {"one_hot", "OneHot", "indices one_hot_vector_size#", "axis on_value off_value",
-     assay__mil_one_hot},
-    {"pad", "Pad", "x pad# constant_val", "mode", assay__mil_pad},
     {"range_1d", "Range", "start end step", "", NULL},
     {"shape", "Shape", "x", "", NULL},
-    {"split", "Split", "x split_sizes#", "axis num_splits", assay__mil_split},
     {"stack", NULL, "values*", "axis", NULL},
     {"tile", "Tile", "x reps#", "", NULL},
-    {"topk", "TopK", "x k#", "axis ascending sort", assay__mil_topk},
     /* tensor transformation */
     {"batch_to_space", NULL, "x", "block_shape crops", NULL},
     {"depth_to_space", "DepthToSpace", "x", "block_size>blocksize", NULL},
     {"expand_dims", "Unsqueeze", "x axes#", "", NULL},
-    {"pixel_shuffle", "DepthToSpace", "x", "upscale_factor", assay__mil_pixel_shuffle},
     {"pixel_unshuffle", NULL, "x", "downscale_factor", NULL},
     {"reshape", "Reshape", "x shape#", "", NULL},
     {"reshape_like", NULL, "x ref_tensors*", "", NULL},
     {"reverse", NULL, "x", "axes", NULL},
     {"reverse_sequence", "ReverseSequence", "x lengths#", "batch_axis=0 seq_axis>time_axis=1",
      NULL},
-    {"slice_by_index", "Slice", "x begin# end#", "stride begin_mask end_mask squeeze_mask",
-     assay__mil_slice_index},
-    {"slice_by_size", "Slice", "x begin# size#", "", assay__mil_slice_size},
     {"slice_update", NULL, "x update begin# end#", "stride begin_mask end_mask squeeze_mask", NULL},
     {"sliding_windows", NULL, "x", "axis size stride", NULL},
     {"space_to_batch", NULL, "x", "block_shape paddings", NULL},
@@ -194,28 +156,21 @@ static const struct assay__mil_row rows[] = {
     /* quantization of activations */
     {"dequantize", "DequantizeLinear", "input scale zero_point", "axis", NULL},
     {"quantize", "QuantizeLinear", "input scale zero_point", "axis", NULL},
-    /* compressed weights: iOS 16 and iOS 18 forms */
-    {"constexpr_affine_dequantize", NULL, "quantized_data scale zero_point", "axis",
-     assay__mil_compressed},
-    {"constexpr_blockwise_shift_scale", NULL, "data scale offset", "", assay__mil_compressed},
-    {"constexpr_cast", NULL, "source_val", "output_dtype", assay__mil_compressed},
-    {"constexpr_lut_to_dense", NULL, "indices lut", "vector_axis", assay__mil_compressed},
-    {"constexpr_lut_to_sparse", NULL, "indices_mask indices_nonzero_data lut", "vector_axis",
-     assay__mil_compressed},
-    {"constexpr_sparse_blockwise_shift_scale", NULL, "data_mask nonzero_data scale offset", "",
-     assay__mil_compressed},
-    {"constexpr_sparse_to_dense", NULL, "nonzero_data mask", "", assay__mil_compressed},
     /* states and attention */
     {"coreml_update_state", NULL, "state value", "", NULL},
     {"read_state", NULL, "input", "", NULL},
     {"scaled_dot_product_attention", NULL, "query key value attn_mask", "", NULL},
     {"write_state", NULL, "input data", "", NULL},
-    {NULL, NULL, NULL, NULL, NULL},
+    {0},
 };
+
+#define TABLE(NAME) assay__mil_rows_##NAME,
+static const struct assay__mil_row *const tables[] = {ASSAY__MIL_TABLES(TABLE)};
 
 const struct assay__mil_row *assay__mil_row(const char *op)
 {
-    for (const struct assay__mil_row *row = rows; row->op; row++)
-        if (strcmp(row->op, op) == 0) return row;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        for (const struct assay__mil_row *row = tables[i]; row->op; row++)
+            if (strcmp(row->op, op) == 0) return row;
     return NULL;
 }

@@ -143,7 +143,7 @@ static int describe(struct assay__mil_call *call, size_t form, struct assay__sto
     return weight->scheme && weight->detail ? 0 : assay__onnx_no_memory(&call->coreml->reader);
 }
 
-int assay__mil_compressed(struct assay__mil_call *call)
+static int map_compressed(struct assay__mil_call *call)
 {
     struct assay__model *model = call->coreml->model;
     struct assay__stored_weight weight;
@@ -163,3 +163,18 @@ int assay__mil_compressed(struct assay__mil_call *call)
         assay__mil_find(call->scope, call->op->outputs[i].name)->stored = taken;
     return 0;
 }
+
+/* The forms of iOS 16 and of iOS 18. */
+const struct assay__mil_row assay__mil_rows_weights[] = {
+    {"constexpr_affine_dequantize", NULL, "quantized_data scale zero_point", "axis",
+     map_compressed},
+    {"constexpr_blockwise_shift_scale", NULL, "data scale offset", "", map_compressed},
+    {"constexpr_cast", NULL, "source_val", "output_dtype", map_compressed},
+    {"constexpr_lut_to_dense", NULL, "indices lut", "vector_axis", map_compressed},
+    {"constexpr_lut_to_sparse", NULL, "indices_mask indices_nonzero_data lut", "vector_axis",
+     map_compressed},
+    {"constexpr_sparse_blockwise_shift_scale", NULL, "data_mask nonzero_data scale offset", "",
+     map_compressed},
+    {"constexpr_sparse_to_dense", NULL, "nonzero_data mask", "", map_compressed},
+    {0},
+};

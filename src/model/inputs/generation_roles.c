@@ -1,4 +1,4 @@
-/* generation_roles.c - see generation.h. */
+/* generation_roles.c - finds the inputs and outputs of a language model by their names. */
 #include "model/inputs/generation_roles.h"
 
 #include <string.h>
@@ -164,11 +164,9 @@ static void forget_notes(struct assay__workload *workload, const char *symbol)
     size_t kept = 0;
     if (!symbol || !*symbol) return;
     for (size_t i = 0; i < workload->note_count; i++) {
-        const char *quoted = strchr(workload->notes[i], '\'');
-        size_t length = strlen(symbol);
-        bool about = strncmp(workload->notes[i], "symbolic dimension ", 19) == 0 && quoted &&
-                     strncmp(quoted + 1, symbol, length) == 0 && quoted[1 + length] == '\'';
-        if (!about) workload->notes[kept++] = workload->notes[i];
+        if (strcmp(workload->note_subjects[i].symbol, symbol) == 0) continue;
+        workload->note_subjects[kept] = workload->note_subjects[i];
+        workload->notes[kept++] = workload->notes[i];
     }
     workload->note_count = kept;
 }
@@ -177,19 +175,25 @@ static void forget_notes(struct assay__workload *workload, const char *symbol)
 static int add_note(struct assay__workload *workload, const struct assay_generation *generation,
                     const int64_t *ids_dims, struct assay_error *error)
 {
-    const char **notes = assay__arena_array(workload->arena, workload->note_count + 1,
-                                            sizeof *notes);
+    size_t room = workload->note_count + 1;
+    const char **notes = assay__arena_array(workload->arena, room, sizeof *notes);
+    struct assay__note_subject *subjects = assay__arena_array(workload->arena, room,
+                                                              sizeof *subjects);
     const char *text = assay__arena_printf(
         workload->arena,
         "one inference is a whole generation: a prompt of %lld, then %lld token%s, one run of the "
         "model each, in %lld sequence%s; the likeliest token is taken and nothing ends it early",
         (long long)ids_dims[1], (long long)generation->tokens, generation->tokens == 1 ? "" : "s",
         (long long)ids_dims[0], ids_dims[0] == 1 ? "" : "s");
-    if (!notes || !text) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!notes || !subjects || !text) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     notes[0] = text;
-    for (size_t i = 0; i < workload->note_count; i++)
+    subjects[0] = (struct assay__note_subject){"", "", 0};
+    for (size_t i = 0; i < workload->note_count; i++) {
         notes[i + 1] = workload->notes[i];
+        subjects[i + 1] = workload->note_subjects[i];
+    }
     workload->notes = notes;
+    workload->note_subjects = subjects;
     workload->note_count++;
     return 0;
 }

@@ -11,6 +11,7 @@
  *    (inputs_symbol.c). */
 #include "model/inputs/inputs.h"
 
+#include "base/no_memory.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "model/inputs/inputs_plan.h"
@@ -40,11 +41,6 @@ struct planner {
     struct assay__plan_symbols symbols;
     const char *batch_symbol, *sequence_symbol;
 };
-
-static int no_memory(const struct planner *planner)
-{
-    return assay_error_set(planner->error, ASSAY_ENOMEM, "out of memory");
-}
 
 static bool like_batch(const char *symbol)
 {
@@ -81,15 +77,16 @@ static const char *shape_text(const struct assay__value *value, char *out, size_
         else
             assay__buf_puts(&buf, *value->dims[i].symbol ? value->dims[i].symbol : "?");
     }
-    snprintf(out, size, "%s", value->rank == 0 ? "a scalar" : buf.data ? buf.data : "");
+    snprintf(out, size, "%s", value->rank == 0 ? "a scalar" : assay__buf_text(&buf));
     assay__buf_free(&buf);
     return out;
 }
 
-static int add_note(struct planner *planner, const char *note)
+static int add_note(struct planner *planner, const char *input, int axis, const char *note)
 {
     struct assay__workload *workload = planner->workload;
-    if (!note) return no_memory(planner);
+    if (!note) return assay__no_memory(planner->error);
+    workload->note_subjects[workload->note_count] = (struct assay__note_subject){"", input, axis};
     workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
     return 0;
 }
@@ -134,14 +131,14 @@ static int open_input(struct planner *planner, const struct assay__value *value)
                                        .why = ""};
     input->dims = assay__arena_array(arena, value->rank > 0 ? (size_t)value->rank : 0,
                                      sizeof(int64_t));
-    if (!plan->name || !input->dims) return no_memory(planner);
+    if (!plan->name || !input->dims) return assay__no_memory(planner->error);
     for (int i = 0; i < value->rank; i++) {
         input->dims[i] = value->dims[i].value;
         if (value->dims[i].value >= 0 || !*value->dims[i].symbol ||
             find_symbol(planner, value->dims[i].symbol))
             continue;
         if (assay__plan_add_symbol(&planner->symbols, value->dims[i].symbol))
-            return no_memory(planner);
+            return assay__no_memory(planner->error);
     }
     return 0;
 }
@@ -153,9 +150,10 @@ static int open_inputs(struct planner *planner)
     struct assay__map *initializers = assay__map_over(graph->names);
     struct assay__map *second = assay__inputs_batch_second(planner->model);
     size_t dims = 0, names = 0;
-    int code = initializers && second ? 0 : no_memory(planner);
+    int code = initializers && second ? 0 : assay__no_memory(planner->error);
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        if (assay__map_set(initializers, graph->initializers[i].name, i)) code = no_memory(planner);
+        if (assay__map_set(initializers, graph->initializers[i].name, i))
+            code = assay__no_memory(planner->error);
     for (size_t i = 0; i < graph->input_count; i++)
         for (int k = 0; k < graph->inputs[i].rank; k++, dims++)
             if (assay__symbol_is_expression(graph->inputs[i].dims[k].symbol))
@@ -166,13 +164,17 @@ static int open_inputs(struct planner *planner)
     planner->symbols.items = assay__arena_array(arena, dims + names,
                                                 sizeof *planner->symbols.items);
     workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
-    workload->notes = assay__arena_array(arena, 2 * dims + names + 4, sizeof *workload->notes);
-    if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes)
-        code = no_memory(planner);
+    size_t notes = 2 * dims + names + 4;
+    workload->notes = assay__arena_array(arena, notes, sizeof *workload->notes);
+    workload->note_subjects = assay__arena_array(arena, notes, sizeof *workload->note_subjects);
+    if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes ||
+        !workload->note_subjects)
+        code = assay__no_memory(planner->error);
     for (size_t i = 0; i < graph->input_count && !code; i++)
         if (assay__map_get(initializers, graph->inputs[i].name) == ASSAY__MAP_NONE)
             code = open_input(planner, &graph->inputs[i]);
-    if (!code && assay__plan_add_names(&planner->symbols, arena)) code = no_memory(planner);
+    if (!code && assay__plan_add_names(&planner->symbols, arena))
+        code = assay__no_memory(planner->error);
     for (size_t i = 0; i < workload->input_count && !code; i++)
         planner->inputs[i].batch_axis = assay__map_get(second, planner->inputs[i].value->name) !=
                                         ASSAY__MAP_NONE;
@@ -283,7 +285,7 @@ static void list_symbols(const struct planner *planner, char *out, size_t size)
         assay__buf_printf(&buf, "'%s'", name);
     }
     assay__buf_puts(&buf, planner->symbols.count ? ")" : " (all its dimensions are fixed)");
-    snprintf(out, size, "%s", buf.data ? buf.data : "");
+    snprintf(out, size, "%s", assay__buf_text(&buf));
     assay__buf_free(&buf);
 }
 
@@ -345,7 +347,7 @@ static int set_shape(struct planner *planner, struct open_input *input, int rank
     if (input->value->rank < 0) {
         input->rank = rank;
         input->dims = assay__arena_array(planner->workload->arena, (size_t)rank, sizeof *dims);
-        if (!input->dims) return no_memory(planner);
+        if (!input->dims) return assay__no_memory(planner->error);
     }
     if (input->rank != rank)
         return assay_error_set(planner->error, ASSAY_EINVAL,
@@ -414,7 +416,7 @@ static int apply_file(struct planner *planner, const char *option)
     plan->fill = ASSAY__FILL_FILE;
     plan->file = assay__arena_strdup(planner->workload->arena, absolute ? absolute : path);
     free(absolute);
-    return plan->file ? 0 : no_memory(planner);
+    return plan->file ? 0 : assay__no_memory(planner->error);
 }
 
 /* --- batch and sequence ----------------------------------------------------------------------- */
@@ -552,7 +554,7 @@ static int finish_input(struct planner *planner, size_t index)
             input->dims[i] = find_symbol(planner, value->dims[i].symbol)->value;
         } else if (input->dims[i] < 0) {
             input->dims[i] = 1;
-            int code = add_note(planner,
+            int code = add_note(planner, value->name, i,
                                 assay__arena_printf(planner->workload->arena,
                                                     "unnamed dimension %d of '%s' set to 1 "
                                                     "(--shape %s=… changes it)",
@@ -571,7 +573,7 @@ static int finish_input(struct planner *planner, size_t index)
     return 0;
 }
 
-static int finish(struct planner *planner)
+static int settle_plan(struct planner *planner)
 {
     struct assay__workload *workload = planner->workload;
     int code = assay__plan_settle(&planner->symbols, workload, planner->error);
@@ -580,11 +582,11 @@ static int finish(struct planner *planner)
     if (code) return code;
     workload->dims = assay__arena_array(workload->arena, planner->symbols.count,
                                         sizeof *workload->dims);
-    if (!workload->dims) return no_memory(planner);
+    if (!workload->dims) return assay__no_memory(planner->error);
     for (size_t i = 0; i < planner->symbols.count; i++) {
         const struct assay__plan_symbol *symbol = &planner->symbols.items[i];
         const char *name = assay__arena_strdup(workload->arena, symbol->name);
-        if (!name) return no_memory(planner);
+        if (!name) return assay__no_memory(planner->error);
         workload->dims[workload->dim_count++] = (struct assay__dim_value){name, symbol->value};
     }
     const struct assay__plan_symbol *sequence = planner->sequence_symbol
@@ -612,7 +614,7 @@ static int make_plan(struct planner *planner)
         code = apply_file(planner, options->files[i]);
     if (!code) code = apply_batch(planner);
     if (!code) code = apply_sequence(planner);
-    if (!code) code = finish(planner);
+    if (!code) code = settle_plan(planner);
     if (!code && !options->shapes_only)
         code = assay__inputs_values(planner->model, planner->workload, options->seed,
                                     planner->error);
@@ -628,7 +630,7 @@ int assay__workload_plan(const struct assay__model *model,
     struct assay__workload *workload = arena ? assay__arena_alloc(arena, sizeof *workload) : NULL;
     if (!workload) {
         assay__arena_free(arena);
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     }
     workload->arena = arena;
     workload->batch = workload->sequence = -1;

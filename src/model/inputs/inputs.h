@@ -43,6 +43,13 @@ struct assay__workload_options {
     bool shapes_only; /* nothing will be fed: no values are thought of */
 };
 
+/** The dimension that a note of a workload is about. */
+struct assay__note_subject {
+    const char *symbol; /* a symbolic one; "" none */
+    const char *input;  /* or the axis of an input, which has no name; "" none */
+    int axis;
+};
+
 struct assay__workload {
     struct assay__arena *arena;
     struct assay__input_plan *inputs; /* graph inputs that are not initializers, in order */
@@ -53,6 +60,7 @@ struct assay__workload {
     } * dims; /* symbolic dimensions and what they became */
     size_t dim_count;
     const char **notes; /* "symbolic dimension 'seq' set to 1 (--dim seq=N changes it)" */
+    struct assay__note_subject *note_subjects; /* what each is about */
     size_t note_count;
     uint64_t seed;    /* as asked for */
     int64_t batch;    /* -1 unknown: no batch axis found */

@@ -117,7 +117,7 @@ const char *assay__symbol_fix(struct assay__arena *arena, const char *text, cons
             assay__buf_add(&buf, at, length);
         at += length;
     }
-    const char *fixed = !found ? text : buf.failed ? NULL : assay__arena_strdup(arena, buf.data);
+    const char *fixed = !found ? text : assay__buf_keep(&buf, arena);
     assay__buf_free(&buf);
     return fixed;
 }
@@ -163,9 +163,10 @@ struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols,
 
 /* --- what is still open ----------------------------------------------------------------------- */
 
-static int add_note(struct assay__workload *workload, const char *note)
+static int add_note(struct assay__workload *workload, const char *symbol, const char *note)
 {
     if (!note) return ASSAY_ENOMEM;
+    workload->note_subjects[workload->note_count] = (struct assay__note_subject){symbol, "", 0};
     workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
     return 0;
 }
@@ -209,10 +210,11 @@ static int follow_one(struct lookup *lookup, struct assay__plan_symbol *symbol,
     if (lookup->open_count == 0 && symbol->value < 0) {
         symbol->value = made;
         *more = true;
-        return add_note(workload, assay__arena_printf(workload->arena,
-                                                      "symbolic dimension '%s' follows from "
-                                                      "others: %lld",
-                                                      symbol->name, (long long)made));
+        return add_note(workload, symbol->name,
+                        assay__arena_printf(workload->arena,
+                                            "symbolic dimension '%s' follows from "
+                                            "others: %lld",
+                                            symbol->name, (long long)made));
     }
     struct assay__plan_symbol *open = lookup->open;
     if (lookup->open_count != 1 || symbol->value < 0) return 0;
@@ -265,7 +267,7 @@ static int default_one(struct assay__plan_symbols *symbols, struct assay__plan_s
                                                  "symbolic dimension '%s' set to 1 (--dim %s=N "
                                                  "changes it)",
                                                  symbol->name, symbol->name);
-    return add_note(workload, note);
+    return add_note(workload, symbol->name, note);
 }
 
 int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__workload *workload,

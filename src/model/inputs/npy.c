@@ -17,7 +17,7 @@ struct header {
     bool fortran;
 };
 
-static int bad(struct assay_error *error, const char *why)
+static int bad_file(struct assay_error *error, const char *why)
 {
     return assay_error_set(error, ASSAY_EFORMAT, "not a usable .npy file: %s", why);
 }
@@ -96,14 +96,14 @@ static int read_descr(struct header *header, struct assay__npy *npy, struct assa
     const char *text;
     size_t length;
     if (!take_string(header, &text, &length))
-        return bad(error, "its type is a record or is malformed; save a plain array");
+        return bad_file(error, "its type is a record or is malformed; save a plain array");
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (strlen(types[i].descr) == length && memcmp(types[i].descr, text, length) == 0) {
             npy->dtype = types[i].dtype;
             header->has_descr = true;
             return 0;
         }
-    if (length && *text == '>') return bad(error, "it is big-endian; save it with a '<' type");
+    if (length && *text == '>') return bad_file(error, "it is big-endian; save it with a '<' type");
     return assay_error_set(error, ASSAY_EUNSUPPORTED,
                            "not a usable .npy file: the type '%.*s' is not a number type we read",
                            (int)(length < 20 ? length : 20), text);
@@ -111,14 +111,14 @@ static int read_descr(struct header *header, struct assay__npy *npy, struct assa
 
 static int read_shape(struct header *header, struct assay__npy *npy, struct assay_error *error)
 {
-    if (!take(header, '(')) return bad(error, "its shape is malformed");
+    if (!take(header, '(')) return bad_file(error, "its shape is malformed");
     npy->rank = 0;
     while (!take(header, ')')) {
-        if (npy->rank == ASSAY__NPY_RANK) return bad(error, "it has more than 32 dimensions");
+        if (npy->rank == ASSAY__NPY_RANK) return bad_file(error, "it has more than 32 dimensions");
         if (!take_number(header, &npy->dims[npy->rank++]))
-            return bad(error, "its shape is malformed");
+            return bad_file(error, "its shape is malformed");
         if (!take(header, ',')) {
-            if (!take(header, ')')) return bad(error, "its shape is malformed");
+            if (!take(header, ')')) return bad_file(error, "its shape is malformed");
             break;
         }
     }
@@ -128,13 +128,13 @@ static int read_shape(struct header *header, struct assay__npy *npy, struct assa
 
 static int read_dictionary(struct header *header, struct assay__npy *npy, struct assay_error *error)
 {
-    if (!take(header, '{')) return bad(error, "its header is malformed");
+    if (!take(header, '{')) return bad_file(error, "its header is malformed");
     while (!take(header, '}')) {
         const char *key;
         size_t length;
         int code = 0;
         if (!take_string(header, &key, &length) || !take(header, ':'))
-            return bad(error, "its header is malformed");
+            return bad_file(error, "its header is malformed");
         if (length == 5 && memcmp(key, "descr", 5) == 0) {
             code = read_descr(header, npy, error);
         } else if (length == 5 && memcmp(key, "shape", 5) == 0) {
@@ -143,18 +143,18 @@ static int read_dictionary(struct header *header, struct assay__npy *npy, struct
             header->has_order = true;
             header->fortran = take_word(header, "True");
             if (!header->fortran && !take_word(header, "False"))
-                return bad(error, "its order is malformed");
+                return bad_file(error, "its order is malformed");
         } else {
-            return bad(error, "its header has an unknown key");
+            return bad_file(error, "its header has an unknown key");
         }
         if (code) return code;
         if (!take(header, ',')) {
-            if (!take(header, '}')) return bad(error, "its header is malformed");
+            if (!take(header, '}')) return bad_file(error, "its header is malformed");
             break;
         }
     }
     if (!header->has_descr || !header->has_order || !header->has_shape)
-        return bad(error, "its header lacks the type, the order or the shape");
+        return bad_file(error, "its header lacks the type, the order or the shape");
     return 0;
 }
 
@@ -172,9 +172,9 @@ static int check_data(struct assay__npy *npy, size_t have, struct assay_error *e
     int64_t elements = 1;
     for (int i = 0; i < npy->rank; i++)
         if (assay__mul_i64_overflows(elements, npy->dims[i], &elements))
-            return bad(error, "its shape is impossibly large");
+            return bad_file(error, "its shape is impossibly large");
     size_t needed = assay__dtype_bytes(npy->dtype, elements);
-    if (needed == SIZE_MAX) return bad(error, "its shape is impossibly large");
+    if (needed == SIZE_MAX) return bad_file(error, "its shape is impossibly large");
     if (have != needed)
         return assay_error_set(
             error, ASSAY_EFORMAT,
@@ -189,20 +189,21 @@ int assay__npy_parse(const uint8_t *bytes, size_t size, struct assay__npy *npy,
 {
     *npy = (struct assay__npy){.rank = 0};
     if (size < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-        return bad(error, size < 10 ? "it is too short" : "it does not begin with the .npy mark");
+        return bad_file(error,
+                        size < 10 ? "it is too short" : "it does not begin with the .npy mark");
     int major = bytes[6];
-    if (major < 1 || major > 3) return bad(error, "its version is not 1, 2 or 3");
+    if (major < 1 || major > 3) return bad_file(error, "its version is not 1, 2 or 3");
     size_t start = major == 1 ? 10 : 12;
-    if (size < start) return bad(error, "it is too short");
+    if (size < start) return bad_file(error, "it is too short");
     size_t length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
     if (major > 1) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-    if (length > size - start) return bad(error, "it ends inside its header (cut off)");
+    if (length > size - start) return bad_file(error, "it ends inside its header (cut off)");
     struct header header = {.at = (const char *)bytes + start,
                             .end = (const char *)bytes + start + length};
     int code = read_dictionary(&header, npy, error);
     if (code) return code;
     if (header.fortran && order_matters(npy))
-        return bad(error, "it is in Fortran order; save numpy.ascontiguousarray(x)");
+        return bad_file(error, "it is in Fortran order; save numpy.ascontiguousarray(x)");
     npy->data = bytes + start + length;
     return check_data(npy, size - start - length, error);
 }

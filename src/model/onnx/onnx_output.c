@@ -1,7 +1,8 @@
-/* onnx_output.c - see onnx_output.h. Large pieces go out from where they lie, small ones are
- * gathered, generated weights are made block by block: memory stays at a megabyte whatever the
- * model's size. Offsets in the data file are multiples of a page, so that a reader can map each
- * tensor; the gaps are holes. Not synced to disk: the files are results that can be made again. */
+/* onnx_output.c - writes a model's pieces and its data file to the disk. Large pieces go out from
+ * where they lie, small ones are gathered, generated weights are made block by block: memory stays
+ * at a megabyte whatever the model's size. Offsets in the data file are multiples of a page, so
+ * that a reader can map each tensor; the gaps are holes. Not synced to disk: the files are results
+ * that can be made again. */
 #include "model/onnx/onnx_output.h"
 
 #include "model/weight_formula.h"

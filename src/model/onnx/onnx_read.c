@@ -11,6 +11,7 @@
 #include "model/onnx/onnx.h"
 
 #include "base/log.h"
+#include "model/model_format.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -342,3 +343,6 @@ int assay__model_read(const char *path, struct assay__model **out, struct assay_
         *out = model;
     return code;
 }
+
+const struct assay__model_format assay__model_format_onnx = {.endings = ".onnx .pb",
+                                                             .read = assay__model_read};

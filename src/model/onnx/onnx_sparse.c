@@ -52,8 +52,8 @@ static bool indices_fit(const struct sparse *sparse)
            indices->dims[1] == (int64_t)sparse->rank;
 }
 
-static int finish(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                  const struct sparse *sparse, struct assay__tensor *tensor)
+static int fill_tensor(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+                       const struct sparse *sparse, struct assay__tensor *tensor)
 {
     const char *name = sparse->values.name;
     tensor->name = name;
@@ -101,5 +101,5 @@ int assay__onnx_sparse(struct assay__onnx_reader *reader, const struct assay__wi
     if (status) return status;
     if (!sparse.has_values)
         return assay__onnx_fail(reader, message->start, "a sparse tensor has no values");
-    return finish(reader, message, &sparse, tensor);
+    return fill_tensor(reader, message, &sparse, tensor);
 }

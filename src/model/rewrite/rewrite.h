@@ -1,7 +1,7 @@
 /* rewrite.h - changes to a model, in place; each in its own file rewrite_<what>.c, each leaves a
  * valid model or fails with one line and may leave the model half changed (throw it away). Data
  * that is made lies in the model's arena. All of them drop value_info that is no longer true.
- * Adding one: a file, and a row in cmd_make.c's table of steps. */
+ * Adding one: a file, and a row in rewrites.h. */
 #ifndef ASSAY_MODEL_REWRITE_REWRITE_H
 #define ASSAY_MODEL_REWRITE_REWRITE_H
 
@@ -53,5 +53,30 @@ int assay__rewrite_repeat(struct assay__model *model, const char *node, int64_t 
  *  stay and the weights cannot be had. */
 int assay__rewrite_strip(struct assay__model *model, int64_t keep_small,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
+
+/* --- one way to call them all ----------------------------------------------------------------- */
+
+/** What is asked of a rewrite. */
+struct assay__rewrite_request {
+    const char *const *arguments; /* of its option, as text */
+    size_t argument_count;
+    int64_t batch; /* the batch to be fixed beside the dimensions; 0: none */
+    /* values that were seen to go beyond float16, and the largest number among them; NULL: none */
+    const struct assay__map *large;
+    double largest;
+};
+
+struct assay__rewriter {
+    const char *step; /* "fix": its name in the list of what was done */
+    /* (optional) Why its outputs cannot be compared with the original's. */
+    const char *no_drift;
+    /* (optional) What a drift measured on a CPU does not show. */
+    const char *drift_note;
+    bool needs_ranges; /* it wants to know which values go beyond float16 */
+    /** (optional) What is wrong with the arguments: ASSAY_EINVAL with a message. */
+    int (*check)(const char *const *arguments, size_t count, struct assay_error *error);
+    int (*apply)(struct assay__model *model, const struct assay__rewrite_request *request,
+                 struct assay__rewrite_notes *notes, struct assay_error *error);
+};
 
 #endif

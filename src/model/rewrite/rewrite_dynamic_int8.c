@@ -135,9 +135,9 @@ out:
 }
 
 /* Cast(y_i) * (s_x * s_W) [+ bias] with the node's output name at the end. */
-static int finish(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
-                  const char *integers, const char *x_scale, const char *w_scale, const char *bias,
-                  const char *output)
+static int rescale_result(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
+                          const char *integers, const char *x_scale, const char *w_scale,
+                          const char *bias, const char *output)
 {
     struct assay__model *model = rewrite->model;
     const char *cast = assay__namer_make(&rewrite->namer, output, "_float");
@@ -218,7 +218,7 @@ static int convert_product(struct dynamic_rewrite *rewrite, struct dynamic_scope
         if (!bias) return no_memory(rewrite);
     }
     *done = true;
-    return finish(rewrite, scope, name, x->scale, weight.scale, bias, output);
+    return rescale_result(rewrite, scope, name, x->scale, weight.scale, bias, output);
 }
 
 static int convert_conv(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
@@ -251,7 +251,7 @@ static int convert_conv(struct dynamic_rewrite *rewrite, struct dynamic_scope *s
         if (!bias) return no_memory(rewrite);
     }
     *done = true;
-    return finish(rewrite, scope, name, x->scale, weight.scale, bias, output);
+    return rescale_result(rewrite, scope, name, x->scale, weight.scale, bias, output);
 }
 
 /* --- graphs ----------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * inference finds for them (a shape that is not known is left open, a type that is not known is an
  * error). Bodies are kept whole: a cut inside one is not possible. */
 #include "model/rewrite/rewrite_graph.h"
+#include "model/rewrite/rewrites.h"
 
 #include "base/text.h"
 
@@ -243,3 +244,75 @@ int assay__rewrite_extract(struct assay__model *model, const char *const *from, 
     free(work.keep);
     return code;
 }
+
+/* --- the rewrite: FROM..TO -------------------------------------------------------------------- */
+
+/* "a,b" cut up in the arena. */
+static int cut_names(struct assay__arena *arena, const char *text, size_t length,
+                     const char ***names, size_t *count)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < length; i++)
+        most += text[i] == ',';
+    *count = 0;
+    *names = assay__arena_array(arena, most, sizeof **names);
+    if (!*names) return ASSAY_ENOMEM;
+    for (size_t at = 0; at < length;) {
+        size_t end = at;
+        while (end < length && text[end] != ',')
+            end++;
+        if (end > at && !((*names)[(*count)++] = assay__arena_strndup(arena, text + at, end - at)))
+            return ASSAY_ENOMEM;
+        at = end + 1;
+    }
+    return 0;
+}
+
+/* "a,b,a": a name that stands there twice, or NULL; its length. */
+static const char *named_twice(const char *text, size_t size, size_t *length)
+{
+    for (size_t at = 0; at < size; at += *length + 1) {
+        for (*length = 0; at + *length < size && text[at + *length] != ',';)
+            ++*length;
+        for (size_t before = 0, other; *length && before < at; before += other + 1) {
+            for (other = 0; text[before + other] != ',';)
+                other++;
+            if (other == *length && memcmp(text + before, text + at, other) == 0) return text + at;
+        }
+    }
+    return NULL;
+}
+
+static int check_extract(const char *const *arguments, size_t count, struct assay_error *error)
+{
+    const char *text = arguments[0], *dots = strstr(text, ".."), *twice;
+    size_t length = 0;
+    (void)count;
+    if (!dots)
+        return assay_error_set(error, ASSAY_EINVAL, "'%.100s' is not of the form FROM..TO", text);
+    twice = named_twice(text, (size_t)(dots - text), &length);
+    if (!twice) twice = named_twice(dots + 2, strlen(dots + 2), &length);
+    return twice ? assay_error_set(error, ASSAY_EINVAL, "'%.*s' is given twice", (int)length, twice)
+                 : 0;
+}
+
+static int apply_extract(struct assay__model *model, const struct assay__rewrite_request *request,
+                         struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    const char *text = request->arguments[0], *dots = strstr(text, "..");
+    const char **from = NULL, **to = NULL;
+    size_t from_count = 0, to_count = 0;
+    int code = check_extract(request->arguments, request->argument_count, error);
+    if (code) return code;
+    if (cut_names(model->arena, text, (size_t)(dots - text), &from, &from_count) ||
+        cut_names(model->arena, dots + 2, strlen(dots + 2), &to, &to_count))
+        return assay__rewrite_no_memory(error);
+    return assay__rewrite_extract(model, from, from_count, to, to_count, notes, error);
+}
+
+const struct assay__rewriter assay__rewriter_extract = {
+    .step = "extract",
+    .no_drift = "a part of a model has other inputs and outputs",
+    .check = check_extract,
+    .apply = apply_extract,
+};

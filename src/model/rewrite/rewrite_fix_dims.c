@@ -4,6 +4,7 @@
  * rewrite_batch.c. Outputs then get the shapes that follow. */
 #include "model/inputs/inputs.h"
 #include "model/rewrite/rewrite_fix.h"
+#include "model/rewrite/rewrites.h"
 #include "model/symbol/symbol.h"
 
 #include "base/text.h"
@@ -169,3 +170,32 @@ int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims,
     settle_outputs(model);
     return 0;
 }
+
+/* --- the rewrite ------------------------------------------------------------------------------ */
+
+/* NAME=N, every name once. */
+static int check_fix(const char *const *dims, size_t count, struct assay_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *equals = strchr(dims[i], '=');
+        if (!equals || equals == dims[i])
+            return assay_error_set(error, ASSAY_EINVAL, "'%.100s' is not of the form NAME=N",
+                                   dims[i]);
+        size_t length = (size_t)(equals - dims[i]);
+        for (size_t k = 0; k < i; k++)
+            if (strncmp(dims[k], dims[i], length + 1) == 0)
+                return assay_error_set(error, ASSAY_EINVAL, "'%.*s' is given twice", (int)length,
+                                       dims[i]);
+    }
+    return 0;
+}
+
+static int apply_fix(struct assay__model *model, const struct assay__rewrite_request *request,
+                     struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    return assay__rewrite_fix_dims(model, request->arguments, request->argument_count,
+                                   request->batch, notes, error);
+}
+
+const struct assay__rewriter assay__rewriter_fix_dims = {
+    .step = "fix", .check = check_fix, .apply = apply_fix};

@@ -25,6 +25,7 @@
  * When only one form of a value was needed it has the value's own name. */
 #include "model/rewrite/rewrite_half.h"
 #include "model/rewrite/rewrite_graph.h"
+#include "model/rewrite/rewrites.h"
 #include "model/tensor_data.h"
 
 #include "base/vec.h"
@@ -251,9 +252,9 @@ static bool masked(unsigned mask, size_t i)
 }
 
 /* May this node be calculated in float16? *large: it reads what is too large for it. */
-static int judge(struct half_rewrite *rewrite, struct half_scope *scope,
-                 const struct assay__node *node, const struct assay__half_row *row, bool *yes,
-                 bool *large)
+static int fits_half(struct half_rewrite *rewrite, struct half_scope *scope,
+                     const struct assay__node *node, const struct assay__half_row *row, bool *yes,
+                     bool *large)
 {
     bool some = false, unknown = false;
     *yes = *large = false;
@@ -463,7 +464,7 @@ static int take_node(struct half_rewrite *rewrite, struct half_scope *scope,
     if (assay__node_is(node, "Cast") && node->input_count == 1 && node->output_count == 1 &&
         take_cast(rewrite, scope, node, &code))
         return code;
-    code = judge(rewrite, scope, node, row, &yes, &large);
+    code = fits_half(rewrite, scope, node, row, &yes, &large);
     if (code) return code;
     if (yes && is_angle(scope, node)) {
         rewrite->angle_nodes++;
@@ -634,7 +635,7 @@ static int apply_renames(void *context, struct assay__graph *graph)
     return 0;
 }
 
-static void tell(const struct half_rewrite *rewrite, struct assay__rewrite_notes *notes)
+static void note_result(const struct half_rewrite *rewrite, struct assay__rewrite_notes *notes)
 {
     if (!rewrite->converted && !rewrite->seen_nodes) {
         assay__rewrite_note(notes,
@@ -696,10 +697,25 @@ int assay__rewrite_float16_within(struct assay__model *model, const struct assay
     if (!code) code = convert_graph(&rewrite, NULL, &model->graph, shapes);
     if (!code) assay__rewrite_each_graph(&model->graph, apply_renames, &rewrite);
     if (!code) assay__rewrite_drop_values(model);
-    if (!code) tell(&rewrite, notes);
+    if (!code) note_result(&rewrite, notes);
     assay__shapes_free(shapes);
     assay__namer_close(&rewrite.namer);
     assay__map_free(rewrite.renames);
     free(rewrite.originals);
     return code;
 }
+
+static int apply_float16(struct assay__model *model, const struct assay__rewrite_request *request,
+                         struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    return assay__rewrite_float16_within(model, request->large, request->largest, notes, error);
+}
+
+const struct assay__rewriter assay__rewriter_float16 = {
+    .step = "float16",
+    .drift_note = "the CPU engine calculates float16 in float32 inside and may drop the roundings "
+                  "between operators: this drift shows the rounding of weights and of what is "
+                  "stored, not of every operation",
+    .needs_ranges = true,
+    .apply = apply_float16,
+};

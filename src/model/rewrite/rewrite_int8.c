@@ -2,6 +2,7 @@
 #include "model/rewrite/rewrite_int8.h"
 
 #include "base/vec.h"
+#include "model/rewrite/rewrites.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,3 +81,15 @@ int assay__weights_sweep(struct assay__graph *graph, const struct assay__map *re
     assay__map_free(used);
     return code;
 }
+
+/* --- the rewrite: weights or dynamic ---------------------------------------------------------- */
+
+static int apply_int8(struct assay__model *model, const struct assay__rewrite_request *request,
+                      struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    bool weights = request->argument_count && strcmp(request->arguments[0], "weights") == 0;
+    return weights ? assay__rewrite_weights_int8(model, notes, error)
+                   : assay__rewrite_dynamic_int8(model, notes, error);
+}
+
+const struct assay__rewriter assay__rewriter_int8 = {.step = "int8", .apply = apply_int8};

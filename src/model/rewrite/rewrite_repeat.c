@@ -12,6 +12,7 @@
  * result then anyway. The two extra operators per copy are named NODE_guard…; what they cost can be
  * seen there. */
 #include "model/rewrite/rewrite_graph.h"
+#include "model/rewrite/rewrites.h"
 
 #include "base/text.h"
 
@@ -212,3 +213,38 @@ out:
     assay__shapes_free(work.shapes);
     return code;
 }
+
+/* --- the rewrite: NODE=N, at the last '=' (a node's name may hold one) ------------------------ */
+
+static const char *read_times(const char *text, int64_t *times)
+{
+    const char *equals = strrchr(text, '=');
+    return equals && equals != text && assay__text_int64(equals + 1, times) == 0 ? equals : NULL;
+}
+
+static int check_repeat(const char *const *arguments, size_t count, struct assay_error *error)
+{
+    int64_t times = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!read_times(arguments[i], &times))
+            return assay_error_set(error, ASSAY_EINVAL, "'%.100s' is not of the form NODE=N",
+                                   arguments[i]);
+    return 0;
+}
+
+static int apply_repeat(struct assay__model *model, const struct assay__rewrite_request *request,
+                        struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    int code = check_repeat(request->arguments, request->argument_count, error);
+    for (size_t i = 0; i < request->argument_count && !code; i++) {
+        int64_t times = 0;
+        const char *text = request->arguments[i], *equals = read_times(text, &times);
+        const char *name = assay__arena_strndup(model->arena, text, (size_t)(equals - text));
+        code = name ? assay__rewrite_repeat(model, name, times, notes, error)
+                    : assay__rewrite_no_memory(error);
+    }
+    return code;
+}
+
+const struct assay__rewriter assay__rewriter_repeat = {
+    .step = "repeat", .check = check_repeat, .apply = apply_repeat};

@@ -13,7 +13,9 @@
  * fan-in there: that of DequantizeLinear, and the factor that the sums of MatMulInteger and
  * ConvInteger are multiplied by. What cannot be stripped (sparse initializers, 4-bit types) is an
  * error, not a silent leak. */
+#include "base/text.h"
 #include "model/rewrite/rewrite_graph.h"
+#include "model/rewrite/rewrites.h"
 #include "model/tensor_data.h"
 
 #include <math.h>
@@ -349,3 +351,29 @@ int assay__rewrite_strip(struct assay__model *model, int64_t keep_small,
             work.stripped, (long long)work.elements, (long long)keep_small);
     return code;
 }
+
+/* --- the rewrite: KEEP elements stay ---------------------------------------------------------- */
+
+static int check_strip(const char *const *arguments, size_t count, struct assay_error *error)
+{
+    int64_t keep = 0;
+    if (count == 1 && assay__text_int64(arguments[0], &keep) == 0 && keep >= 0) return 0;
+    return assay_error_set(error, ASSAY_EINVAL, "'%.100s' is not a number of elements",
+                           count ? arguments[0] : "");
+}
+
+static int apply_strip(struct assay__model *model, const struct assay__rewrite_request *request,
+                       struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    int64_t keep = 0;
+    int code = check_strip(request->arguments, request->argument_count, error);
+    if (!code) assay__text_int64(request->arguments[0], &keep);
+    return code ? code : assay__rewrite_strip(model, keep, notes, error);
+}
+
+const struct assay__rewriter assay__rewriter_strip = {
+    .step = "strip",
+    .no_drift = "the weights were taken out",
+    .check = check_strip,
+    .apply = apply_strip,
+};

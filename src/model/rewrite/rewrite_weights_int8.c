@@ -125,7 +125,7 @@ static int replace_reads(struct replacing *work, const struct assay__node *node)
 
 /* Puts what dequantizes a weight before its first reader, not all of it before the rest: each dense
  * weight is then alive only while it is needed. */
-static int place(void *context, const char *name)
+static int emit_before_reader(void *context, const char *name)
 {
     struct replacing *work = context;
     size_t index = assay__map_get(work->replaced, name);
@@ -137,7 +137,7 @@ static int place(void *context, const char *name)
 }
 
 /* The weights go, and the nodes that make them again are put in. */
-static int settle(struct replacing *work)
+static int replace_weights(struct replacing *work)
 {
     struct assay__graph *graph = work->graph;
     size_t kept = 0;
@@ -153,13 +153,13 @@ static int settle(struct replacing *work)
         if (assay__node_is(node, "Constant") && node->output_count == 1 &&
             assay__map_get(work->replaced, node->outputs[0]) != ASSAY__MAP_NONE)
             continue;
-        int code = assay__rewrite_reads(node, place, work);
+        int code = assay__rewrite_reads(node, emit_before_reader, work);
         if (code) return code;
         if (!assay__graph_push_node(work->rewrite->model, &work->ordered, node))
             return assay__rewrite_no_memory(work->rewrite->error);
     }
     for (size_t i = 0; i < graph->output_count; i++) /* a weight that only the caller reads */
-        if (place(work, graph->outputs[i].name)) return ASSAY_ENOMEM;
+        if (emit_before_reader(work, graph->outputs[i].name)) return ASSAY_ENOMEM;
     graph->nodes = work->ordered.nodes;
     graph->node_count = work->ordered.node_count;
     graph->node_capacity = work->ordered.node_capacity;
@@ -175,7 +175,7 @@ static int convert_graph(void *context, struct assay__graph *graph)
     if (!work.replaced || code) code = assay__rewrite_no_memory(work.rewrite->error);
     for (size_t n = 0; n < graph->node_count && !code; n++)
         code = replace_reads(&work, &graph->nodes[n]);
-    if (!code && assay__map_count(work.replaced)) code = settle(&work);
+    if (!code && assay__map_count(work.replaced)) code = replace_weights(&work);
     assay__weights_close(&work.weights);
     assay__map_free(work.replaced);
     return code;

@@ -54,11 +54,23 @@ struct assay__shape_row {
     assay__shape_fn *infer;
 };
 
-extern const struct assay__shape_row assay__shape_rows_math[], assay__shape_rows_make[],
-    assay__shape_rows_move[], assay__shape_rows_index[], assay__shape_rows_nn[],
-    assay__shape_rows_window[], assay__shape_rows_attention[], assay__shape_rows_quant[],
-    assay__shape_rows_body[], assay__shape_rows_sequence[],
-    assay__shape_rows_misc[]; /* each ends with a NULL op */
+/* X(FAMILY): the rows at the end of shapes_FAMILY.c; each table ends with a NULL op. */
+#define ASSAY__SHAPE_FAMILIES(X) \
+    X(math)                      \
+    X(make)                      \
+    X(move)                      \
+    X(index)                     \
+    X(nn)                        \
+    X(window)                    \
+    X(attention)                 \
+    X(quant)                     \
+    X(body)                      \
+    X(sequence)                  \
+    X(misc)
+
+#define ASSAY__SHAPE_DECLARE(FAMILY) \
+    extern const struct assay__shape_row assay__shape_rows_##FAMILY[];
+ASSAY__SHAPE_FAMILIES(ASSAY__SHAPE_DECLARE)
 
 /** The row of a node's operator, or NULL. */
 const struct assay__shape_row *assay__shape_find_row(const struct assay__node *node);

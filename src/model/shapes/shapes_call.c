@@ -229,7 +229,7 @@ static void put_shape(struct assay__shape_state *state, struct assay__buf *buf,
     }
 }
 
-static const char *keep(struct assay__shape_state *state, struct assay__buf *buf)
+static const char *text_in_arena(struct assay__shape_state *state, struct assay__buf *buf)
 {
     const char *text = buf->failed || !buf->data ? NULL
                                                  : assay__arena_strdup(state->arena, buf->data);
@@ -238,8 +238,8 @@ static const char *keep(struct assay__shape_state *state, struct assay__buf *buf
 }
 
 /* The other side in words. */
-static const char *other_words(struct assay__shape_state *state, const struct assay__fact *other,
-                               const char *name)
+static const char *describe_other(struct assay__shape_state *state, const struct assay__fact *other,
+                                  const char *name)
 {
     struct assay__buf buf = {0};
     if (!other) {
@@ -253,7 +253,7 @@ static const char *other_words(struct assay__shape_state *state, const struct as
         put_shape(state, &buf, other, "×");
         if (other->entry.rank > 0) assay__buf_putc(&buf, ')');
     }
-    return keep(state, &buf);
+    return text_in_arena(state, &buf);
 }
 
 void assay__state_conflict(struct assay__shape_state *state, const struct assay__node *node,
@@ -265,7 +265,7 @@ void assay__state_conflict(struct assay__shape_state *state, const struct assay_
                                              .op = node->op,
                                              .producer = maker ? node_label(maker) : name,
                                              .producer_op = maker ? maker->op : ""};
-    conflict.other = other_words(state, other, conflict.producer);
+    conflict.other = describe_other(state, other, conflict.producer);
     conflict.message = assay__arena_strdup(state->arena, message);
     char *text = conflict.other && conflict.message
                      ? assay__arena_printf(state->arena, "%s\n%s\n%s", conflict.node,
@@ -304,7 +304,7 @@ const char *assay__shape_text(struct assay__shape_call *call, size_t i)
     assay__buf_putc(&buf, '[');
     put_shape(call->scope->state, &buf, fact, ", ");
     assay__buf_putc(&buf, ']');
-    const char *text = keep(call->scope->state, &buf);
+    const char *text = text_in_arena(call->scope->state, &buf);
     return text ? text : "?";
 }
 

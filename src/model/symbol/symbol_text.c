@@ -45,9 +45,7 @@ static char *term_text(struct assay__symbols *symbols, const struct assay__term 
         if (buf.length) assay__buf_putc(&buf, '*');
         put_atom(symbols, &buf, term->atoms[i]);
     }
-    char *text = buf.failed ? NULL : assay__arena_strdup(symbols->arena, buf.data);
-    assay__buf_free(&buf);
-    return text;
+    return assay__buf_keep(&buf, symbols->arena);
 }
 
 /* Added terms before subtracted ones, the constant last, else larger degrees first and then by
@@ -86,8 +84,7 @@ const char *assay__num_text(struct assay__symbols *symbols, int64_t num)
             assay__buf_putc(&buf, '-');
         assay__buf_puts(&buf, texts[order[i]]);
     }
-    const char *text = buf.failed ? NULL : assay__arena_strdup(symbols->arena, buf.data);
-    assay__buf_free(&buf);
+    const char *text = assay__buf_keep(&buf, symbols->arena);
     if (text) symbols->expressions[num - ASSAY__NUM_CODE].text = text;
     return text ? text : "";
 }

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/vec.h"
+#include "platform/platform.h"
 #include "probe/probe_open.h"
 
 #include <fcntl.h>
@@ -55,11 +56,9 @@ static void real_sleep(void *context, uint64_t duration_ns)
 static void open_wake(struct assay__sampler *sampler)
 {
     sampler->wake[0] = sampler->wake[1] = -1;
-    if (!sampler->real_time || pipe(sampler->wake) != 0) return;
-    for (int i = 0; i < 2; i++) {
-        fcntl(sampler->wake[i], F_SETFD, FD_CLOEXEC);
+    if (!sampler->real_time || assay__pipe(sampler->wake) != 0) return;
+    for (int i = 0; i < 2; i++)
         fcntl(sampler->wake[i], F_SETFL, O_NONBLOCK);
-    }
 }
 
 int assay__sampler_new(const struct assay__sampler_options *options,

@@ -123,7 +123,7 @@ static bool is_dear(const struct assay__sampler *sampler, const struct assay__sa
 
 /* Under the lock: every probe's own interval from what its reads cost, max(interval, cost /
  * share). */
-static void settle(struct assay__sampler *sampler)
+static void set_intervals(struct assay__sampler *sampler)
 {
     for (size_t i = 0; i < sampler->probe_count; i++) {
         struct assay__sampled_probe *probe = &sampler->probes[i];
@@ -164,7 +164,7 @@ static bool sweep(struct assay__sampler *sampler, unsigned generation, enum keep
         }
     uint64_t cpu_ns = cpu_of(sampler);
     pthread_mutex_lock(&sampler->lock);
-    settle(sampler);
+    set_intervals(sampler);
     sampler->cpu_ns += cpu_ns - *cpu_mark_ns;
     *cpu_mark_ns = cpu_ns;
     sampler->ticks++;
@@ -449,7 +449,7 @@ static void keep_calibrated(struct assay__sampler *sampler, double elapsed_s)
             assay__track_calibrated(&sampler->tracks[i],
                                     elapsed_s / (double)probe->calibration_reads);
     }
-    settle(sampler);
+    set_intervals(sampler);
     for (size_t i = 0; i < sampler->probe_count; i++)
         sampler->probes[i].due_ns = sampler->probes[i].calibration_reads = 0;
 }

@@ -179,28 +179,15 @@ void assay__print_ns(struct assay__buf *out, double time_ns)
     assay__buf_puts(out, text);
 }
 
-/* The index-th model beside the profile's own: the first trial of it; NULL past the last. */
-static const struct assay__trial *other_model(const struct assay_profile *profile, size_t index)
-{
-    for (size_t i = 0; i < profile->trial_count; i++) {
-        const char *name = assay__trial_option(&profile->trials[i], "model");
-        bool again = !*name;
-        for (size_t k = 0; k < i && !again; k++)
-            again = strcmp(assay__trial_option(&profile->trials[k], "model"), name) == 0;
-        if (!again && index-- == 0) return &profile->trials[i];
-    }
-    return NULL;
-}
-
 void assay__print_model_names(struct assay__buf *out, const struct assay_profile *profile)
 {
-    const char *own = profile->model.name;
+    const char *own = profile->models[0]->name;
     size_t more = 0;
-    while (other_model(profile, more))
+    while (assay__trial_of_model(profile, more + 1))
         more++;
     assay__buf_puts(out, own && *own ? own : "(unnamed model)");
     if (more == 1)
-        assay__buf_printf(out, " and %s", assay__trial_option(other_model(profile, 0), "model"));
+        assay__buf_printf(out, " and %s", profile->models[1]->name);
     else if (more)
         assay__buf_printf(out, " and %zu more models", more);
 }

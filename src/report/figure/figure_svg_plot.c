@@ -220,7 +220,8 @@ static void take_line(struct assay__svg *svg, const struct assay__figure_series 
     double before_x = NAN, before_y = NAN, x, y;
     for (size_t i = 0; i < s->count; i++) {
         if (!has_place(svg, s, i, &x, &y)) continue;
-        double steps = isfinite(before_x) ? ceil(hypot(x - before_x, y - before_y) / 10) : 0;
+        double across = x - before_x, down = y - before_y;
+        double steps = isfinite(before_x) ? ceil(sqrt(across * across + down * down) / 10) : 0;
         for (double k = 1; k < steps && svg->box_count < ASSAY__SVG_BOXES / 2; k++)
             svg->boxes[svg->box_count++] = (struct assay__svg_box){
                 before_x + (x - before_x) * k / steps - 2,

@@ -117,7 +117,9 @@ static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *r
     put_segment(svg, x1, y1, x2, y2, dash);
     roof_label(roof, &label);
     double angle = atan2(y2 - y1, x2 - x1) * 180 / 3.14159265358979323846;
-    double length = hypot(x2 - x1, y2 - y1), width = assay__svg_width(label.data ? label.data : "");
+    double across = x2 - x1, down = y2 - y1;
+    double length = sqrt(across * across + down * down),
+           width = assay__svg_width(label.data ? label.data : "");
     double tilt = angle * 3.14159265358979323846 / 180;
     double begin = 6 + NAME_TALL * fabs(tan(tilt)); /* else its head would lean out over the axis */
     double offset = y1 * cos(tilt) - x1 * sin(tilt); /* distance from the origin */

@@ -51,8 +51,8 @@ struct assay__figure assay__figure_begin(enum assay__figure_kind kind, const cha
 
 const char *assay__figure_label(const struct assay__trial *trial)
 {
-    const char *label = assay__trial_option(trial, "label");
-    return label[0] ? label : trial->device ? trial->device : "";
+    const char *label = trial->label;
+    return label[0] ? label : trial->target.device ? trial->target.device : "";
 }
 
 const char *assay__figure_title(struct assay__arena *arena, const struct assay_profile *profile,

@@ -22,9 +22,8 @@ static bool is_timed(const struct assay__layer *layer)
 static int no_layers(const struct assay__trial *trial, struct assay_error *error)
 {
     const char *reason = trial->layers.reason && trial->layers.reason[0] ? trial->layers.reason
-                         : *assay__trial_option(trial, "generate")
-                             ? "layers are not timed while it generates"
-                             : "no layers were timed; run with --layers";
+                         : trial->generation.tokens ? "layers are not timed while it generates"
+                                                    : "no layers were timed; run with --layers";
     if (trial->layers.count) reason = "no layer has a time";
     return assay_error_set(error, ASSAY_ENOTFOUND, "%s", reason);
 }

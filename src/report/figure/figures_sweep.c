@@ -64,8 +64,8 @@ static const char *rest_of(const struct assay__sweep *sweep, size_t i, size_t ax
     struct assay__buf text = {0};
     for (size_t a = 0; a < sweep->axes.count; a++)
         if (a != axis && sweep->points[i].values[a] && *sweep->points[i].values[a])
-            assay__buf_printf(&text, "%s%s=%s", text.length ? " " : "", sweep->axes.names[a],
-                              sweep->points[i].values[a]);
+            assay__buf_printf(&text, "%s%s=%s", text.length ? " " : "",
+                              assay__axis_name(sweep->axes.items[a]), sweep->points[i].values[a]);
     const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
     assay__buf_free(&text);
     return copy;
@@ -229,7 +229,7 @@ static int make(const struct assay__sweep *sweep, int quantity, struct assay__ar
     if (!known) return ASSAY_ENOTFOUND;
     *figure = assay__figure_begin(lines ? ASSAY__FIGURE_LINES : ASSAY__FIGURE_BARS, "sweep");
     figure->title = lines ? assay__arena_printf(arena, "%s against %s", quantities[quantity].title,
-                                                sweep->axes.names[axis])
+                                                assay__axis_name(sweep->axes.items[axis]))
                           : quantities[quantity].title;
     figure->y_title = quantities[quantity].y_title, figure->y_unit = quantities[quantity].unit;
     figure->y_zero = true;
@@ -239,7 +239,7 @@ static int make(const struct assay__sweep *sweep, int quantity, struct assay__ar
                                                  : assay__arena_printf(arena, "%s.", sweep->why);
     bool done = figure->title && figure->description;
     if (lines) {
-        figure->x_title = sweep->axes.names[axis], figure->x_unit = "count";
+        figure->x_title = assay__axis_name(sweep->axes.items[axis]), figure->x_unit = "count";
         done = done && fill_lines(sweep, axis, quantity, arena, figure) &&
                add_ticks(sweep, axis, arena, figure) && add_marks(sweep, axis, arena, figure);
     } else {
@@ -254,7 +254,7 @@ int assay__figure_sweep(struct assay__study *study, const struct assay__trial *t
 {
     const struct assay_profile *profile = study->profile;
     (void)trial;
-    if (strcmp(profile->command, "sweep") != 0)
+    if (profile->kind != ASSAY__PROFILE_SWEEP)
         return assay_error_set(error, ASSAY_ENOTFOUND,
                                "this profile is not of a sweep; 'assay sweep' makes one");
     const struct assay__sweep *sweep = assay__study_sweep(study);

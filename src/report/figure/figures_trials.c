@@ -71,7 +71,7 @@ static const char *describe(const struct trial_bars *b, const char *unit,
 static bool spread_of(const struct assay__trial *trial, double *low, double *high)
 {
     size_t count = 0;
-    double coverage, *medians = assay__trial_medians(trial, &count);
+    double coverage, *medians = assay__trial_costs(trial, "latency.p50", &count);
     if (!medians) return false;
     assay__stats_sort(medians, count);
     struct assay__interval interval = assay__stats_launch_interval(medians, count, &coverage);
@@ -138,7 +138,7 @@ int assay__figure_compare(struct assay__study *study, const struct assay__trial 
 {
     const struct assay_profile *profile = study->profile;
     (void)trial;
-    if (profile->trial_count < 2 || strcmp(profile->command, "sweep") == 0)
+    if (profile->trial_count < 2 || profile->kind == ASSAY__PROFILE_SWEEP)
         return assay_error_set(
             error, ASSAY_ENOTFOUND,
             "this profile compares nothing; 'assay compare' makes one that does");
@@ -177,7 +177,7 @@ static int make_devices(const struct assay_profile *profile, size_t which,
     for (size_t i = 0; i < profile->trial_count; i++) {
         b.names[i] = assay__figure_label(&profile->trials[i]);
         for (size_t s = 0; s < series; s++) {
-            b.values[s][i] = assay__trial_known(&profile->trials[i], metrics[which][s]);
+            b.values[s][i] = assay__trial_value(&profile->trials[i], metrics[which][s]);
             b.known += isfinite(b.values[s][i]);
         }
     }
@@ -244,7 +244,7 @@ static int mark_best(struct assay__study *study, const struct assay__comparison 
                      bool *best)
 {
     *best = false;
-    if (strcmp(study->profile->command, "sweep") != 0) return 0;
+    if (study->profile->kind != ASSAY__PROFILE_SWEEP) return 0;
     const struct assay__sweep *sweep = assay__study_sweep(study);
     for (size_t i = 0; i < all->count && sweep->best < sweep->count; i++) {
         if (all->rows[i].judged.trial != sweep->points[sweep->best].judged.trial) continue;
@@ -262,7 +262,7 @@ int assay__figure_pareto(struct assay__study *study, const struct assay__trial *
 {
     const struct assay_profile *profile = study->profile;
     (void)trial;
-    if (strcmp(profile->command, "tune") == 0)
+    if (profile->kind == ASSAY__PROFILE_TUNE)
         return part ? ASSAY_ENOTFOUND : assay__figure_tune_front(study, arena, figure, error);
     const struct assay__comparison *all = assay__study_comparison(study);
     if (study->failed) return assay__figure_no_memory(error);

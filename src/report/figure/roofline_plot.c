@@ -17,7 +17,7 @@
 #define ROOFS 8
 
 struct roof {
-    char label[48]; /* printable ASCII */
+    char name[48]; /* printable ASCII */
     double value;
 };
 
@@ -59,9 +59,9 @@ static void use(struct roof *roofs, size_t *count, const char *name, double valu
     if (!plausible(value) || *count == ROOFS) return;
     struct roof *roof = &roofs[(*count)++];
     roof->value = value;
-    for (; name && name[at] && at < sizeof roof->label - 1; at++)
-        roof->label[at] = name[at] >= ' ' && name[at] <= '~' ? name[at] : '?';
-    roof->label[at] = 0;
+    for (; name && name[at] && at < sizeof roof->name - 1; at++)
+        roof->name[at] = name[at] >= ' ' && name[at] <= '~' ? name[at] : '?';
+    roof->name[at] = 0;
 }
 
 static void choose(struct plot *p, const struct assay__figure *figure)
@@ -152,14 +152,14 @@ static void roof_name(char *out, size_t size, const struct roof *roof, const cha
 {
     char scaled[48];
     assay__text_scaled(scaled, sizeof scaled, roof->value, unit);
-    snprintf(out, size, "%s %s", roof->label, scaled);
+    snprintf(out, size, "%s %s", roof->name, scaled);
 }
 
 /* Above the line at its right end, else below it. */
 static void name_flat(struct plot *p, const struct roof *peak)
 {
     char name[96];
-    roof_name(name, sizeof name, peak, strcmp(peak->label, "int8") == 0 ? "OP/s" : "FLOP/s");
+    roof_name(name, sizeof name, peak, strcmp(peak->name, "int8") == 0 ? "OP/s" : "FLOP/s");
     int row = dot_row(p, peak->value) / 4, length = (int)strlen(name);
     for (int column = p->canvas.columns - length; column > 0; column--)
         if (put_name(p, name, row - 1, column, false) || put_name(p, name, row + 1, column, false))
@@ -211,7 +211,7 @@ static void name_slope(struct plot *p, const struct roof *level)
     char names[2][96];
     bool fastest = is_fastest(p, level);
     roof_name(names[0], sizeof names[0], level, "B/s");
-    snprintf(names[1], sizeof names[1], "%s", level->label);
+    snprintf(names[1], sizeof names[1], "%s", level->name);
     for (int turn = 0; turn < 5; turn++) /* the last: where there is hardly any room */
         for (int i = 0; i < ROWS; i++) {
             int row = i < ROWS / 2 ? ROWS / 2 + i : ROWS - 1 - i;

@@ -43,15 +43,15 @@ static void put_head(struct assay__json_writer *w, const struct assay__advice *a
     const struct assay__trial *trial = advice->trial;
     assay__json_put_text(w, "profile", profile->path);
     assay__json_put_object(w, "model");
-    assay__json_put_text(w, "name", profile->model.name);
-    assay__json_put_text(w, "path", profile->model.path);
-    assay__json_put_text(w, "fingerprint", profile->model.fingerprint);
+    assay__json_put_text(w, "name", profile->models[0]->name);
+    assay__json_put_text(w, "path", profile->models[0]->path);
+    assay__json_put_text(w, "fingerprint", profile->models[0]->fingerprint);
     assay__json_object_end(w);
     assay__json_put_object(w, "trial");
     assay__json_put_integer(w, "id", trial->id);
     assay__json_put_string(w, "state", assay__trial_state_name(trial->state));
-    assay__json_put_text(w, "engine", trial->engine);
-    assay__json_put_text(w, "device", trial->device);
+    assay__json_put_text(w, "engine", trial->target.engine);
+    assay__json_put_text(w, "device", trial->target.device);
     assay__json_put_number(w, "p50_us", advice->p50_ns / 1e3);
     assay__json_object_end(w);
 }

@@ -58,14 +58,14 @@ static void put_profiles(struct assay__json_writer *w, const struct assay__diff 
         assay__json_put_text(w, "created", side->profile->created);
         assay__json_put_text(w, "command_line", side->profile->command_line);
         assay__json_put_bool(w, "complete", side->profile->complete);
-        assay__json_put_text(w, "model", side->profile->model.name);
-        assay__json_put_text(w, "fingerprint", side->profile->model.fingerprint);
+        assay__json_put_text(w, "model", side->profile->models[0]->name);
+        assay__json_put_text(w, "fingerprint", side->profile->models[0]->fingerprint);
         if (side->trial)
             assay__json_put_integer(w, "trial", side->trial->id);
         else
             assay__json_put_null(w, "trial");
         assay__json_put_text(w, "trial_label", side->trial_label);
-        assay__json_put_text(w, "device", side->trial ? side->trial->device : "");
+        assay__json_put_text(w, "device", side->trial ? side->trial->target.device : "");
         assay__json_put_bool(w, "usable", side->usable);
         assay__json_put_text(w, "reason", side->reason);
         assay__json_object_end(w);

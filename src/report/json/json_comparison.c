@@ -20,8 +20,8 @@ static void put_drift(struct assay__json_writer *w, const struct assay__trial *t
     }
     assay__json_put_object(w, "drift");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        assay__json_put_number(w, names[i] + strlen("drift."), assay__trial_known(trial, names[i]));
-    assay__json_put_number(w, "outputs_nonfinite", assay__trial_known(trial, "outputs.nonfinite"));
+        assay__json_put_number(w, names[i] + strlen("drift."), assay__trial_value(trial, names[i]));
+    assay__json_put_number(w, "outputs_nonfinite", assay__trial_value(trial, "outputs.nonfinite"));
     const struct assay_metric *l2 = assay_metrics_get(trial->metrics, "drift.relative_l2");
     assay__json_put_text(w, "reason", l2 && l2->state == ASSAY_UNAVAILABLE ? l2->note : "");
     assay__json_object_end(w);
@@ -30,7 +30,7 @@ static void put_drift(struct assay__json_writer *w, const struct assay__trial *t
 /* All names: the text shows the first of them. */
 static void put_placement(struct assay__json_writer *w, const struct assay__comparison_row *row)
 {
-    const struct assay__fallback *f = &row->fallback;
+    const struct assay__placement_summary *f = &row->placement;
     if (!f->asked) {
         assay__json_put_null(w, "placement");
         return;
@@ -47,7 +47,7 @@ static void put_placement(struct assay__json_writer *w, const struct assay__comp
     assay__json_put_number(w, "crossing_time_s", f->crossing_time_s);
     assay__json_put_text(w, "crossing_time_reason", f->time_reason);
     assay__json_put_number(w, "flops_share", f->flops_share);
-    assay__json_put_bool(w, "nothing_on_device", assay__fallback_is_total(f));
+    assay__json_put_bool(w, "nothing_on_device", assay__placement_is_elsewhere(f));
     assay__json_put_text(w, "provider", f->provider);
     assay__json_put_array(w, "names");
     for (size_t i = 0; i < f->name_count; i++)
@@ -63,8 +63,10 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_object(w);
     assay__json_put_integer(w, "trial", profile->trials[row->judged.trial].id);
     assay__json_put_string(w, "label", row->judged.label);
-    assay__json_put_string(w, "device", profile->trials[row->judged.trial].device);
-    assay__json_put_text(w, "role", i == all->reference ? "reference" : row->judged.role);
+    assay__json_put_string(w, "device", profile->trials[row->judged.trial].target.device);
+    assay__json_put_text(
+        w, "role",
+        assay__role_name(i == all->reference ? ASSAY__ROLE_REFERENCE : row->judged.role));
     if (row->batch > 0)
         assay__json_put_integer(w, "batch", row->batch);
     else

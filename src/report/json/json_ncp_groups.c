@@ -57,7 +57,7 @@ void assay__json_ncp_groups(struct assay__json_writer *json, struct assay__study
                             const struct assay__trial *trial)
 {
     const struct assay__ncp_groups *g = assay__study_groups(study, trial);
-    const char *fault = study->profile->model.cell.fault;
+    const char *fault = study->profile->models[0]->cell.fault;
     if (fault && fault[0]) assay__json_put_string(json, "time_steps_fault", fault);
     if (!g) return;
     put_summary(json, g);

@@ -80,7 +80,7 @@ static void put_list(struct assay__json_writer *w, const char *key,
 void assay__json_requirements(struct assay__json_writer *w, struct assay__study *study,
                               const struct assay__trial *trial, bool want_review)
 {
-    if (!want_review && !assay__trial_option(trial, ASSAY__REQUIRE_OPTION)[0]) return;
+    if (!want_review && !trial->required) return;
     const struct assay__review *review = assay__study_review(study, trial);
     if (study->failed) return;
     if (review->required) put_judgement(w, review);

@@ -14,10 +14,10 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
     assay__json_put_string(w, "label", p->judged.label);
     assay__json_put_object(w, "values");
     for (size_t a = 0; a < sweep->axes.count; a++)
-        assay__json_put_text(w, sweep->axes.names[a], p->values[a]);
+        assay__json_put_text(w, assay__axis_name(sweep->axes.items[a]), p->values[a]);
     assay__json_object_end(w);
     assay__json_put_string(w, "device", p->device);
-    assay__json_put_text(w, "class", p->device_class);
+    assay__json_put_text(w, "class", assay__device_class_name(p->device_class));
     assay__json_put_bool(w, "software", p->software);
     assay__json_put_bool(w, "usable", p->judged.usable);
     assay__json_put_bool(w, "within_limits", p->within);
@@ -120,7 +120,7 @@ void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study)
     assay__json_put_object(w, "sweep");
     assay__json_put_array(w, "axes");
     for (size_t a = 0; a < sweep->axes.count; a++)
-        assay__json_string(w, sweep->axes.names[a]);
+        assay__json_string(w, assay__axis_name(sweep->axes.items[a]));
     assay__json_array_end(w);
     assay__json_put_array(w, "points");
     for (size_t i = 0; i < sweep->count; i++)

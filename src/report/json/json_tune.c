@@ -44,7 +44,7 @@ static void put_parts(struct assay__json_writer *w, const struct assay__tune_res
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         assay__json_object(w);
-        assay__json_put_string(w, "axis", part->axis);
+        assay__json_put_string(w, "axis", assay__axis_name(part->axis));
         assay__json_put_string(w, "from", part->from);
         assay__json_put_string(w, "to", part->to);
         assay__json_put_number(w, "factor", part->factor);
@@ -79,19 +79,18 @@ static void put_spent(struct assay__json_writer *w, const struct assay__tune_res
     assay__json_put_integer(w, "search_launches", (int64_t)result->search_launches);
     assay__json_put_integer(w, "final_launches", (int64_t)result->final_launches);
     assay__json_put_integer(w, "ablation_launches", (int64_t)result->ablation_launches);
-    assay__json_put_number(w, "budget_s", result->budget_s);
+    assay__json_put_number(w, "budget_s", result->plan->budget_s);
     assay__json_put_number(w, "elapsed_s", result->elapsed_s);
-    assay__json_put_number(w, "drift_limit", result->drift_limit);
+    assay__json_put_number(w, "drift_limit", result->plan->drift_limit);
 }
 
 void assay__json_tune(struct assay__json_writer *w, struct assay__study *study)
 {
-    static const char *const goals[] = {"throughput", "latency", "energy"};
     static const char *const languages[] = {"c", "python", "json"};
     const struct assay_profile *profile = study->profile;
     const struct assay__tune_result *result = assay__study_tune(study);
     assay__json_put_object(w, "tune");
-    assay__json_put_string(w, "goal", goals[result->goal]);
+    assay__json_put_string(w, "goal", assay__plan_goal_name(result->plan->goal));
     assay__json_put_text(w, "best",
                          result->best != SIZE_MAX ? result->rows[result->best].judged.label : "");
     assay__json_put_text(w, "start",

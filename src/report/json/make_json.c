@@ -52,7 +52,7 @@ static void json_drift(struct assay__json_writer *w, const struct assay__made *m
     assay__json_put_object(w, "drift");
     assay__json_put_string(w, "state", drift ? "measured" : "unavailable");
     assay__json_put_string(w, "reason", drift ? "" : made->drift_reason);
-    assay__json_put_string(w, "note", drift && made->float16 ? ASSAY__FLOAT16_NOTE : "");
+    assay__json_put_string(w, "note", drift && made->drift_note ? made->drift_note : "");
     assay__json_put_string(w, "engine", drift ? drift->engine : NULL);
     assay__json_put_string(w, "engine_version", drift ? drift->version : NULL);
     assay__json_put_string(w, "device", drift ? "cpu" : NULL);
@@ -110,10 +110,13 @@ void assay__zoo_json(struct assay__buf *out)
     assay__json_put_string(&w, "command", "make");
     assay__json_put_array(&w, "zoo");
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
+        struct assay__buf line = {0};
+        assay__zoo_params_line(&line, entry);
         assay__json_object(&w);
         assay__json_put_string(&w, "name", entry->name);
         assay__json_put_string(&w, "summary", entry->summary);
-        assay__json_put_string(&w, "parameters", entry->parameters);
+        assay__json_put_string(&w, "parameters", assay__buf_text(&line));
+        assay__buf_free(&line);
         assay__json_object_end(&w);
     }
     assay__json_array_end(&w);

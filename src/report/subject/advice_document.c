@@ -22,10 +22,11 @@ static void add_head(struct assay__doc *doc, const struct assay__advice *advice)
     const struct assay_profile *profile = advice->profile;
     const struct assay__trial *trial = advice->trial;
     struct assay__buf target = {0};
-    assay__buf_printf(&target, "%s on %s", or_empty(trial->engine), or_empty(trial->device));
+    assay__buf_printf(&target, "%s on %s", or_empty(trial->target.engine),
+                      or_empty(trial->target.device));
     if (profile->trial_count > 1 && !advice->verification)
         assay__buf_printf(&target, ", trial %d", trial->id);
-    doc->title = or_empty(profile->model.name);
+    doc->title = or_empty(profile->models[0]->name);
     doc->kicker = "assay advise";
     doc->subtitle = doc->version = assay__doc_take(doc, &target);
     doc->marks = advice->found > 0;
@@ -213,7 +214,7 @@ static void add_notes(struct assay__doc *doc, const struct assay__advice *advice
                                                           "energy.inference.gross");
     assay__doc_section(doc, &(struct assay__heading){
                                 .id = "notes", .title = "Notes", .views = ASSAY__VIEW_OVERVIEW});
-    if (!isfinite(assay__advice_metric(advice, "energy.inference.gross")))
+    if (!isfinite(assay__trial_value(advice->trial, "energy.inference.gross")))
         assay__doc_point(doc, "Energy savings are unavailable: %s.",
                          energy && *or_empty(energy->note) ? energy->note
                                                            : "the profile holds no power");

@@ -17,11 +17,10 @@ static bool same_alert(const struct assay_profile *profile, const struct assay__
 
 bool assay__trial_stands(const struct assay_profile *profile, const struct assay__trial *trial)
 {
-    bool tested = strcmp(profile->command, "compare") == 0 ||
-                  strcmp(assay__trial_option(trial, "role"), ASSAY__SWEEP_CONFIRM) == 0;
-    size_t least = tested                                   ? ASSAY__COMPARISON_LAUNCHES
-                   : strcmp(profile->command, "sweep") == 0 ? ASSAY__SWEEP_LAUNCHES
-                                                            : 0;
+    bool tested = profile->kind == ASSAY__PROFILE_COMPARE || trial->role == ASSAY__ROLE_CONFIRM;
+    size_t least = tested                                  ? ASSAY__COMPARISON_LAUNCHES
+                   : profile->kind == ASSAY__PROFILE_SWEEP ? ASSAY__SWEEP_LAUNCHES
+                                                           : 0;
     return least && trial->state == ASSAY__TRIAL_FAILED && assay__trial_went_on(trial, least);
 }
 

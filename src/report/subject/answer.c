@@ -5,6 +5,7 @@
 #include "report/doc/datum.h"
 #include "report/subject/layer_list.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static void answer_layers(struct assay__buf *out, const struct assay__trial *tri
 static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    const char *asked = assay__trial_option(trial, "layers"), *note = NULL, *reason = "";
+    const char *note = NULL, *reason = "";
     bool enqueued = false, differ = false;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
@@ -155,7 +156,7 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
         differ |= note && strcmp(note, l->note) != 0;
         if (!note) note = l->note;
     }
-    bool timed = (layers->method && *layers->method) || (*asked && strcmp(asked, "off") != 0);
+    bool timed = (layers->method && *layers->method) || trial->protocol.layers != ASSAY_LAYERS_OFF;
     bool said = layers->reason && *layers->reason;
     if (enqueued)
         reason = "the engine tells only how long the host took to enqueue each layer";
@@ -179,10 +180,11 @@ static void answer_generation(struct assay__buf *out, const struct assay__trial 
 {
     const struct assay_metric *first = assay__trial_metric(trial, "llm.ttft"),
                               *next = assay__trial_metric(trial, "llm.itl");
-    const char *made = assay__trial_option(trial, "generate");
+    const struct assay__generation_info *made = &trial->generation;
     assay__buf_printf(out,
-                      "One inference is a generation (a prompt of %s, then %s token%s) and takes ",
-                      assay__trial_option(trial, "prompt"), made, strcmp(made, "1") ? "s" : "");
+                      "One inference is a generation (a prompt of %" PRId64 ", then %" PRId64
+                      " token%s) and takes ",
+                      made->prompt, made->tokens, made->tokens == 1 ? "" : "s");
     assay__print_ns(out, p50_ns);
     if (first) {
         assay__buf_puts(out, ": the first token after ");
@@ -206,7 +208,7 @@ void assay__answer(struct assay__buf *out, const struct assay__trial *trial)
         assay__buf_puts(out, "The latency is not known, so where the time goes cannot be said.");
     } else if (any) {
         answer_layers(out, trial, p50->value * 1e9);
-    } else if (*assay__trial_option(trial, "generate")) {
+    } else if (trial->generation.tokens) {
         answer_generation(out, trial, p50->value * 1e9);
     } else {
         assay__buf_puts(out, "One inference takes ");

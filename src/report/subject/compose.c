@@ -33,20 +33,22 @@ static const struct assay__column *known_table(const char *name, size_t *count)
 
 /* What the command was for: the other subjects are details, of which the terminal shows few. */
 static const struct {
-    const char *command, *subjects[6];
+    enum assay__profile_kind kind;
+    const char *subjects[6];
 } focus[] = {
-    {"compare", {"summary", "findings", "comparison", "environment"}},
-    {"sweep", {"summary", "findings", "sweep", "environment"}},
-    {"tune", {"summary", "findings", "tune", "environment"}},
-    {"power", {"summary", "power", "stability", "unavailable", "environment"}},
-    {"memory", {"summary", "memory", "allocations", "stability", "unavailable", "environment"}},
-    {"counters", {"summary", "counters", "stability", "unavailable", "environment"}},
+    {ASSAY__PROFILE_COMPARE, {"summary", "findings", "comparison", "environment"}},
+    {ASSAY__PROFILE_SWEEP, {"summary", "findings", "sweep", "environment"}},
+    {ASSAY__PROFILE_TUNE, {"summary", "findings", "tune", "environment"}},
+    {ASSAY__PROFILE_POWER, {"summary", "power", "stability", "unavailable", "environment"}},
+    {ASSAY__PROFILE_MEMORY,
+     {"summary", "memory", "allocations", "stability", "unavailable", "environment"}},
+    {ASSAY__PROFILE_COUNTERS, {"summary", "counters", "stability", "unavailable", "environment"}},
 };
 
 static bool is_detail(const struct assay_profile *profile, const char *id)
 {
     for (size_t i = 0; i < sizeof focus / sizeof focus[0]; i++) {
-        if (strcmp(profile->command, focus[i].command) != 0) continue;
+        if (profile->kind != focus[i].kind) continue;
         for (size_t k = 0; k < 6 && focus[i].subjects[k]; k++)
             if (strcmp(focus[i].subjects[k], id) == 0) return false;
         return true;
@@ -56,8 +58,8 @@ static bool is_detail(const struct assay_profile *profile, const char *id)
 
 static const char *title_of(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    const char *label = assay__trial_option(trial, "label");
-    return assay__doc_printf(doc, "Trial %d: %s", trial->id, *label ? label : trial->device);
+    return assay__doc_printf(doc, "Trial %d: %s", trial->id,
+                             *trial->label ? trial->label : trial->target.device);
 }
 
 static void add_other_trial(struct assay__doc *doc, struct assay__study *study,
@@ -111,10 +113,10 @@ static const char *subtitle(struct assay__doc *doc, const struct assay_profile *
     struct assay__buf out = {0};
     char batch[32];
     if (trial) {
-        add_item(&out, "", trial->device);
-        add_item(&out, "", trial->engine);
-        if (trial->engine_version && *trial->engine_version)
-            assay__buf_printf(&out, " %s", trial->engine_version);
+        add_item(&out, "", trial->target.device);
+        add_item(&out, "", trial->target.engine);
+        if (trial->target.engine_version && *trial->target.engine_version)
+            assay__buf_printf(&out, " %s", trial->target.engine_version);
         add_item(&out, "threads ", assay__trial_option(trial, "threads"));
         snprintf(batch, sizeof batch, "%lld", (long long)trial->batch);
         if (trial->batch >= 0) add_item(&out, "batch ", batch);
@@ -132,7 +134,8 @@ static void add_head(struct assay__doc *doc, struct assay__study *study,
     const struct assay_profile *profile = study->profile;
     struct assay__buf names = {0};
     assay__print_model_names(&names, profile);
-    if (profile->trial_count == 1 && trial) assay__buf_printf(&names, " on %s", trial->device);
+    if (profile->trial_count == 1 && trial)
+        assay__buf_printf(&names, " on %s", trial->target.device);
     doc->title = assay__doc_take(doc, &names);
     doc->kicker = assay__doc_printf(doc, "assay %s", profile->command);
     doc->subtitle = subtitle(doc, profile, trial);
@@ -143,7 +146,7 @@ static void add_head(struct assay__doc *doc, struct assay__study *study,
                                     profile->assay_version);
     doc->trial = trial ? trial->id : 0;
     doc->marks = trial != NULL;
-    doc->table = strcmp(profile->command, "compare") == 0 ? "comparison" : "metrics";
+    doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
     doc->known_table = known_table;
 }
 

@@ -20,8 +20,8 @@ struct view {
 /* --- columns: as many as there are runs ---------------------------------------------------------
  */
 
-/* A name, a value of each run, then (of layers) the change, the ratio and the verdict of each but the
- * base, then `last`. */
+/* A name, a value of each run, then (of layers) the change, the ratio and the verdict of each but
+ * the base, then `last`. */
 static struct assay__column *make_columns(struct view *v, const char *key, const char *unit,
                                           const char *last, size_t *count)
 {
@@ -46,9 +46,13 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
     for (size_t s = 1; s < sides; s++) {
         const char *of = sides == 2 ? "" : assay__doc_printf(v->doc, " %zu", s + 1);
         if (last)
-            columns[at++] = (struct assay__column){
-                assay__doc_printf(v->doc, "change_%zu", s + 1),
-                assay__doc_printf(v->doc, "change%s", of), unit, 0, 0, 0, 0};
+            columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "change_%zu", s + 1),
+                                                   assay__doc_printf(v->doc, "change%s", of),
+                                                   unit,
+                                                   0,
+                                                   0,
+                                                   0,
+                                                   0};
         columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "ratio_%zu", s + 1),
                                                assay__doc_printf(v->doc, "ratio%s", of),
                                                ASSAY__UNIT_TIMES,
@@ -132,11 +136,11 @@ static void add_runs(struct view *v)
         assay__table_row(t, 0, NULL);
         assay__table_text(t, assay__doc_printf(v->doc, "%s%s%s", side->name,
                                                *side->trial_label ? ", " : "", side->trial_label));
-        assay__table_text(t, side->profile->model.name);
-        assay__table_text(t, trial ? trial->device : NULL);
-        assay__table_text(
-            t, trial ? assay__doc_printf(v->doc, "%s %s", trial->engine, trial->engine_version)
-                     : NULL);
+        assay__table_text(t, side->profile->models[0]->name);
+        assay__table_text(t, trial ? trial->target.device : NULL);
+        assay__table_text(t, trial ? assay__doc_printf(v->doc, "%s %s", trial->target.engine,
+                                                       trial->target.engine_version)
+                                   : NULL);
         assay__table_number(t, trial ? (double)trial->launch_count : (double)NAN, ASSAY_MEASURED);
         assay__table_text(t, side->profile->created);
         assay__table_text(t, side->profile->command_line);
@@ -219,9 +223,9 @@ static void add_latency_bars(struct view *v)
         const struct assay__diff_side *side = &v->diff->sides[s];
         names[s] = side->name;
         const struct assay__trial *t = side->trial;
-        ((double *)f->series[0].y)[s] = t ? assay__trial_known(t, "latency.p50") : (double)NAN;
-        low[s] = t ? assay__trial_known(t, "latency.between_low") : (double)NAN;
-        high[s] = t ? assay__trial_known(t, "latency.between_high") : (double)NAN;
+        ((double *)f->series[0].y)[s] = t ? assay__trial_value(t, "latency.p50") : (double)NAN;
+        low[s] = t ? assay__trial_value(t, "latency.between_low") : (double)NAN;
+        high[s] = t ? assay__trial_value(t, "latency.between_high") : (double)NAN;
     }
     f->series[0].low = low;
     f->series[0].high = high;
@@ -400,7 +404,8 @@ static void add_layer_rows(struct view *v, bool shown, const struct assay__colum
                                                        .more = "layers that changed"},
                                 columns, count);
     for (size_t i = 0; i < diff->layer_count; i++)
-        if (is_shown(&diff->layers[diff->layer_order[i]]) == shown) put_layer(v, diff->layer_order[i]);
+        if (is_shown(&diff->layers[diff->layer_order[i]]) == shown)
+            put_layer(v, diff->layer_order[i]);
     if (!shown) assay__doc_end(v->doc);
 }
 
@@ -484,7 +489,7 @@ int assay__diff_document(const struct assay__diff *diff, struct assay__doc **mad
     int code = assay__doc_new(made);
     if (code) return code;
     struct view v = {*made, diff, NULL};
-    const char *model = diff->sides[0].profile->model.name;
+    const char *model = diff->sides[0].profile->models[0]->name;
     struct assay__buf names = {0};
     for (size_t s = 0; s < diff->count; s++)
         assay__buf_printf(&names, "%s%s", s ? " · " : "", diff->sides[s].name);

@@ -152,8 +152,8 @@ static void add_drift(struct assay__doc *doc, const struct assay__made *made)
         assay__doc_item(doc, NULL, assay__datum_unknown(made->drift_reason));
     }
     add_outputs(doc, drift);
-    if (drift && made->float16)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Note: " ASSAY__FLOAT16_NOTE);
+    if (drift && made->drift_note)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Note: %s.", made->drift_note);
     assay__doc_end(doc);
 }
 

@@ -17,7 +17,7 @@ const struct assay__column *assay__point_columns(struct assay__doc *doc,
     }
     memcpy(made, columns, head * sizeof *made);
     for (size_t a = 0; a < shown; a++)
-        made[head + a] = (struct assay__column){.title = axes->names[a],
+        made[head + a] = (struct assay__column){.title = assay__axis_name(axes->items[a]),
                                                 .flags = ASSAY__COLUMN_NAME};
     memcpy(&made[head + shown], &columns[head], (*count - head) * sizeof *made);
     if (!shown) made[label].title = "settings";

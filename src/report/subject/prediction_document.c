@@ -19,13 +19,12 @@ static double latency_s(const struct assay__trial *trial)
 }
 
 /* The fastest; an estimate whose error is known goes before one whose error is not. */
-static size_t best_of(const struct assay_profile *profile, const struct assay__trust *trusts)
+static size_t best_of(const struct assay_profile *profile, const struct assay__fit *fits)
 {
     size_t best = 0;
     for (size_t i = 1; i < profile->trial_count; i++) {
         double a = latency_s(&profile->trials[best]), b = latency_s(&profile->trials[i]);
-        bool known = isfinite(trusts[i].fit.out.median),
-             was = isfinite(trusts[best].fit.out.median);
+        bool known = isfinite(fits[i].out.median), was = isfinite(fits[best].out.median);
         if (isfinite(b) && (!isfinite(a) || (known && !was) || (known == was && b < a))) best = i;
     }
     return best;
@@ -65,7 +64,7 @@ static void put_error(struct assay__table *t, const struct assay__fit *fit, doub
 }
 
 static void add_units(struct assay__doc *doc, const struct assay_profile *profile,
-                      const struct assay__trust *trusts, size_t best)
+                      const struct assay__fit *fits, size_t best)
 {
     bool one = profile->trial_count == 1 && profile->trials[0].state == ASSAY__TRIAL_OK;
     assay__doc_section(
@@ -75,11 +74,11 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
         unit_columns, sizeof unit_columns / sizeof unit_columns[0]);
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
-        const struct assay__fit *fit = &trusts[i].fit;
+        const struct assay__fit *fit = &fits[i];
         bool ok = trial->state == ASSAY__TRIAL_OK;
         assay__table_row(t, ok && i == best ? ASSAY__ROW_BEST : 0, NULL);
         assay__table_text(t, assay__trial_option(trial, "unit"));
-        assay__table_text(t, assay__trial_option(trial, "precision"));
+        assay__table_text(t, trial->target.precision);
         put_metric(t, trial, "latency.p50");
         if (ok) {
             put_error(t, fit, fit->out.median);
@@ -145,7 +144,7 @@ static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
 }
 
 static void add_estimate(struct assay__doc *doc, const struct assay__trial *trial,
-                         const struct assay__trust *trust)
+                         const struct assay__fit *fit)
 {
     static const struct estimate_item throughput[] = {{"throughput.inferences", NULL},
                                                       {"throughput.images", "images"},
@@ -160,13 +159,15 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
                                                  {"energy.inference.gross",
                                                   "per inference, not validated"}};
     char label[64];
-    assay__fit_label(&trust->fit, label, sizeof label);
-    assay__doc_section(doc, &(struct assay__heading){
-                                .id = "estimate", .title = "Estimate", .remark = trial->device});
+    assay__fit_label(fit, label, sizeof label);
+    assay__doc_section(doc, &(struct assay__heading){.id = "estimate",
+                                                     .title = "Estimate",
+                                                     .remark = trial->target.device});
     assay__doc_fact(doc, "latency");
     assay__doc_item_after(
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
-        assay__doc_printf(doc, "(%s%s)", label, *trust->uncovered ? ", not of such models" : ""));
+        assay__doc_printf(doc, "(%s%s)", label,
+                          *trial->target.uncovered ? ", not of such models" : ""));
     add_metrics(doc, trial, "throughput", throughput, 3);
     add_metrics(doc, trial, "compute", compute, 3);
     add_metrics(doc, trial, "bandwidth", bandwidth, 2);
@@ -270,10 +271,9 @@ static void add_errors(struct assay__doc *doc, const struct assay__fit *fit)
 }
 
 static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
-                      const struct assay__trust *trust)
+                      const struct assay__fit *fit)
 {
-    bool here = strcmp(assay__trial_option(trial, "chip"), "this") == 0,
-         measured = strcmp(assay__trial_option(trial, "roofs"), "measured") == 0;
+    bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
     assay__doc_section(doc,
                        &(struct assay__heading){
                            .id = "trust",
@@ -282,12 +282,12 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
                                      : measured ? "ceilings were measured there; the model was not "
                                                   "run"
                                                 : "nothing here was measured on that chip"});
-    add_errors(doc, &trust->fit);
-    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", trust->uncovered);
+    add_errors(doc, fit);
+    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", trial->target.uncovered);
     for (size_t i = 0; i < trial->note_count; i++)
-        if (trial->notes[i] != trust->uncovered)
+        if (trial->notes[i] != trial->target.uncovered)
             assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", trial->notes[i]);
-    if (strcmp(assay__trial_option(trial, "unit"), "ane") == 0)
+    if (trial->target.device_class == ASSAY__CLASS_NPU)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "A check against the Neural Engine says whether all of it runs there.");
     assay__doc_end(doc);
@@ -296,37 +296,36 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
 /* --- together --------------------------------------------------------------------------------- */
 
 static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
-                     const struct assay__trust *trust, bool layers)
+                     const struct assay__fit *fit, bool layers)
 {
     if (trial->state != ASSAY__TRIAL_OK) return;
-    add_estimate(doc, trial, trust);
+    add_estimate(doc, trial, fit);
     add_layers(doc, trial, layers);
-    add_trust(doc, trial, trust);
+    add_trust(doc, trial, fit);
 }
 
-int assay__prediction_document(const struct assay_profile *profile,
-                               const struct assay__trust *trusts, bool layers,
-                               struct assay__doc **made)
+int assay__prediction_document(const struct assay_profile *profile, const struct assay__fit *fits,
+                               bool layers, struct assay__doc **made)
 {
     int code = assay__doc_new(made);
     struct assay__doc *doc = *made;
-    size_t best = best_of(profile, trusts);
+    size_t best = best_of(profile, fits);
     if (code) return code;
     const struct assay__trial *trial = &profile->trials[best];
-    const char *chip = assay__trial_option(trial, "chip");
+    const char *chip = trial->target.chip;
     assay__doc_name(doc, "predict",
-                    assay__doc_printf(doc, "%s on %s, %s", profile->model.name,
+                    assay__doc_printf(doc, "%s on %s, %s", profile->models[0]->name,
                                       strcmp(chip, "this") == 0 ? "this machine" : chip,
-                                      assay__trial_option(trial, "precision")));
+                                      trial->target.precision));
     doc->table = "units";
     doc->marks = true;
-    add_units(doc, profile, trusts, best);
-    add_unit(doc, trial, &trusts[best], layers);
+    add_units(doc, profile, fits, best);
+    add_unit(doc, trial, &fits[best], layers);
     for (size_t i = 0; i < profile->trial_count; i++) {
         if (i == best) continue;
         doc->prefix = assay__doc_printf(doc, "t%zu-", i + 1);
-        assay__doc_fold(doc, &(struct assay__heading){.title = profile->trials[i].device});
-        add_unit(doc, &profile->trials[i], &trusts[i], layers);
+        assay__doc_fold(doc, &(struct assay__heading){.title = profile->trials[i].target.device});
+        add_unit(doc, &profile->trials[i], &fits[i], layers);
         assay__doc_end(doc);
         doc->prefix = "";
     }

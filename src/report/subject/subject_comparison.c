@@ -109,7 +109,7 @@ static void put_speed(struct view *v, const struct assay__comparison_row *r)
 
 static void put_metric(struct view *v, const struct assay__trial *t, const char *name)
 {
-    struct assay__number number = {assay__trial_known(t, name),
+    struct assay__number number = {assay__trial_value(t, name),
                                    t->metrics ? assay_metrics_get(t->metrics, name) : NULL};
     assay__table_cell(v->table, assay__datum_judged(&number));
 }
@@ -117,7 +117,7 @@ static void put_metric(struct view *v, const struct assay__trial *t, const char 
 static void put_outputs(struct view *v, const struct assay__comparison_row *r,
                         const struct assay__trial *t)
 {
-    double cosine = assay__trial_known(t, "drift.cosine");
+    double cosine = assay__trial_value(t, "drift.cosine");
     struct assay__datum value = assay__datum_number(cosine, NULL, ASSAY_DERIVED);
     if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
     put_metric(v, t, "drift.max_absolute");
@@ -127,7 +127,7 @@ static void put_outputs(struct view *v, const struct assay__comparison_row *r,
     assay__table_number(v->table, r->judged.nonfinite.value, ASSAY_MEASURED);
 }
 
-static void put_nodes(struct view *v, const struct assay__fallback *f)
+static void put_nodes(struct view *v, const struct assay__placement_summary *f)
 {
     enum assay_state state = f->inferred > 0 ? ASSAY_DERIVED : ASSAY_MEASURED;
     const struct {
@@ -168,13 +168,14 @@ static void put_row(struct view *v, size_t i)
         v->table, (best ? ASSAY__ROW_BEST : 0) | (r->judged.usable ? 0 : ASSAY__ROW_FAULT), NULL);
     assay__table_number(v->table, t->id, ASSAY_MEASURED);
     assay__table_text(v->table, r->judged.label);
-    assay__table_text(v->table, t->device);
-    assay__table_text(v->table, i == v->all->reference ? "reference" : r->judged.role);
+    assay__table_text(v->table, t->target.device);
+    assay__table_text(v->table, assay__role_name(i == v->all->reference ? ASSAY__ROLE_REFERENCE
+                                                                        : r->judged.role));
     assay__table_text(v->table, r->judged.usable ? "yes" : "no");
     put_numbers(v, &r->judged);
     put_speed(v, r);
     put_outputs(v, r, t);
-    put_nodes(v, &r->fallback);
+    put_nodes(v, &r->placement);
     assay__table_text(v->table, goals_of(v, i));
     assay__table_text(v->table, r->judged.reason);
     assay__table_text(v->table, r->unadvised);
@@ -201,12 +202,12 @@ static void add_warnings(struct view *v)
 {
     for (size_t i = 0; i < v->all->count; i++) {
         const struct assay__comparison_row *r = &v->all->rows[i];
-        const struct assay__fallback *f = &r->fallback;
+        const struct assay__placement_summary *f = &r->placement;
         if (r->judged.own_nonfinite.value > 0 && i == v->all->reference)
             assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
                                 "%s: %.0f of its own values are NaN or infinite.", r->judged.label,
                                 r->judged.own_nonfinite.value);
-        if (r->judged.usable && assay__fallback_is_total(f))
+        if (r->judged.usable && assay__placement_is_elsewhere(f))
             assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
                                 "%s: none of the %.0f nodes ran on it, all on %s: this row is no "
                                 "measurement of the device.",
@@ -220,12 +221,12 @@ static void add_placement(struct view *v)
 {
     enum { NAMED = 20 };
     for (size_t i = 0; i < v->all->count; i++) {
-        const struct assay__fallback *f = &v->all->rows[i].fallback;
+        const struct assay__placement_summary *f = &v->all->rows[i].placement;
         struct assay__buf text = {0};
         for (size_t k = 0; k < f->name_count && k < NAMED; k++)
             assay__buf_printf(&text, "%s%s", k ? ", " : "", f->names[k]);
         if (f->name_count > NAMED) assay__buf_printf(&text, " and %zu more", f->name_count - NAMED);
-        if (text.length && !assay__fallback_is_total(f))
+        if (text.length && !assay__placement_is_elsewhere(f))
             assay__doc_point(v->doc, "%s: %s ran %s", v->all->rows[i].judged.label, f->provider,
                              text.data);
         if (f->inferred > 0)
@@ -263,7 +264,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     const struct assay_profile *profile = study->profile;
     if (!trial) return;
     struct view v = {doc, profile, assay__study_comparison(study), NULL};
-    if (strcmp(profile->command, "compare") != 0) { /* programs may compare any trials */
+    if (profile->kind != ASSAY__PROFILE_COMPARE) { /* programs may compare any trials */
         add_table(&v, true);
         return;
     }

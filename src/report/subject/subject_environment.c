@@ -79,10 +79,10 @@ static void add_versions(struct assay__doc *doc, const struct assay_profile *pro
     assay__doc_fact_text(doc, "measured", profile->created);
     if (trial) {
         assay__doc_fact(doc, "engine");
-        assay__doc_item_text(doc, "%s %s", trial->engine ? trial->engine : "",
-                             trial->engine_version ? trial->engine_version : "");
-        assay__doc_fact_text(doc, "library", trial->engine_library);
-        assay__doc_fact_text(doc, "device", trial->device);
+        assay__doc_item_text(doc, "%s %s", trial->target.engine ? trial->target.engine : "",
+                             trial->target.engine_version ? trial->target.engine_version : "");
+        assay__doc_fact_text(doc, "library", trial->target.engine_library);
+        assay__doc_fact_text(doc, "device", trial->target.device);
         for (size_t i = 0; i < trial->option_count; i++)
             if (strcmp(trial->options[i].key, "token_ids") != 0)
                 assay__doc_fact_text(doc, trial->options[i].key, trial->options[i].value);
@@ -114,7 +114,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
         assay__doc_end(doc);
     }
     add_machine(doc, e);
-    add_model(doc, &profile->model);
+    add_model(doc, profile->models[0]);
     add_versions(doc, profile, trial);
     if (profile->command_line && *profile->command_line) {
         assay__doc_fold(doc, &(struct assay__heading){.id = "command", .title = "Command"});

@@ -2,6 +2,7 @@
  * one take, and how many tokens that makes per second. */
 #include "report/subject/subject.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const struct assay__column columns[] = {
@@ -60,13 +61,12 @@ static void add_speed(struct assay__doc *doc, const struct assay__trial *trial)
 static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
-    const char *tokens = assay__trial_option(trial, "generate"),
-               *prompt = assay__trial_option(trial, "prompt");
+    const struct assay__generation_info *made = &trial->generation;
     (void)study;
-    if (!*tokens || !trial->metrics || !assay_metrics_get(trial->metrics, "llm.ttft")) return;
-    const char *remark = assay__doc_printf(doc, "a prompt of %s, then %s token%s",
-                                           *prompt ? prompt : "unknown length", tokens,
-                                           strcmp(tokens, "1") == 0 ? "" : "s");
+    if (!made->tokens || !trial->metrics || !assay_metrics_get(trial->metrics, "llm.ttft")) return;
+    const char *remark = assay__doc_printf(doc, "a prompt of %" PRId64 ", then %" PRId64 " token%s",
+                                           made->prompt, made->tokens,
+                                           made->tokens == 1 ? "" : "s");
     assay__doc_section(doc, &(struct assay__heading){.id = "generation",
                                                      .title = "Generation",
                                                      .remark = remark,

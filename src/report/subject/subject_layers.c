@@ -290,7 +290,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    bool generates = *assay__trial_option(trial, "generate");
+    bool generates = trial->generation.tokens > 0;
     assay__doc_section(
         doc, &(struct assay__heading){.id = "layers",
                                       .title = "Layers",

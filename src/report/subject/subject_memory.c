@@ -349,10 +349,11 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
     for (size_t i = 0; i < layers->count; i++)
         order[i] = &layers->items[i];
     qsort(order, layers->count, sizeof *order, by_bytes);
-    assay__doc_section(doc, &(struct assay__heading){.title = "Layers by the bytes they move",
-                                                     .remark = "alive: activations while each "
-                                                               "runs, by liveness of the graph",
-                                                     .detail = strcmp(profile->command, "memory")});
+    assay__doc_section(doc,
+                       &(struct assay__heading){.title = "Layers by the bytes they move",
+                                                .remark = "alive: activations while each "
+                                                          "runs, by liveness of the graph",
+                                                .detail = profile->kind != ASSAY__PROFILE_MEMORY});
     struct assay__table *t = assay__doc_table(
         doc, &(struct assay__table){.caption = "Layers by the bytes they move", .more = "layers"},
         layer_columns, LAYER_COLUMNS);

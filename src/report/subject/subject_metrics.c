@@ -121,7 +121,7 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
         assay__table_text(t, assay_state_name(m->state));
         assay__table_text(t, m->source);
         assay__table_text(t, m->note);
-        assay__table_text(t, assay__trial_option(trial, "label")); /* "" of a single run */
+        assay__table_text(t, trial->label); /* "" of a single run */
     }
 }
 

@@ -191,7 +191,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
     const struct assay__ncp_groups *g = assay__study_groups(study, trial);
-    const char *fault = study->profile->model.cell.fault;
+    const char *fault = study->profile->models[0]->cell.fault;
     assay__doc_section(doc, &(struct assay__heading){.id = "time-steps",
                                                      .title = "Time steps and neuron groups",
                                                      .remark = g ? form_of(doc, g->cell) : NULL,

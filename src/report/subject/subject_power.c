@@ -363,7 +363,7 @@ static void add_silent(struct assay__doc *doc, const struct assay__trial *trial)
 static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
-    bool any = strcmp(study->profile->command, "power") == 0;
+    bool any = study->profile->kind == ASSAY__PROFILE_POWER;
     for (size_t i = 0; i < trial->series_count && !any; i++)
         any = is_sensor(&trial->series[i]) || strcmp(trial->series[i].probe, "procstat") == 0;
     if (!any || !trial->metrics || !assay_metrics_count(trial->metrics)) return;

@@ -7,7 +7,7 @@
 static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
-    if (!assay__trial_option(trial, ASSAY__REQUIRE_OPTION)[0]) return;
+    if (!trial->required) return;
     const struct assay__review *review = assay__study_review(study, trial);
     const struct assay__judgement *j = &review->judgement;
     if (study->failed || !review->required) return;

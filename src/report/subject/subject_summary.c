@@ -62,9 +62,9 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
     struct assay__buf text = {0};
     bool several = study->profile->trial_count > 1;
     if (several) {
-        const char *label = assay__trial_option(trial, "label");
+        const char *label = trial->label;
         add_joint_verdict(doc, study);
-        assay__buf_printf(&text, "%s: ", *label ? label : trial->device);
+        assay__buf_printf(&text, "%s: ", *label ? label : trial->target.device);
     }
     if (trial->state == ASSAY__TRIAL_FAILED && !assay__trial_metric(trial, "latency.p50")) {
         assay__buf_free(&text);
@@ -218,9 +218,9 @@ static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { INPUTS_SHOWN = 6 };
     assay__doc_fact(doc, "target");
-    assay__doc_item_text(doc, "%s%s%s", trial->engine, *trial->engine_version ? " " : "",
-                         trial->engine_version);
-    assay__doc_item_text(doc, "%s", trial->device);
+    assay__doc_item_text(doc, "%s%s%s", trial->target.engine,
+                         *trial->target.engine_version ? " " : "", trial->target.engine_version);
+    assay__doc_item_text(doc, "%s", trial->target.device);
     for (size_t i = 0; i < trial->option_count; i++) {
         const struct assay__pair *o = &trial->options[i];
         size_t length = strlen(o->key);
@@ -256,7 +256,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     if (trial) add_cards(doc, trial);
     if (trial) add_stability(doc, &trial->stability);
     add_first_finding(doc, profile);
-    add_model(doc, &profile->model, false);
+    add_model(doc, profile->models[0], false);
     add_machine(doc, &profile->environment);
     assay__doc_fact_text(doc, "when", profile->created);
     if (trial && profile->trial_count == 1) add_target(doc, trial);

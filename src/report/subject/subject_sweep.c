@@ -259,7 +259,7 @@ static void add_verdict(struct view *v)
 static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
-    if (!trial || strcmp(study->profile->command, "sweep") != 0) return;
+    if (!trial || study->profile->kind != ASSAY__PROFILE_SWEEP) return;
     struct view v = {.doc = doc, .profile = study->profile, .sweep = assay__study_sweep(study)};
     if (study->failed) return;
     assay__doc_section(doc, &(struct assay__heading){.id = "sweep",

@@ -114,7 +114,8 @@ static void put_row(struct view *v, size_t i, size_t axes)
     assay__table_number(v->table, v->profile->trials[row->judged.trial].id, ASSAY_MEASURED);
     assay__table_text(v->table, row->judged.label);
     for (size_t a = 0; a < axes; a++)
-        assay__table_text(v->table, row->values[a]);
+        assay__table_text(v->table, assay__trial_axis(&v->profile->trials[row->judged.trial],
+                                                      v->result->axes.items[a]));
     assay__table_text(v->table, fates[row->fate]);
     assay__table_number(v->table, (double)row->launches, ASSAY_MEASURED);
     put_number(v, j, &j->latency);
@@ -206,9 +207,9 @@ static void add_drift(struct view *v)
     assay__doc_fact(v->doc, "drift");
     assay__doc_item_text(v->doc, "=%.2g relative L2 of the best's outputs against float32",
                          best->judged.drift.value);
-    if (isfinite(v->result->drift_limit))
+    if (isfinite(v->result->plan->drift_limit))
         assay__doc_item_text(v->doc, "the limit is %s",
-                             assay__digits(v->result->drift_limit, 3).text);
+                             assay__digits(v->result->plan->drift_limit, 3).text);
 }
 
 static const char *percent(struct assay__doc *doc, size_t part, size_t whole)
@@ -245,11 +246,11 @@ static void add_spent(struct view *v)
     if (r->failed) assay__doc_item_text(v->doc, "%zu of them failed", r->failed);
     if (r->refused) assay__doc_item_text(v->doc, "%zu more refused from the start", r->refused);
     add_launches(v);
-    if (!isfinite(r->elapsed_s) || !isfinite(r->budget_s)) return;
-    double left_s = r->budget_s - r->elapsed_s;
+    if (!isfinite(r->elapsed_s) || !isfinite(r->plan->budget_s)) return;
+    double left_s = r->plan->budget_s - r->elapsed_s;
     assay__doc_fact(v->doc, "budget");
     assay__doc_item_text(v->doc, "%s s of %s s", assay__digits(r->elapsed_s, 3).text,
-                         assay__digits(r->budget_s, 3).text);
+                         assay__digits(r->plan->budget_s, 3).text);
     assay__doc_item_text(v->doc, left_s >= 0 ? "%s s left" : "%s s over",
                          assay__digits(fabs(left_s), 2).text);
 }
@@ -299,7 +300,7 @@ static void add_parts(struct view *v)
         const struct assay__tune_part *part = &result->parts[i];
         enum assay_state state = part->measured ? ASSAY_MEASURED : ASSAY_ESTIMATED;
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, part->axis);
+        assay__table_text(t, assay__axis_name(part->axis));
         assay__table_text(t, part->from);
         assay__table_text(t, part->to);
         assay__table_cell(t, ratio_of(v->doc, part->factor, &part->ratio, state));
@@ -327,7 +328,7 @@ static void add_code(struct view *v, struct assay__study *study)
 static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
-    if (!trial || strcmp(study->profile->command, "tune") != 0) return;
+    if (!trial || study->profile->kind != ASSAY__PROFILE_TUNE) return;
     struct view v = {.doc = doc, .profile = study->profile, .result = assay__study_tune(study)};
     if (study->failed) return;
     assay__doc_section(doc, &(struct assay__heading){.id = "tune",

@@ -34,11 +34,14 @@ int assay__zoo_document(struct assay__doc **made)
         doc, &(struct assay__table){.name = "zoo", .caption = "Models", .limit = SIZE_MAX}, columns,
         sizeof columns / sizeof columns[0]);
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
+        struct assay__buf line = {0};
+        assay__zoo_params_line(&line, entry);
+        const char *parameters = assay__doc_take(doc, &line);
         assay__table_row(t, 0, NULL);
         assay__table_text(t, entry->name);
         assay__table_text(t, entry->summary);
-        assay__table_text(t, entry->parameters);
-        assay__table_text(t, spaced(doc, entry->parameters));
+        assay__table_text(t, parameters);
+        assay__table_text(t, spaced(doc, parameters));
     }
     return 0;
 }

@@ -1,8 +1,5 @@
-/* arm.c - see arm.h. Everything that can be wrong with the input is found before a worker starts.
- *
- * profile->model describes the first arm's model. The functions that describe a model and conclude
- * a trial read and write it there, so while an arm does that, its own description stands in that
- * place. */
+/* arm.c - an arm's life: opened, launched, concluded. Everything that can be wrong with the input
+ * is found before a worker starts. */
 #include "run/arm/arm_internal.h"
 
 #include "base/clock.h"
@@ -60,7 +57,8 @@ static double overhead_s(const struct assay__arm *arm)
 {
     double spent = (double)(arm->building_ns + arm->extra_ns);
     for (size_t i = 0; i < arm->outcome_count; i++)
-        spent += arm->outcomes[i].open_ns + arm->outcomes[i].steps_ns + arm->outcomes[i].layers_ns;
+        spent += arm->outcomes[i].spent.open_ns + arm->outcomes[i].spent.steps_ns +
+                 arm->outcomes[i].spent.layers_ns;
     return ((double)(assay__now_ns() - arm->start_ns) - spent) / 1e9;
 }
 
@@ -129,8 +127,6 @@ int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
                       struct assay_error *error)
 {
     struct assay_profile *profile = arm->recording->profile;
-    struct assay__model_info first = profile->model;
-    profile->model = arm->info;
     struct assay__trial_input input = {
         .profile = profile,
         .trial = assay__arm_trial(arm),
@@ -149,7 +145,6 @@ int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
     if (code == 0) code = assay__watch_finish(arm->watch, &input, error);
     if (code == 0) code = assay__watch_finish(shared, &input, error);
     if (code == 0) code = assay__roofline_apply(profile, assay__arm_trial(arm));
-    profile->model = arm->index ? first : arm->info;
     if (code) return assay_error_set(error, code, "out of memory for the metrics");
     return conclude(arm, error);
 }
@@ -164,8 +159,22 @@ static void plan_script(struct assay__arm *arm)
                                                     : ASSAY__GENERATE_PROMPT;
 }
 
+/* The model of a script, which has none: a name. */
+static int name_script(struct assay__arm *arm, struct assay_error *error)
+{
+    struct assay_profile *profile = arm->recording->profile;
+    struct assay__model_info *info = profile->models[0];
+    if (*info->name && strcmp(info->name, "script") != 0) info = assay__profile_model(profile);
+    if (!info) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    info->name = "script";
+    arm->info = info;
+    plan_script(arm);
+    return 0;
+}
+
 int assay__arm_open(struct assay__recording *recording, const struct assay_run_options *options,
-                    struct assay__arm **out, struct assay_error *error)
+                    const struct assay__arm_identity *identity, struct assay__arm **out,
+                    struct assay_error *error)
 {
     struct assay_profile *profile = recording->profile;
     struct assay__arm *arm = calloc(1, sizeof *arm);
@@ -174,22 +183,14 @@ int assay__arm_open(struct assay__recording *recording, const struct assay_run_o
     arm->recording = recording;
     arm->index = profile->trial_count;
     arm->start_ns = assay__now_ns();
-    struct assay__model_info first = profile->model;
     int code = assay__options_read(options, &arm->options, sizeof arm->options, "run", error);
     if (code == 0) code = assay__run_options_check(&arm->options, error);
     if (code == 0)
         code = assay__build_of_run(profile->arena, arm->options.engine, arm->options.device,
                                    &arm->options.library, &arm->device, error);
     if (code == 0 && arm->options.model) code = assay__arm_resolve_model(arm, error);
-    if (code == 0 && !arm->options.model) {
-        profile->model.name = "script";
-        plan_script(arm);
-    }
-    if (code == 0) code = assay__arm_start_trial(arm, error);
-    arm->info = profile->model;
-    if (arm->index) profile->model = first;
-    if (code == 0 && arm->index && assay__arm_name_model(arm, &first))
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (code == 0 && !arm->options.model) code = name_script(arm, error);
+    if (code == 0) code = assay__arm_start_trial(arm, identity, error);
     if (code == 0)
         *out = arm;
     else

@@ -10,13 +10,28 @@
 struct assay__arm;
 struct assay__watch;
 
+/** What a trial is among the others of its profile. */
+struct assay__arm_identity {
+    const char *label; /* NULL: none but its device */
+    enum assay__trial_role role;
+    enum assay__device_class device_class; /* UNKNOWN: as the engine's table has it */
+    bool software;                         /* its device is emulated */
+    const struct assay__axis_value *axes;  /* where it stands in a sweep or a tuning */
+    size_t axis_count;
+};
+
 /** Fills in defaults and refuses what cannot be. */
 int assay__run_options_check(struct assay_run_options *options, struct assay_error *error);
 
 /** Checks the options, reads (or builds) the model, fixes the workload and appends the trial. The
- *  options are copied, what they point to is borrowed until the arm is closed. */
+ *  options are copied, what they point to is borrowed until the arm is closed. identity NULL: the
+ *  only trial. */
 int assay__arm_open(struct assay__recording *recording, const struct assay_run_options *options,
-                    struct assay__arm **arm, struct assay_error *error);
+                    const struct assay__arm_identity *identity, struct assay__arm **arm,
+                    struct assay_error *error);
+/** A trial for an arm that never comes to run: failed, for that reason. 0 or ASSAY_ENOMEM. */
+int assay__arm_start_failed(struct assay_profile *profile, const struct assay_run_options *options,
+                            const struct assay__arm_identity *identity, const char *reason);
 /** Watches the idle machine when that is wanted. Before the first launch; once. */
 int assay__arm_begin(struct assay__arm *arm, struct assay_error *error);
 /** A watch of several arms that is told of this one's launches too; not owned, NULL: none. */

@@ -15,7 +15,7 @@ struct assay__arm {
     struct assay__recording *recording;
     size_t index; /* of the trial */
     struct assay__model *model;
-    struct assay__model_info info; /* what describes it */
+    const struct assay__model_info *info; /* what describes it: one of the profile's */
     struct assay__workload *workload;
     struct assay__model_costs costs;
     struct assay_generation generation; /* tokens 0: an inference is one run */
@@ -34,13 +34,11 @@ static inline const char *assay__or_default(const char *text, const char *otherw
     return text && text[0] ? text : otherwise;
 }
 
-/** Reads or builds the model of the options, plans the workload and describes both in
- *  profile->model (see arm.c). */
+/** Reads or builds the model of the options, plans the workload and describes the model among the
+ *  profile's; one that is there already is not described again. */
 int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error);
-/** Appends the trial, with its options and its workload. */
-int assay__arm_start_trial(struct assay__arm *arm, struct assay_error *error);
-/** Options "model" and "parameters" of a trial whose model is not the first arm's; 0 or
- *  ASSAY_ENOMEM. */
-int assay__arm_name_model(struct assay__arm *arm, const struct assay__model_info *first);
+/** Appends the trial: what it runs on, how, what it is among the others, its workload. */
+int assay__arm_start_trial(struct assay__arm *arm, const struct assay__arm_identity *identity,
+                           struct assay_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "profile/trial_values.h"
 #include "run/worker/ring.h"
 #include "run/watch/watch.h"
 
@@ -125,22 +126,24 @@ static int keep_launch(struct assay__arm *arm, struct assay__launch *launch,
     if (code == 0) code = keep_spans(arm, launch, outcome);
     if (code == 0)
         code = assay__launch_metrics(outcome, arm->options.warmup_plus_1 > 0, launch->metrics);
-    return code ? code
-                : assay__generation_metrics(&one, 1, arm->options.generate, arm->device,
-                                            launch->metrics);
+    assay__generation_metrics(&one, 1, arm->options.generate,
+                              assay__trial_on_cpu(assay__arm_trial(arm)), launch->metrics);
+    return code ? code : assay_metrics_failed(launch->metrics);
 }
 
-static void keep_facts(struct assay__arm *arm, const struct assay__outcome *outcome)
+static int keep_facts(struct assay__arm *arm, const struct assay__outcome *outcome)
 {
+    struct assay_profile *profile = arm->recording->profile;
     struct assay__trial *trial = assay__arm_trial(arm);
-    if (!outcome->facts.known || trial->engine_version[0]) return;
-    trial->engine_version = outcome->facts.version;
-    trial->engine_library = outcome->facts.library;
-    if (outcome->facts.threads > 0 && trial->option_count > 0 && arm->options.threads == 0) {
-        const char *text = assay__arena_printf(arm->recording->profile->arena,
-                                               "%d (engine's default)", outcome->facts.threads);
-        if (text) trial->options[0].value = text;
-    }
+    struct assay__target *target = &trial->target;
+    if (!outcome->facts.known || target->engine_version[0]) return 0;
+    target->engine_version = outcome->facts.version;
+    target->engine_library = outcome->facts.library;
+    if (outcome->facts.threads <= 0 || !target->threads_default) return 0;
+    target->threads = outcome->facts.threads;
+    return assay__trial_set_option(
+        profile, trial, "threads",
+        assay__arena_printf(profile->arena, "%d (engine's default)", target->threads));
 }
 
 int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
@@ -158,8 +161,7 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
     struct assay__outcome *outcome = &arm->outcomes[arm->outcome_count++];
     assay__launch_run(&request, outcome);
     assay__recording_note(arm->recording, &outcome->store_error);
-    keep_facts(arm, outcome);
-    if (keep_launch(arm, launch, outcome))
+    if (keep_facts(arm, outcome) || keep_launch(arm, launch, outcome))
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the samples");
     persist_launch(arm, launch);
     return 0;

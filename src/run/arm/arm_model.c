@@ -109,6 +109,47 @@ static int check_memory(const struct assay__arm *arm, struct assay_error *error)
                            needed, present);
 }
 
+static int put_hash(struct assay__arm *arm, struct assay__model_info *info,
+                    struct assay_error *error)
+{
+    char digest[65];
+    int code = assay__sha256_file(arm->model_path, digest, error);
+    if (code) return code;
+    info->sha256 = assay__arena_strdup(arm->recording->profile->arena, digest);
+    return info->sha256 ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+}
+
+static bool is_same(const struct assay__model_info *a, const struct assay__model_info *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->path, b->path) == 0 &&
+           strcmp(a->fingerprint, b->fingerprint) == 0 && strcmp(a->sha256, b->sha256) == 0 &&
+           a->parameters == b->parameters && a->weight_bytes == b->weight_bytes;
+}
+
+/* The model among the profile's. Its operators are costed at the workload of the first arm that
+ * runs it. */
+static int describe(struct assay__arm *arm, const char *name, const char *path,
+                    struct assay_error *error)
+{
+    struct assay_profile *profile = arm->recording->profile;
+    bool first = profile->model_count == 1 && !*profile->models[0]->name;
+    struct assay__model_info *info = first ? profile->models[0] : assay__profile_model(profile);
+    if (!info) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = assay__describe_model(profile, info, arm->model, arm->workload, name, path,
+                                     &arm->costs, error);
+    if (code == 0 && arm->generation.tokens)
+        code = assay__describe_generation(profile, info, arm->model, arm->workload,
+                                          &arm->generation, &arm->costs, error);
+    if (code == 0 && arm->options.hash) code = put_hash(arm, info, error);
+    if (code && !first) profile->model_count--;
+    if (code) return code;
+    arm->info = info;
+    for (size_t i = 0; i + 1 < profile->model_count && arm->info == info; i++)
+        if (is_same(profile->models[i], info)) arm->info = profile->models[i];
+    if (arm->info != info) profile->model_count--;
+    return 0;
+}
+
 int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
 {
     const char *name = arm->options.model;
@@ -143,16 +184,5 @@ int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
     code = plan_workload(arm, &plan, error);
     if (!code) code = check_memory(arm, error);
     if (code) return code;
-    code = assay__describe_model(arm->recording->profile, arm->model, arm->workload, name,
-                                 zoo ? "" : arm->model_path, &arm->costs, error);
-    if (code == 0 && arm->generation.tokens)
-        code = assay__describe_generation(arm->recording->profile, arm->model, arm->workload,
-                                          &arm->generation, &arm->costs, error);
-    if (code || !arm->options.hash) return code;
-    char digest[65];
-    code = assay__sha256_file(arm->model_path, digest, error);
-    if (code == 0)
-        arm->recording->profile->model.sha256 = assay__arena_strdup(arm->recording->profile->arena,
-                                                                    digest);
-    return code;
+    return describe(arm, name, zoo ? "" : arm->model_path, error);
 }

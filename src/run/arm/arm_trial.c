@@ -1,124 +1,210 @@
-/* arm_trial.c - the trial of an arm in the document: engine, device, workload, and every option
- * that could explain its numbers, as text. There is room for TAGS_MOST tags of the caller; more are
- * left out. */
+/* arm_trial.c - the trial of an arm in the document: what it runs on, how it is measured, what it
+ * is among the others. Beside the typed facts stand the same things as options, in the words and
+ * the order that JSON has had since 0.1. */
 #include "run/arm/arm_internal.h"
 
+#include "engine/engine.h"
+
+#include <math.h>
 #include <string.h>
 
-#define OPTIONS_MORE 5
-#define TAGS_MOST 16
+/* --- typed ------------------------------------------------------------------------------------ */
 
-static const char *number_text(struct assay__arm *arm, double value, const char *otherwise)
+/* Its position on every axis, in the profile's own memory. */
+static int copy_axes(struct assay__arena *arena, const struct assay__arm_identity *identity,
+                     struct assay__trial *trial)
 {
-    if (!(value > 0)) return otherwise;
-    const char *text = assay__arena_printf(arm->recording->profile->arena, "%.15g", value);
-    return text ? text : "";
-}
-
-/* One more option behind those that always stand there: there is room for OPTIONS_MORE and the
- * tags. */
-static int put_option(struct assay__arm *arm, const char *key, const char *value)
-{
-    struct assay__trial *trial = assay__arm_trial(arm);
-    if (!value) return ASSAY_ENOMEM;
-    trial->options[trial->option_count++] = (struct assay__pair){key, value};
+    struct assay__axis_value *axes = assay__arena_array(arena, identity->axis_count, sizeof *axes);
+    if (!axes) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < identity->axis_count; i++) {
+        const char *value = assay__arena_strdup(arena, identity->axes[i].value);
+        if (!value) return ASSAY_ENOMEM;
+        axes[i] = (struct assay__axis_value){identity->axes[i].axis, value};
+        assay__target_set_axis(&trial->target, &axes[i]);
+    }
+    trial->axes = axes;
+    trial->axis_count = identity->axis_count;
     return 0;
 }
 
-/* What the arm is called in a comparison, and what it is there for. */
-static int describe_role(struct assay__arm *arm)
+static int name_target(struct assay__arena *arena, const struct assay_run_options *options,
+                       const struct assay__arm_identity *identity, struct assay__target *target)
 {
-    struct assay__arena *arena = arm->recording->profile->arena;
-    int code = 0;
-    if (arm->options.label)
-        code = put_option(arm, "label", assay__arena_strdup(arena, arm->options.label));
-    if (code == 0 && arm->options.role)
-        code = put_option(arm, "role", assay__arena_strdup(arena, arm->options.role));
-    for (size_t i = 0; i < arm->options.tag_count && i < TAGS_MOST && code == 0; i++) {
-        const char *tag = arm->options.tags[i], *equals = strchr(tag, '=');
-        if (!equals) continue;
-        const char *key = assay__arena_strndup(arena, tag, (size_t)(equals - tag));
-        code = key ? put_option(arm, key, assay__arena_strdup(arena, equals + 1)) : ASSAY_ENOMEM;
-    }
-    return code;
+    const char *given = assay__or_default(options->device, "cpu"),
+               *bare = assay__device_bare(given);
+    target->engine = assay__arena_strdup(arena, assay__or_default(options->engine, "ort"));
+    target->device = assay__arena_strdup(arena, given);
+    if (bare > given)
+        target->build = assay__arena_strndup(arena, given, (size_t)(bare - given) - 1);
+    if (!target->engine || !target->device || !target->build) return ASSAY_ENOMEM;
+    target->device_class = identity->device_class
+                               ? identity->device_class
+                               : assay__engine_device_class(target->engine, bare);
+    target->software = identity->software;
+    return 0;
+}
+
+static int describe_target(struct assay__arm *arm, struct assay__trial *trial)
+{
+    const struct assay_run_options *o = &arm->options;
+    struct assay__target *target = &trial->target;
+    target->threads = o->threads;
+    target->threads_default = o->threads == 0;
+    target->optimization = assay__optimization_parse(o->optimization);
+    target->streams = o->streams;
+    target->spinning_off = o->spinning_off;
+    target->cpus = assay__arena_strdup(arm->recording->profile->arena,
+                                       assay__or_default(o->cpus, ""));
+    trial->protocol = (struct assay__protocol){
+        .launches = o->launches,
+        .warmup = o->warmup_plus_1 - 1,
+        .seed = o->seed,
+        .layers = o->layers,
+        .watched = (o->power ? ASSAY__WATCHED_POWER : 0u) |
+                   (o->memory ? ASSAY__WATCHED_MEMORY : 0u) |
+                   (o->counters ? ASSAY__WATCHED_COUNTERS : 0u)};
+    trial->generation = (struct assay__generation_info){.tokens = o->generate, .prompt = o->prompt};
+    return target->cpus ? 0 : ASSAY_ENOMEM;
+}
+
+/* --- as options ------------------------------------------------------------------------------- */
+
+struct writing {
+    struct assay_profile *profile;
+    struct assay__trial *trial;
+    int code;
+};
+
+static void put(struct writing *w, const char *key, const char *value)
+{
+    if (!w->code) w->code = assay__trial_set_option(w->profile, w->trial, key, value);
+}
+
+static void put_number(struct writing *w, const char *key, double value, const char *otherwise)
+{
+    put(w, key, value > 0 ? assay__arena_printf(w->profile->arena, "%.15g", value) : otherwise);
+}
+
+static void put_plan(struct writing *w)
+{
+    const struct assay__plan *plan = &w->profile->plan;
+    struct assay__arena *arena = w->profile->arena;
+    if (!plan->asked) return;
+    put(w, "goal", assay__plan_goal_name(plan->goal));
+    if (plan->slo_metric) put(w, "slo", plan->slo);
+    if (isfinite(plan->memory_bytes))
+        put(w, "memory_budget", assay__arena_printf(arena, "%.0f", plan->memory_bytes));
+    if (isfinite(plan->budget_s))
+        put(w, "budget_s", assay__arena_printf(arena, "%.9g", plan->budget_s));
+    if (plan->configurations >= 0)
+        put(w, "grid", assay__arena_printf(arena, "%lld", (long long)plan->configurations));
+    if (isfinite(plan->drift_limit))
+        put(w, "drift_limit", assay__arena_printf(arena, "%.9g", plan->drift_limit));
+}
+
+/* What the arm is among the others. */
+static void put_identity(struct writing *w)
+{
+    const struct assay__trial *trial = w->trial;
+    if (*trial->label) put(w, "label", trial->label);
+    if (trial->role) put(w, "role", assay__role_name(trial->role));
+    put_plan(w);
+    if (w->profile->kind == ASSAY__PROFILE_SWEEP)
+        put(w, "class", assay__device_class_name(trial->target.device_class));
+    if (w->profile->kind == ASSAY__PROFILE_TUNE && trial->target.software)
+        put(w, "software", "yes");
 }
 
 /* What else is read meanwhile; none without a wish. */
-static int describe_watch(struct assay__arm *arm)
+static void put_watched(struct writing *w)
 {
-    const struct assay_run_options *o = &arm->options;
-    if (!o->power && !o->memory && !o->counters) return 0;
-    const char *value = assay__arena_printf(
-        arm->recording->profile->arena, "%s%s%s%s%s", o->power ? "power" : "",
-        o->power && (o->memory || o->counters) ? "+" : "", o->memory ? "memory" : "",
-        o->memory && o->counters ? "+" : "", o->counters ? "counters" : "");
-    return put_option(arm, "watch", value);
+    static const char *const names[] = {"power", "memory", "counters"};
+    const char *list = "";
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && list; i++)
+        if (w->trial->protocol.watched & (1u << i))
+            list = assay__arena_printf(w->profile->arena, "%s%s%s", list, *list ? "+" : "",
+                                       names[i]);
+    if (!list || *list) put(w, "watch", list);
 }
 
-static int describe_options(struct assay__arm *arm)
+static void put_options(struct writing *w, const struct assay_run_options *o)
 {
     static const char *const methods[] = {"off", "auto", "markers", "isolated", "engine"};
-    const struct assay_run_options *options = &arm->options;
-    struct assay__arena *arena = arm->recording->profile->arena;
-    const char *warmup = assay__arena_printf(arena, "%lld",
-                                             (long long)(options->warmup_plus_1 - 1));
-    const struct assay__pair pairs[] = {
-        {"threads", number_text(arm, options->threads, "default")},
-        {"opt", assay__arena_strdup(arena, options->optimization)},
-        {"streams", number_text(arm, options->streams, "1")},
-        {"cpus", assay__arena_strdup(arena, assay__or_default(options->cpus, "any"))},
-        {"spinning", options->spinning_off ? "off" : "default"},
-        {"launches", number_text(arm, options->launches, "1")},
-        {"warmup", options->warmup_plus_1 ? warmup : "detected"},
-        {"iters", number_text(arm, (double)options->iterations, "by precision")},
-        {"time_s", number_text(arm, options->time_s, "by precision")},
-        {"seed", assay__arena_printf(arena, "%llu", (unsigned long long)options->seed)},
-        {"layers", (size_t)options->layers < sizeof methods / sizeof methods[0]
-                       ? methods[options->layers]
-                       : "off"},
-        {"generate", number_text(arm, (double)options->generate, "")},
-        {"prompt", number_text(arm, (double)options->prompt, "")},
-        {ASSAY__TOKEN_IDS, ""}, /* filled when they are known */
-    };
-    const size_t count = sizeof pairs / sizeof pairs[0] - (options->generate > 0 ? 0 : 3);
-    assay__arm_trial(arm)->options = assay__arena_alloc(
-        arena, sizeof pairs + (OPTIONS_MORE + TAGS_MOST) * sizeof pairs[0]);
-    if (!assay__arm_trial(arm)->options) return ASSAY_ENOMEM;
-    memcpy(assay__arm_trial(arm)->options, pairs, sizeof pairs);
-    assay__arm_trial(arm)->option_count = count;
-    for (size_t i = 0; i < count; i++)
-        if (!pairs[i].value) return ASSAY_ENOMEM;
-    int code = describe_role(arm);
-    return code ? code : describe_watch(arm);
+    const struct assay__target *target = &w->trial->target;
+    const struct assay__protocol *protocol = &w->trial->protocol;
+    struct assay__arena *arena = w->profile->arena;
+    put_number(w, "threads", target->threads, "default");
+    put(w, "opt", assay__arena_strdup(arena, o->optimization));
+    put_number(w, "streams", target->streams, "1");
+    put(w, "cpus", *target->cpus ? target->cpus : "any");
+    put(w, "spinning", target->spinning_off ? "off" : "default");
+    put_number(w, "launches", protocol->launches, "1");
+    put(w, "warmup",
+        protocol->warmup < 0 ? "detected"
+                             : assay__arena_printf(arena, "%lld", (long long)protocol->warmup));
+    put_number(w, "iters", (double)o->iterations, "by precision");
+    put_number(w, "time_s", o->time_s, "by precision");
+    put(w, "seed", assay__arena_printf(arena, "%llu", (unsigned long long)protocol->seed));
+    put(w, "layers",
+        protocol->layers < sizeof methods / sizeof methods[0] ? methods[protocol->layers] : "off");
+    if (!w->trial->generation.tokens) return;
+    put_number(w, "generate", (double)w->trial->generation.tokens, "");
+    put_number(w, "prompt", (double)w->trial->generation.prompt, "");
+    put(w, ASSAY__TOKEN_IDS, ""); /* filled when they are known */
 }
 
-/* profile->model is the first arm's: of a comparison of models the others' are told here. */
-int assay__arm_name_model(struct assay__arm *arm, const struct assay__model_info *first)
+/* The others of a comparison of models, beside the first, which is the profile's. */
+static void put_model(struct writing *w)
 {
-    struct assay__arena *arena = arm->recording->profile->arena;
-    const char *name = arm->info.name;
-    if (!arm->options.label || arm->options.tag_count || !arm->options.model || !name || !*name)
-        return 0;
-    if (first->name && strcmp(first->name, name) == 0) return 0;
-    int code = put_option(arm, "model", name);
-    if (code == 0 && arm->info.parameters >= 0)
-        code = put_option(arm, "parameters",
-                          assay__arena_printf(arena, "%lld", (long long)arm->info.parameters));
-    return code;
+    const struct assay__model_info *model = w->trial->model, *first = w->profile->models[0];
+    if (!*w->trial->label || w->profile->plan.asked || strcmp(model->name, first->name) == 0)
+        return;
+    put(w, "model", model->name);
+    if (model->parameters >= 0)
+        put(w, "parameters",
+            assay__arena_printf(w->profile->arena, "%lld", (long long)model->parameters));
 }
 
-int assay__arm_start_trial(struct assay__arm *arm, struct assay_error *error)
+/* --- together --------------------------------------------------------------------------------- */
+
+static int identify(struct assay_profile *profile, struct assay__trial *trial,
+                    const struct assay_run_options *options,
+                    const struct assay__arm_identity *identity)
 {
-    struct assay__arena *arena = arm->recording->profile->arena;
-    struct assay__trial *trial = assay__profile_trial(arm->recording->profile);
+    const struct assay__arm_identity none = {0}, *own = identity ? identity : &none;
+    trial->role = own->role;
+    trial->label = assay__arena_strdup(profile->arena, assay__or_default(own->label, ""));
+    int code = trial->label ? copy_axes(profile->arena, own, trial) : ASSAY_ENOMEM;
+    return code ? code : name_target(profile->arena, options, own, &trial->target);
+}
+
+int assay__arm_start_failed(struct assay_profile *profile, const struct assay_run_options *options,
+                            const struct assay__arm_identity *identity, const char *reason)
+{
+    struct assay__trial *trial = assay__profile_trial(profile);
+    if (!trial) return ASSAY_ENOMEM;
+    trial->state = ASSAY__TRIAL_FAILED;
+    trial->reason = assay__arena_strdup(profile->arena, reason);
+    int code = trial->reason ? identify(profile, trial, options, identity) : ASSAY_ENOMEM;
+    struct writing w = {profile, trial, code};
+    put_identity(&w);
+    return w.code;
+}
+
+int assay__arm_start_trial(struct assay__arm *arm, const struct assay__arm_identity *identity,
+                           struct assay_error *error)
+{
+    struct assay_profile *profile = arm->recording->profile;
+    struct assay__trial *trial = assay__profile_trial(profile);
     if (!trial) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    const char *engine = assay__arena_strdup(arena, arm->options.engine),
-               *device = assay__arena_strdup(arena, arm->options.device);
-    if (!engine || !device || describe_options(arm))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    trial->engine = engine;
-    trial->device = device;
-    return arm->workload
-               ? assay__describe_workload(arm->recording->profile, trial, arm->workload, error)
-               : 0;
+    trial->model = arm->info;
+    int code = identify(profile, trial, &arm->options, identity);
+    if (!code) code = describe_target(arm, trial);
+    struct writing w = {profile, trial, code};
+    put_options(&w, &arm->options);
+    put_identity(&w);
+    put_watched(&w);
+    put_model(&w);
+    if (w.code) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return arm->workload ? assay__describe_workload(profile, trial, arm->workload, error) : 0;
 }

@@ -1,7 +1,8 @@
-/* arms.c - see arms.h. */
+/* arms.c - launches several arms in alternating order, and leaves out those that fail. */
 #include "run/arm/arms.h"
 
 #include "base/file.h"
+#include "base/metric_value.h"
 #include "base/vec.h"
 #include "run/trial/drift.h"
 #include "run/single_run.h"
@@ -18,10 +19,17 @@
 #define LIMITS_MOST 2.5 /* launch limits that the launches of one arm may take together */
 
 int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *whole,
-                      struct assay_error *error)
+                      const struct assay__plan *plan, struct assay_error *error)
 {
     *arms = (struct assay__arms){.whole = *whole};
-    return assay__recording_begin(&arms->recording, whole, error);
+    int code = assay__recording_begin(&arms->recording, whole, error);
+    if (code || !plan) return code;
+    struct assay_profile *profile = arms->recording.profile;
+    const char *slo = assay__arena_strdup(profile->arena, plan->slo);
+    if (!slo) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    profile->plan = *plan;
+    profile->plan.slo = slo;
+    return 0;
 }
 
 bool assay__arms_interrupted(const struct assay__arms *arms)
@@ -34,52 +42,20 @@ struct assay__trial *assay__arms_trial(const struct assay__arms *arms, size_t in
     return &arms->recording.profile->trials[arms->trials[index]];
 }
 
-/* What the arm would have been called. */
-static int put_names(struct assay_profile *profile, struct assay__trial *trial,
-                     const struct assay_run_options *options)
-{
-    trial->options = assay__arena_array(profile->arena, options->tag_count + 2,
-                                        sizeof *trial->options);
-    if (!trial->options) return ASSAY_ENOMEM;
-    const char *const names[][2] = {{"label", options->label}, {"role", options->role}};
-    for (size_t i = 0; i < options->tag_count + 2; i++) {
-        const char *equals = i < 2 ? NULL : strchr(options->tags[i - 2], '=');
-        if (i < 2 ? !names[i][1] : !equals) continue;
-        struct assay__pair pair = {
-            i < 2 ? names[i][0]
-                  : assay__arena_strndup(profile->arena, options->tags[i - 2],
-                                         (size_t)(equals - options->tags[i - 2])),
-            assay__arena_strdup(profile->arena, i < 2 ? names[i][1] : equals + 1)};
-        if (!pair.key || !pair.value) return ASSAY_ENOMEM;
-        trial->options[trial->option_count++] = pair;
-    }
-    return 0;
-}
-
-/* A trial for an arm that never came to run. */
+/* A trial for an arm that never came to run. A model that was never read has a name at least. */
 static int add_failed(struct assay__arms *arms, const struct assay_run_options *options,
-                      const struct assay_error *why)
+                      const struct assay__arm_identity *identity, const char *reason)
 {
     struct assay_profile *profile = arms->recording.profile;
-    struct assay__trial *trial = assay__profile_trial(profile);
-    if (!trial) return ASSAY_ENOMEM;
-    const char *device = assay__arena_strdup(profile->arena,
-                                             options->device ? options->device : "cpu"),
-               *engine = assay__arena_strdup(profile->arena,
-                                             options->engine ? options->engine : "ort"),
-               *reason = assay__arena_strdup(profile->arena, why->message);
-    if (!device || !engine || !reason) return ASSAY_ENOMEM;
-    if (options->model && (!profile->model.name || !*profile->model.name)) { /* never read */
+    struct assay__model_info *first = profile->models[0];
+    if (options->model && !*first->name) {
         const char *base = strrchr(options->model, '/');
-        profile->model.name = assay__arena_strdup(profile->arena,
-                                                  base && base[1] ? base + 1 : options->model);
-        if (!profile->model.name) return ASSAY_ENOMEM;
+        const char *name = assay__arena_strdup(profile->arena,
+                                               base && base[1] ? base + 1 : options->model);
+        if (!name) return ASSAY_ENOMEM;
+        first->name = name;
     }
-    trial->state = ASSAY__TRIAL_FAILED;
-    trial->device = device;
-    trial->engine = engine;
-    trial->reason = reason;
-    return put_names(profile, trial, options);
+    return assay__arm_start_failed(profile, options, identity, reason);
 }
 
 /* Where the arm's first outputs go, to be compared. */
@@ -94,7 +70,8 @@ static void keep_outputs(struct assay__arms *arms, size_t index)
 }
 
 int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *options,
-                    size_t *index, struct assay_error *error)
+                    const struct assay__arm_identity *identity, size_t *index,
+                    struct assay_error *error)
 {
     struct assay_error own = {0};
     struct assay_run_options one = *options;
@@ -107,13 +84,15 @@ int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *op
     size_t at = arms->count;
     arms->items[at] = NULL;
     arms->trials[at] = arms->recording.profile->trial_count;
-    int code = assay__arm_open(&arms->recording, &one, &arms->items[at], &own);
+    int code = assay__arm_open(&arms->recording, &one, identity, &arms->items[at], &own);
     if (code == ASSAY_ENOMEM) return assay_error_set(error, code, "out of memory");
     if (code && arms->recording.profile->trial_count == arms->trials[at])
-        code = add_failed(arms, options, &own);
+        code = add_failed(arms, options, identity, own.message);
     if (code == ASSAY_ENOMEM) return assay_error_set(error, code, "out of memory");
     arms->count++;
     if (arms->items[at]) keep_outputs(arms, at);
+    if (arms->items[at] && arms->whole.power)
+        assay__arms_trial(arms, at)->protocol.watched |= ASSAY__WATCHED_POWER;
     if (index) *index = at;
     if (arms->items[at] && arms->recording.store) {
         struct assay_error stored = {0};
@@ -124,10 +103,9 @@ int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *op
 }
 
 int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_options *options,
-                            const char *reason, size_t *index, struct assay_error *error)
+                            const struct assay__arm_identity *identity, const char *reason,
+                            size_t *index, struct assay_error *error)
 {
-    struct assay_error why = {0};
-    assay_error_set(&why, ASSAY_EUNSUPPORTED, "%s", reason);
     size_t at = arms->count;
     if (assay__vec_grow((void **)&arms->items, &arms->capacity, at + 1, sizeof *arms->items) ||
         assay__vec_grow((void **)&arms->trials, &arms->trial_capacity, at + 1,
@@ -135,7 +113,7 @@ int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_opt
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     arms->items[at] = NULL;
     arms->trials[at] = arms->recording.profile->trial_count;
-    if (add_failed(arms, options, &why))
+    if (add_failed(arms, options, identity, reason))
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     arms->count++;
     if (index) *index = at;
@@ -295,8 +273,8 @@ static void say_worst(const struct worst *w, const char *reference, char *note, 
              *missing ? "; not all were compared: " : "", missing);
 }
 
-static int put_drift(struct assay__trial *trial, const struct assay__drift *drift,
-                     const char *reference)
+static void put_drift(struct assay__trial *trial, const struct assay__drift *drift,
+                      const char *reference)
 {
     char note[512], missing[256];
     struct worst w = worst_of(drift);
@@ -312,22 +290,15 @@ static int put_drift(struct assay__trial *trial, const struct assay__drift *drif
         {"drift.top1", w.top1, "no output has a class axis, or the reference has no first class"},
         {"drift.nonfinite", w.elements ? (double)w.broken : NAN, "no output could be compared"},
     };
-    int code = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == 0; i++)
-        code = isfinite(rows[i].value)
-                   ? assay_metrics_derived(trial->metrics, rows[i].name, rows[i].value, "outputs",
-                                           note)
-                   : assay_metrics_unavailable(trial->metrics, rows[i].name,
-                                               *missing ? missing : rows[i].missing);
-    return code;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assay__metrics_put_known(trial->metrics, rows[i].name, ASSAY_DERIVED, rows[i].value,
+                                 "outputs", note, *missing ? missing : rows[i].missing);
 }
 
 /* Its label, which tells two models on one device apart; else its device. */
 static const char *name_of(const struct assay__trial *trial)
 {
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, "label") == 0) return trial->options[i].value;
-    return trial->device;
+    return *trial->label ? trial->label : trial->target.device;
 }
 
 int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t index,
@@ -335,17 +306,17 @@ int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t ind
 {
     struct assay__drift drift = {0};
     struct assay_error why = {0};
-    int code = 0;
     if (index == reference || reference >= arms->count || index >= arms->count ||
         !arms->items[reference] || !arms->items[index])
         return 0;
     struct assay__trial *trial = assay__arms_trial(arms, index);
     if (assay__drift_folders(assay__arm_outputs(arms->items[reference]),
                              assay__arm_outputs(arms->items[index]), &drift, &why))
-        code = assay_metrics_unavailable(trial->metrics, "drift.relative_l2", why.message);
+        assay_metrics_unavailable(trial->metrics, "drift.relative_l2", why.message);
     else
-        code = put_drift(trial, &drift, name_of(assay__arms_trial(arms, reference)));
+        put_drift(trial, &drift, name_of(assay__arms_trial(arms, reference)));
     assay__drift_free(&drift);
+    int code = assay_metrics_failed(trial->metrics);
     return code ? assay_error_set(error, code, "out of memory for the drift") : 0;
 }
 
@@ -383,12 +354,12 @@ int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_e
                      : ASSAY_ENOMEM;
     assay__arena_free(arena);
     snprintf(note, sizeof note, "of %lld numbers of the first outputs", (long long)elements);
-    if (code != ASSAY_ENOMEM)
-        code = code || !elements
-                   ? assay_metrics_unavailable(metrics, "outputs.nonfinite",
-                                               code ? why.message : "no output has numbers")
-                   : assay_metrics_measured(metrics, "outputs.nonfinite", (double)broken, "outputs",
-                                            note);
+    if (code != ASSAY_ENOMEM) {
+        assay__metrics_put_known(metrics, "outputs.nonfinite", ASSAY_MEASURED,
+                                 code || !elements ? (double)NAN : (double)broken, "outputs", note,
+                                 code ? why.message : "no output has numbers");
+        code = assay_metrics_failed(metrics);
+    }
     return code ? assay_error_set(error, code, "out of memory for the outputs") : 0;
 }
 

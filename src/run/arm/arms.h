@@ -17,16 +17,19 @@ struct assay__arms {
     size_t count, capacity, trial_capacity;
 };
 
-/** Begins the profile. `whole` is copied, what it points to is borrowed. */
+/** Begins the profile. `whole` is copied, what it points to is borrowed. plan NULL: nothing is
+ * asked of all arms together. */
 int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *whole,
-                      struct assay_error *error);
+                      const struct assay__plan *plan, struct assay_error *error);
 /** One more arm. What is wrong with it alone (ASSAY_EUNSUPPORTED, a model that cannot be read, …)
  *  is its trial's reason, not an error: then *index names a trial that has failed. */
 int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *options,
-                    size_t *index, struct assay_error *error);
-/** An arm that is known not to run: a failed trial with the options' label and that reason. */
+                    const struct assay__arm_identity *identity, size_t *index,
+                    struct assay_error *error);
+/** An arm that is known not to run: a failed trial with that reason. */
 int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_options *options,
-                            const char *reason, size_t *index, struct assay_error *error);
+                            const struct assay__arm_identity *identity, const char *reason,
+                            size_t *index, struct assay_error *error);
 /** Makes the file, watches the idle machine. After the arms that are known from the start. */
 int assay__arms_start(struct assay__arms *arms, struct assay_error *error);
 /** `launches` more of each of the arms first … first + count - 1, alternating; ends early when

@@ -1,5 +1,6 @@
-/* conversation.c - see conversation.h. Every message is checked: an unknown one, one out of turn or
- * one with impossible numbers fails the launch with its reason and nothing else. */
+/* conversation.c - reads a worker's messages during a launch and answers them. Every message is
+ * checked: an unknown one, one out of turn or one with impossible numbers fails the launch with its
+ * reason and nothing else. */
 #include "run/arm/conversation.h"
 
 #include "base/clock.h"
@@ -27,13 +28,12 @@ static int bad(struct assay__conversation *talk, const char *what)
     return assay_error_set(&talk->error, ASSAY_EFORMAT, "worker sent %s", what);
 }
 
-static const char *keep(struct assay__conversation *talk, const struct assay__json *object,
-                        const char *key)
+/* A struct that has a table, out of a message. */
+static void receive(struct assay__conversation *talk, const struct assay__json *object,
+                    const struct assay__field_table *table, void *element)
 {
-    const char *text = assay__arena_strdup(talk->request->arena,
-                                           assay__json_get_string(object, key, ""));
-    if (!text) assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory");
-    return text ? text : "";
+    if (assay__fields_receive(object, table, talk->request->arena, element))
+        assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory");
 }
 
 static void tell_progress(struct assay__conversation *talk, const char *phase, double done)
@@ -234,64 +234,23 @@ static void hear_phase(struct assay__conversation *talk, const struct assay__jso
 
 static void hear_facts(struct assay__conversation *talk, const struct assay__json *facts)
 {
-    talk->outcome->facts = (struct assay__worker_facts){
-        .load_ns = assay__json_get_number(facts, "load_ns", NAN),
-        .compile_ns = assay__json_get_number(facts, "compile_ns", NAN),
-        .create_ns = assay__json_get_number(facts, "create_ns", NAN),
-        .first_ns = assay__json_get_number(facts, "first_ns", NAN),
-        .loop_ns = assay__json_get_number(facts, "loop_ns", NAN),
-        .clock_ns = assay__json_get_number(facts, "clock_ns", NAN),
-        .clock_step_ns = assay__json_get_number(facts, "clock_step_ns", NAN),
-        .load_reason = keep(talk, facts, "load_reason"),
-        .version = keep(talk, facts, "version"),
-        .library = keep(talk, facts, "library"),
-        .provider = keep(talk, facts, "provider"),
-        .threads = (int)assay__json_get_integer(facts, "threads", 0),
-        .known = true,
-    };
+    receive(talk, facts, &assay__message_facts, &talk->outcome->facts);
+    talk->outcome->facts.known = true;
 }
 
 static void hear_memory(struct assay__conversation *talk, const struct assay__json *memory)
 {
-    talk->outcome->memory = (struct assay__worker_memory){
-        .baseline = assay__json_get_number(memory, "baseline", NAN),
-        .rss = assay__json_get_number(memory, "rss", NAN),
-        .peak = assay__json_get_number(memory, "peak", NAN),
-        .pss = assay__json_get_number(memory, "pss", NAN),
-        .arena = assay__json_get_number(memory, "arena", NAN),
-        .arena_peak = assay__json_get_number(memory, "arena_peak", NAN),
-    };
+    receive(talk, memory, &assay__message_memory, &talk->outcome->memory);
 }
 
 static void hear_layers(struct assay__conversation *talk, const struct assay__json *layers)
 {
-    struct assay__layers *out = &talk->outcome->layers;
-    out->method = keep(talk, layers, "method");
-    out->reason = keep(talk, layers, "reason");
-    out->engine_ns = assay__json_get_number(layers, "engine_ns", NAN);
-    out->scale_factor = assay__json_get_number(layers, "scale_factor", NAN);
-    out->slowdown = assay__json_get_number(layers, "slowdown", NAN);
-    out->spread = assay__json_get_number(layers, "spread", NAN);
-    out->contention = assay__json_get_number(layers, "contention", NAN);
-    out->sessions = (int)assay__json_get_integer(layers, "sessions", 0);
-    out->discarded = (int)assay__json_get_integer(layers, "discarded", 0);
+    const char *note = assay__arena_strdup(talk->request->arena,
+                                           assay__json_get_string(layers, "counter_note", ""));
+    if (!note) assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory");
+    receive(talk, layers, &assay__stored_layers, &talk->outcome->layers);
     talk->outcome->has_layers = true;
-    talk->outcome->counted.layer_note = keep(talk, layers, "counter_note");
-}
-
-static void hear_from(struct assay__conversation *talk, const struct assay__json *list,
-                      struct assay__layer *layer)
-{
-    layer->from = assay__arena_array(talk->request->arena, list ? list->count : 0,
-                                     sizeof *layer->from);
-    for (const struct assay__json *item = list ? list->first : NULL; item && layer->from;
-         item = item->next) {
-        const char *name = assay__arena_strdup(talk->request->arena,
-                                               item->string ? item->string : "");
-        if (!name) layer->from = NULL;
-        if (name) layer->from[layer->from_count++] = name;
-    }
-    if (!layer->from) assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory for the layers");
+    talk->outcome->counted.layer_note = note ? note : "";
 }
 
 static void hear_layer(struct assay__conversation *talk, const struct assay__json *json)
@@ -306,26 +265,12 @@ static void hear_layer(struct assay__conversation *talk, const struct assay__jso
         assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory for the layers");
         return;
     }
-    int state = assay_state_parse(assay__json_get_string(json, "state", ""));
     struct assay__layer *layer = &layers->items[layers->count];
-    *layer = (struct assay__layer){
-        .index = (int)layers->count,
-        .name = keep(talk, json, "name"),
-        .op = keep(talk, json, "op"),
-        .provider = keep(talk, json, "provider"),
-        .time_ns = assay__json_get_number(json, "time_ns", NAN),
-        .host_enqueue_ns = assay__json_get_number(json, "host_enqueue_ns", NAN),
-        .share = NAN,
-        .flops = assay__json_get_number(json, "flops", NAN),
-        .bytes = assay__json_get_number(json, "bytes", NAN),
-        .weight_bytes = NAN,
-        .live_bytes = NAN,
-        .bound = "unknown",
-        .state = state < 0 ? ASSAY_UNAVAILABLE : (enum assay_state)state,
-        .method = layers->method,
-        .note = keep(talk, json, "note"),
-    };
-    hear_from(talk, assay__json_get(json, "from"), layer);
+    *layer = (struct assay__layer){0};
+    receive(talk, json, &assay__stored_layer, layer);
+    layer->index = (int)layers->count;
+    layer->method = layers->method;
+    layer->bound = "unknown";
     assay__counted_hear_layer(assay__json_get(json, "counters"), talk->request->arena,
                               &talk->outcome->counted, &layer->counters, &talk->error);
     layers->count++;
@@ -337,9 +282,7 @@ static void hear_done(struct assay__conversation *talk, const struct assay__json
         bad(talk, "'done' without a sample");
         return;
     }
-    talk->outcome->open_ns = assay__json_get_number(done, "open_ns", NAN);
-    talk->outcome->steps_ns = assay__json_get_number(done, "steps_ns", NAN);
-    talk->outcome->layers_ns = assay__json_get_number(done, "layers_ns", NAN);
+    receive(talk, done, &assay__message_spent, &talk->outcome->spent);
     talk->done = true;
 }
 

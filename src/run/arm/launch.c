@@ -1,6 +1,6 @@
-/* launch.c - see launch.h; conversation.c reads what the worker says. While a window runs the
- * parent is blocked in poll(); between windows it copies the samples out of the ring, stores them
- * and decides what comes next. */
+/* launch.c - starts a worker, waits for it and says how it ended; conversation.c reads what the
+ * worker says. While a window runs the parent is blocked in poll(); between windows it copies the
+ * samples out of the ring, stores them and decides what comes next. */
 #include "run/arm/launch.h"
 
 #include "base/clock.h"
@@ -36,16 +36,10 @@ static double cpu_seconds(void)
 void assay__outcome_init(struct assay__outcome *outcome)
 {
     *outcome = (struct assay__outcome){
-        .reason = "",
-        .remark = "",
-        .log_tail = "",
-        .facts = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, "", "", "", "", 0, false},
-        .memory = {NAN, NAN, NAN, NAN, NAN, NAN},
-        .layers = assay__layers_unknown(),
-        .open_ns = NAN,
-        .steps_ns = NAN,
-        .layers_ns = NAN,
-    };
+        .reason = "", .remark = "", .log_tail = "", .layers = assay__layers_unknown()};
+    assay__fields_unknown(&assay__message_facts, &outcome->facts);
+    assay__fields_unknown(&assay__message_memory, &outcome->memory);
+    assay__fields_unknown(&assay__message_spent, &outcome->spent);
 }
 
 void assay__outcome_free(struct assay__outcome *outcome)
@@ -155,7 +149,7 @@ static bool only_layers_lost(struct assay__conversation *talk)
     return true;
 }
 
-static void finish(struct assay__conversation *talk, struct assay__child *child, FILE *log)
+static void end_worker(struct assay__conversation *talk, struct assay__child *child, FILE *log)
 {
     struct assay__outcome *outcome = talk->outcome;
     if (talk->error.code && talk->error.code != ASSAY_ECRASH && !talk->worker_leaves)
@@ -303,7 +297,7 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
         assay__watch_started(request->watch, request->launch, child.pid);
         if (send_job(&talk) == 0) converse(&talk);
         assay__watch_ended(request->watch, request->launch);
-        finish(&talk, &child, log);
+        end_worker(&talk, &child, log);
     }
     assay__disturbance_read(&outcome->after);
     outcome->life_s = (double)(assay__now_ns() - begin) / 1e9;

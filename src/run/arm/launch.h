@@ -10,6 +10,7 @@
 #include "run/trial/token_stats.h"
 #include "run/trial/goal.h"
 #include "run/worker/job.h"
+#include "run/worker/messages.h"
 #include "run/trial/summary.h"
 
 #include <assay/run.h>
@@ -40,18 +41,6 @@ struct assay__sample_window {
     uint64_t begin_ns, end_ns; /* our clock: the worker was told, the worker reported; 0 unknown */
 };
 
-struct assay__worker_facts {
-    double load_ns, compile_ns, create_ns, first_ns, loop_ns, clock_ns,
-        clock_step_ns; /* NaN unknown */
-    const char *load_reason, *version, *library, *provider;
-    int threads;
-    bool known;
-};
-
-struct assay__worker_memory {
-    double baseline, rss, peak, pss, arena, arena_peak; /* bytes; NaN unknown */
-};
-
 struct assay__tracked; /* run/watch/memory_track.h */
 
 struct assay__outcome {
@@ -76,7 +65,7 @@ struct assay__outcome {
     bool has_layers;
     size_t layer_capacity;
     struct assay__tracked *tracked; /* what the allocation tracker saw; NULL: it was not there */
-    double open_ns, steps_ns, layers_ns; /* real time the worker spent; NaN unknown */
+    struct assay__worker_spent spent;
     struct assay__exit exit;
     bool exit_known;
     struct assay__disturbance before, warm, end, after;

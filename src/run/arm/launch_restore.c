@@ -3,20 +3,15 @@
  * counters of the machine, tokens) stays unknown. */
 #include "run/arm/launch.h"
 
+#include "base/metric_value.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-static double value_of(const struct assay__launch *launch, const char *name)
-{
-    const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
-                                                   : NULL;
-    return m && m->state != ASSAY_UNAVAILABLE ? m->value : (double)NAN;
-}
 
 /* Seconds of a metric in ns. */
 static double time_of(const struct assay__launch *launch, const char *name)
 {
-    return value_of(launch, name) * 1e9;
+    return assay__metrics_value(launch->metrics, name) * 1e9;
 }
 
 static void restore_facts(const struct assay__launch *launch, struct assay__outcome *outcome)
@@ -25,10 +20,11 @@ static void restore_facts(const struct assay__launch *launch, struct assay__outc
     outcome->facts.compile_ns = time_of(launch, "timing.compile");
     outcome->facts.create_ns = time_of(launch, "timing.session");
     outcome->facts.first_ns = time_of(launch, "timing.first");
-    outcome->memory.baseline = value_of(launch, "memory.baseline.worker");
-    outcome->memory.peak = outcome->memory.baseline + value_of(launch, "memory.peak.worker");
-    outcome->memory.pss = value_of(launch, "memory.pss.worker");
-    outcome->memory.arena_peak = value_of(launch, "memory.activation.arena");
+    outcome->memory.baseline = assay__metrics_value(launch->metrics, "memory.baseline.worker");
+    outcome->memory.peak = outcome->memory.baseline +
+                           assay__metrics_value(launch->metrics, "memory.peak.worker");
+    outcome->memory.pss = assay__metrics_value(launch->metrics, "memory.pss.worker");
+    outcome->memory.arena_peak = assay__metrics_value(launch->metrics, "memory.activation.arena");
 }
 
 int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,

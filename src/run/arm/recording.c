@@ -1,4 +1,4 @@
-/* recording.c - see recording.h. */
+/* recording.c - begins and ends the profile that a command writes. */
 #include "run/arm/recording.h"
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@ static const char *utc_now(struct assay__arena *arena)
     return copy ? copy : "";
 }
 
-static const char *keep(struct assay_profile *profile, const char *text, const char *otherwise)
+static const char *copy_text(struct assay_profile *profile, const char *text, const char *otherwise)
 {
     return assay__arena_strdup(profile->arena, text && text[0] ? text : otherwise);
 }
@@ -44,9 +44,9 @@ int assay__recording_begin(struct assay__recording *recording,
     if (code) return code;
     struct assay_profile *profile = recording->profile = assay__profile_new();
     if (!profile) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    profile->command_line = keep(profile, options->command_line, "");
-    profile->path = keep(profile, options->output, "");
-    profile->command = keep(profile, options->command, "run");
+    profile->command_line = copy_text(profile, options->command_line, "");
+    profile->path = copy_text(profile, options->output, "");
+    assay__profile_set_command(profile, copy_text(profile, options->command, "run"));
     if (!profile->command_line || !profile->path || !profile->command)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     profile->created = utc_now(profile->arena);

@@ -1,9 +1,11 @@
-/* recover.c - see recover.h. The launches' samples are made into outcomes again, and the code of a
- * run that ended does the rest into a set of its own; from there the metrics are taken over with
- * notes that say where they come from. What the samples do not tell (the pre-run, memory, layers)
- * stays unknown. */
+/* recover.c - computes the metrics of a capture that did not end. The launches' samples are made
+ * into outcomes again, and the code of a run that ended does the rest into a set of its own; from
+ * there the metrics are taken over with notes that say where they come from. What the samples do
+ * not tell (the pre-run, memory, layers) stays unknown. */
 #include "run/arm/recover.h"
 
+#include "base/metric_value.h"
+#include "profile/trial_values.h"
 #include "run/trial/trial.h"
 
 #include <math.h>
@@ -15,15 +17,7 @@
 
 static bool has_latency(const struct assay_metrics *metrics)
 {
-    const struct assay_metric *p50 = assay_metrics_get(metrics, "latency.p50");
-    return p50 && p50->state != ASSAY_UNAVAILABLE;
-}
-
-static const char *option(const struct assay__trial *trial, const char *key)
-{
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, key) == 0) return trial->options[i].value;
-    return "";
+    return assay__metrics_known(metrics, "latency.p50") != NULL;
 }
 
 /* A launch that did not end counts when none did. */
@@ -64,18 +58,19 @@ static double rate_of(const struct assay__outcome *outcome)
     return (double)outcome->stream_count * (double)summary->samples * 1e9 / summary->sum_ns;
 }
 
-static int put_rate(double rate, int streams, double batch, struct assay_metrics *metrics)
+static void put_rate(double rate, int streams, double batch, struct assay_metrics *metrics)
 {
     char note[128];
-    if (!isfinite(rate)) return 0;
+    if (!isfinite(rate)) return;
     snprintf(note, sizeof note, "completions / sum of the samples, %d request%s in flight", streams,
              streams == 1 ? "" : "s");
-    int code = streams == 1
-                   ? assay_metrics_measured(metrics, "throughput.inferences", rate, "clock", note)
-                   : assay_metrics_derived(metrics, "throughput.inferences", rate, "clock", note);
-    if (code || !(batch > 0)) return code;
-    return assay_metrics_derived(metrics, "throughput.samples", rate * batch, "clock",
-                                 "throughput.inferences x batch");
+    if (streams == 1)
+        assay_metrics_measured(metrics, "throughput.inferences", rate, "clock", note);
+    else
+        assay_metrics_derived(metrics, "throughput.inferences", rate, "clock", note);
+    if (batch > 0)
+        assay_metrics_derived(metrics, "throughput.samples", rate * batch, "clock",
+                              "throughput.inferences x batch");
 }
 
 static int median_rate(const struct assay__outcome *const *used, size_t count, double *rate)
@@ -91,8 +86,8 @@ static int median_rate(const struct assay__outcome *const *used, size_t count, d
     return 0;
 }
 
-static int put_warmup(const struct assay__outcome *const *used, size_t count,
-                      struct assay_metrics *metrics)
+static void put_warmup(const struct assay__outcome *const *used, size_t count,
+                       struct assay_metrics *metrics)
 {
     char note[160];
     size_t found = 0;
@@ -102,37 +97,33 @@ static int put_warmup(const struct assay__outcome *const *used, size_t count,
              "how many iterations ran before measuring was not kept; %zu samples were found to be "
              "warm-up in the data",
              found);
-    return assay_metrics_unavailable(metrics, "latency.warmup", note);
+    assay_metrics_unavailable(metrics, "latency.warmup", note);
 }
 
 /* Takes over what `to` does not know yet. */
 static int adopt(const struct assay_metrics *from, struct assay_metrics *to)
 {
-    int code = 0;
-    for (size_t i = 0; i < assay_metrics_count(from) && code == 0; i++) {
+    for (size_t i = 0; i < assay_metrics_count(from); i++) {
         char note[512];
-        const struct assay_metric *one = assay_metrics_at(from, i),
-                                  *old = assay_metrics_get(to, one->name);
+        struct assay_metric one = *assay_metrics_at(from, i);
+        const struct assay_metric *old = assay_metrics_get(to, one.name);
         if (old && old->state != ASSAY_UNAVAILABLE) continue;
-        snprintf(note, sizeof note, "%s%s%s", RECOVERED, one->note[0] ? "; " : "", one->note);
-        if (one->state == ASSAY_UNAVAILABLE)
-            code = assay_metrics_unavailable(to, one->name, one->note);
-        else if (one->state == ASSAY_MEASURED)
-            code = assay_metrics_measured(to, one->name, one->value, one->source, note);
-        else
-            code = assay_metrics_derived(to, one->name, one->value, one->source, note);
+        snprintf(note, sizeof note, "%s%s%s", RECOVERED, one.note[0] ? "; " : "", one.note);
+        if (one.state != ASSAY_UNAVAILABLE) one.note = note;
+        assay_metrics_put(to, &one);
     }
-    return code;
+    int code = assay_metrics_failed(from);
+    return code ? code : assay_metrics_failed(to);
 }
 
 static int recover_launch(const struct assay__outcome *outcome, struct assay__launch *launch)
 {
     if (outcome->total == 0 || has_latency(launch->metrics)) return 0;
     struct assay_metrics *own = assay_metrics_new();
-    int code = own ? assay__summary_metrics(&outcome->summary, "", own) : ASSAY_ENOMEM;
-    if (code == 0) code = put_rate(rate_of(outcome), outcome->stream_count, NAN, own);
-    if (code == 0) code = put_warmup(&outcome, 1, own);
-    if (code == 0) code = adopt(own, launch->metrics);
+    assay__summary_metrics(&outcome->summary, "", own);
+    put_rate(rate_of(outcome), outcome->stream_count, NAN, own);
+    put_warmup(&outcome, 1, own);
+    int code = adopt(own, launch->metrics);
     launch->warmup = outcome->summary.warmup;
     launch->p50_ns = outcome->summary.p50;
     assay_metrics_free(own);
@@ -170,9 +161,9 @@ static int recover_metrics(const struct assay__trial_input *given, struct assay_
         double rate = NAN;
         input.streams = used[0]->stream_count;
         code = assay__trial_latency(&input, used, count);
-        if (code == 0) code = put_warmup(used, count, own.metrics);
+        put_warmup(used, count, own.metrics);
         if (code == 0) code = median_rate(used, count, &rate);
-        if (code == 0) code = put_rate(rate, input.streams, (double)trial->batch, own.metrics);
+        put_rate(rate, input.streams, (double)trial->batch, own.metrics);
         if (code == 0) code = recover_stability(&input, &trial->stability);
         if (code == 0) code = adopt(own.metrics, trial->metrics);
     }
@@ -183,8 +174,7 @@ static int recover_metrics(const struct assay__trial_input *given, struct assay_
 
 static int recover_trial(struct assay_profile *profile, struct assay__trial *trial)
 {
-    const char *warmup = option(trial, "warmup");
-    bool forced = warmup[0] && strcmp(warmup, "detected") != 0;
+    bool forced = trial->protocol.warmup >= 0;
     struct assay__outcome *outcomes = calloc(trial->launch_count + 1, sizeof *outcomes);
     struct assay__trial_input input = {
         .profile = profile,

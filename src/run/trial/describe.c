@@ -1,6 +1,7 @@
-/* describe.c - see describe.h. */
+/* describe.c - writes the machine, the model and the workload into the profile. */
 #include "run/trial/describe.h"
 
+#include "base/no_memory.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "platform/platform.h"
@@ -11,11 +12,6 @@
 #include <string.h>
 
 #define OPERATORS_NAMED 4 /* in the reason why FLOPs are unknown */
-
-static int no_memory(struct assay_error *error)
-{
-    return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-}
 
 static const char *or_empty(const char *text)
 {
@@ -82,7 +78,8 @@ static int describe_values(struct assay__arena *arena, const struct assay__value
 }
 
 /* Graph inputs that are not initializers (old files list those too). */
-static int describe_inputs(struct assay_profile *profile, const struct assay__model *model)
+static int describe_inputs(struct assay_profile *profile, struct assay__model_info *info,
+                           const struct assay__model *model)
 {
     const struct assay__graph *graph = &model->graph;
     struct assay__map *initial = assay__map_new();
@@ -94,8 +91,8 @@ static int describe_inputs(struct assay_profile *profile, const struct assay__mo
     for (size_t i = 0; i < graph->input_count && code == 0; i++)
         if (assay__map_get(initial, graph->inputs[i].name) == ASSAY__MAP_NONE)
             real[count++] = graph->inputs[i];
-    if (code == 0) code = describe_values(profile->arena, real, count, &profile->model.inputs);
-    profile->model.input_count = code ? 0 : count;
+    if (code == 0) code = describe_values(profile->arena, real, count, &info->inputs);
+    info->input_count = code ? 0 : count;
     free(real);
     assay__map_free(initial);
     return code;
@@ -111,9 +108,7 @@ static const char *opset_text(struct assay__arena *arena, const struct assay__mo
         if (!only) assay__buf_printf(&text, "%s ", domain[0] ? domain : "ai.onnx");
         assay__buf_printf(&text, "%lld", (long long)model->opsets[i].version);
     }
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
-    assay__buf_free(&text);
-    return copy;
+    return assay__buf_keep(&text, arena);
 }
 
 static int by_count(const void *left, const void *right)
@@ -123,8 +118,8 @@ static int by_count(const void *left, const void *right)
     return strcmp(a->op, b->op);
 }
 
-static int count_operators(struct assay_profile *profile, const struct assay__graph *graph,
-                           const struct assay__cost *costs)
+static int count_operators(struct assay_profile *profile, struct assay__model_info *info,
+                           const struct assay__graph *graph, const struct assay__cost *costs)
 {
     struct assay__map *index = assay__map_new();
     struct assay__operator_info *list = NULL;
@@ -157,8 +152,8 @@ static int count_operators(struct assay_profile *profile, const struct assay__gr
         qsort(list, count, sizeof *list, by_count);
         memcpy(kept, list, count * sizeof *list);
     }
-    profile->model.operators = kept;
-    profile->model.operator_count = kept ? count : 0;
+    info->operators = kept;
+    info->operator_count = kept ? count : 0;
     free(list);
     assay__map_free(index);
     return kept ? 0 : ASSAY_ENOMEM;
@@ -166,6 +161,7 @@ static int count_operators(struct assay_profile *profile, const struct assay__gr
 
 /* "3 of 120 nodes have no known FLOP count: Foo, Bar" */
 static const char *unknown_reason(const struct assay_profile *profile,
+                                  const struct assay__model_info *info,
                                   const struct assay__model_costs *costs, bool flops,
                                   const char *what)
 {
@@ -175,35 +171,35 @@ static const char *unknown_reason(const struct assay_profile *profile,
     for (size_t i = 0; i < costs->graph->node_count; i++)
         nodes += !isfinite(flops ? costs->nodes[i].flops
                                  : costs->nodes[i].bytes_read + costs->nodes[i].bytes_written);
-    for (size_t i = 0; i < profile->model.operator_count; i++) {
-        const struct assay__operator_info *op = &profile->model.operators[i];
+    for (size_t i = 0; i < info->operator_count; i++) {
+        const struct assay__operator_info *op = &info->operators[i];
         if (isfinite(flops ? op->flops : op->bytes)) continue;
         if (kinds++ < OPERATORS_NAMED)
             assay__buf_printf(&text, "%s%s", kinds > 1 ? ", " : "", op->op);
     }
     const char *reason = assay__arena_printf(
         profile->arena, "%zu of %zu nodes have no known %s: %s%s", nodes, costs->graph->node_count,
-        what, text.data ? text.data : "", kinds > OPERATORS_NAMED ? ", …" : "");
+        what, assay__buf_text(&text), kinds > OPERATORS_NAMED ? ", …" : "");
     assay__buf_free(&text);
     return reason ? reason : "out of memory";
 }
 
 /* The costs of every node with inputs of these shapes, and where `live` is given what is alive
  * meanwhile and the shapes. */
-static int node_costs(struct assay_profile *profile, const struct assay__model *model,
-                      const struct assay__input_plan *inputs, size_t input_count,
-                      struct assay__cost *nodes, struct assay__model_costs *live,
-                      struct assay_error *error)
+static int node_costs(struct assay_profile *profile, struct assay__model_info *info,
+                      const struct assay__model *model, const struct assay__input_plan *inputs,
+                      size_t input_count, struct assay__cost *nodes,
+                      struct assay__model_costs *live, struct assay_error *error)
 {
     struct assay__shapes *shapes = NULL;
     struct assay__value *fixed = NULL;
     struct assay__arena *arena = assay__arena_new(); /* of the inputs */
     int code = 0;
     if (!arena || assay__workload_values(inputs, input_count, arena, &fixed))
-        code = no_memory(error);
+        code = assay__no_memory(error);
     if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
     if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
-    if (code == 0) code = assay__describe_cell(profile, model, shapes, error);
+    if (code == 0) code = assay__describe_cell(profile, info, model, shapes, error);
     if (code == 0 && live) code = assay__describe_liveness(profile, model, shapes, live, error);
     if (code == 0 && live) { /* for the layers, once they are known */
         live->shapes = shapes;
@@ -224,14 +220,14 @@ static void sum_nodes(struct assay__model_costs *costs)
     }
 }
 
-static int total_costs(struct assay_profile *profile, const struct assay__model *model,
-                       const struct assay__workload *workload, struct assay__model_costs *costs,
-                       struct assay_error *error)
+static int total_costs(struct assay_profile *profile, struct assay__model_info *info,
+                       const struct assay__model *model, const struct assay__workload *workload,
+                       struct assay__model_costs *costs, struct assay_error *error)
 {
     costs->nodes = calloc(model->graph.node_count + 1, sizeof *costs->nodes);
-    if (!costs->nodes) return no_memory(error);
-    int code = node_costs(profile, model, workload->inputs, workload->input_count, costs->nodes,
-                          costs, error);
+    if (!costs->nodes) return assay__no_memory(error);
+    int code = node_costs(profile, info, model, workload->inputs, workload->input_count,
+                          costs->nodes, costs, error);
     if (code == 0) sum_nodes(costs);
     return code;
 }
@@ -302,10 +298,9 @@ void assay__costs_free(struct assay__model_costs *costs)
     costs->by_name = costs->consumers = costs->constants = NULL;
 }
 
-static int describe_header(struct assay_profile *profile, const struct assay__model *model,
-                           const char *shown, const char *path)
+static int describe_header(struct assay_profile *profile, struct assay__model_info *info,
+                           const struct assay__model *model, const char *shown, const char *path)
 {
-    struct assay__model_info *info = &profile->model;
     const char *base = strrchr(shown, '/');
     char fingerprint[17] = "";
     if (assay__model_fingerprint(model, fingerprint)) return ASSAY_ENOMEM;
@@ -328,9 +323,9 @@ static int describe_header(struct assay_profile *profile, const struct assay__mo
                : ASSAY_ENOMEM;
 }
 
-int assay__describe_model(struct assay_profile *profile, const struct assay__model *model,
-                          const struct assay__workload *workload, const char *shown,
-                          const char *path, struct assay__model_costs *costs,
+int assay__describe_model(struct assay_profile *profile, struct assay__model_info *info,
+                          const struct assay__model *model, const struct assay__workload *workload,
+                          const char *shown, const char *path, struct assay__model_costs *costs,
                           struct assay_error *error)
 {
     *costs = (struct assay__model_costs){.flops_reason = "",
@@ -339,20 +334,21 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
                                          .live_reason = "the size of its activations is not known",
                                          .peak = assay__peak_unknown(),
                                          .graph = &model->graph};
-    if (describe_header(profile, model, shown, path) || describe_inputs(profile, model) ||
+    if (describe_header(profile, info, model, shown, path) ||
+        describe_inputs(profile, info, model) ||
         describe_values(profile->arena, model->graph.outputs, model->graph.output_count,
-                        &profile->model.outputs))
-        return no_memory(error);
-    profile->model.output_count = model->graph.output_count;
-    int code = total_costs(profile, model, workload, costs, error);
+                        &info->outputs))
+        return assay__no_memory(error);
+    info->output_count = model->graph.output_count;
+    int code = total_costs(profile, info, model, workload, costs, error);
     if (code) return code;
-    if (count_operators(profile, &model->graph, costs->nodes) || index_nodes(costs) ||
+    if (count_operators(profile, info, &model->graph, costs->nodes) || index_nodes(costs) ||
         count_consumers(costs) || assay__describe_constants(costs))
-        return no_memory(error);
+        return assay__no_memory(error);
     if (!isfinite(costs->flops))
-        costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count");
+        costs->flops_reason = unknown_reason(profile, info, costs, true, "FLOP count");
     if (!isfinite(costs->bytes))
-        costs->bytes_reason = unknown_reason(profile, costs, false, "byte count");
+        costs->bytes_reason = unknown_reason(profile, info, costs, false, "byte count");
     return 0;
 }
 
@@ -381,7 +377,8 @@ static void add_steps(const struct assay__cost *const *three, size_t node, doubl
                                        last->bytes_written, steps, at);
 }
 
-int assay__describe_generation(struct assay_profile *profile, const struct assay__model *model,
+int assay__describe_generation(struct assay_profile *profile, struct assay__model_info *info,
+                               const struct assay__model *model,
                                const struct assay__workload *workload,
                                const struct assay_generation *generation,
                                struct assay__model_costs *costs, struct assay_error *error)
@@ -391,15 +388,16 @@ int assay__describe_generation(struct assay_profile *profile, const struct assay
     const int64_t tokens[3] = {1, middle, steps};
     struct assay__cost *three[3] = {0};
     struct assay__input_plan *plans = calloc(workload->input_count + 1, sizeof *plans);
-    int code = plans ? 0 : no_memory(error);
+    int code = plans ? 0 : assay__no_memory(error);
     for (int i = 0; i < 3 && code == 0 && steps > 0; i++) {
         three[i] = calloc(count + 1, sizeof *three[i]);
-        if (!three[i]) code = no_memory(error);
+        if (!three[i]) code = assay__no_memory(error);
         if (code == 0)
             code = assay__generation_at(model, generation, workload, tokens[i], profile->arena,
                                         plans, error);
         if (code == 0)
-            code = node_costs(profile, model, plans, workload->input_count, three[i], NULL, error);
+            code = node_costs(profile, info, model, plans, workload->input_count, three[i], NULL,
+                              error);
     }
     double at = steps > 1 ? (double)(middle - 1) / (double)(steps - 1) : 0;
     for (size_t i = 0; i < count && code == 0 && steps > 0; i++)
@@ -410,11 +408,14 @@ int assay__describe_generation(struct assay_profile *profile, const struct assay
     costs->peak = assay__peak_unknown();
     costs->peak.reason = costs->live_reason;
     free_shapes(costs); /* they change from token to token */
-    if (code == 0 && count_operators(profile, &model->graph, costs->nodes)) code = no_memory(error);
+    if (code == 0 && count_operators(profile, info, &model->graph, costs->nodes))
+        code = assay__no_memory(error);
     if (code == 0 && !isfinite(costs->flops))
-        costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count at every length");
+        costs->flops_reason = unknown_reason(profile, info, costs, true,
+                                             "FLOP count at every length");
     if (code == 0 && !isfinite(costs->bytes))
-        costs->bytes_reason = unknown_reason(profile, costs, false, "byte count at every length");
+        costs->bytes_reason = unknown_reason(profile, info, costs, false,
+                                             "byte count at every length");
     for (int i = 0; i < 3; i++)
         free(three[i]);
     free(plans);
@@ -467,14 +468,14 @@ int assay__describe_workload(struct assay_profile *profile, struct assay__trial 
     trial->batch = workload->batch;
     trial->inputs = assay__arena_array(arena, workload->input_count, sizeof *trial->inputs);
     trial->notes = assay__arena_array(arena, workload->note_count + 8, sizeof *trial->notes);
-    if (!trial->inputs || !trial->notes) return no_memory(error);
+    if (!trial->inputs || !trial->notes) return assay__no_memory(error);
     for (size_t i = 0; i < workload->input_count; i++) {
         const struct assay__input_plan *plan = &workload->inputs[i];
         struct assay__tensor_info *info = &trial->inputs[i];
         int64_t *dims = assay__arena_array(arena, (size_t)plan->rank, sizeof *dims);
         info->name = assay__arena_strdup(arena, plan->name);
         info->fill = fill_text(arena, plan, workload->seed);
-        if (!dims || !info->name || !info->fill) return no_memory(error);
+        if (!dims || !info->name || !info->fill) return assay__no_memory(error);
         for (int d = 0; d < plan->rank; d++)
             dims[d] = plan->dims[d];
         info->dtype = assay__dtype_name(plan->dtype);
@@ -484,7 +485,7 @@ int assay__describe_workload(struct assay_profile *profile, struct assay__trial 
     trial->input_count = workload->input_count;
     for (size_t i = 0; i < workload->note_count; i++) {
         trial->notes[i] = assay__arena_strdup(arena, workload->notes[i]);
-        if (!trial->notes[i]) return no_memory(error);
+        if (!trial->notes[i]) return assay__no_memory(error);
     }
     trial->note_count = workload->note_count;
     return 0;

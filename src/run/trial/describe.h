@@ -36,23 +36,25 @@ struct assay__model_costs {
 int assay__describe_ceilings(struct assay_profile *profile, const struct assay_ceiling *given,
                              size_t count, struct assay_error *error);
 int assay__describe_machine(struct assay_profile *profile, struct assay_error *error);
-/** Fills profile->model and *costs (assay__costs_free it). `shown` is the path or zoo name as the
- * user gave it. */
-int assay__describe_model(struct assay_profile *profile, const struct assay__model *model,
-                          const struct assay__workload *workload, const char *shown,
-                          const char *path, struct assay__model_costs *costs,
+/** Fills *info, one of the profile's models, and *costs (assay__costs_free it). `shown` is the path
+ *  or zoo name as the user gave it. */
+int assay__describe_model(struct assay_profile *profile, struct assay__model_info *info,
+                          const struct assay__model *model, const struct assay__workload *workload,
+                          const char *shown, const char *path, struct assay__model_costs *costs,
                           struct assay_error *error);
 /** Makes *costs (of the first run, as assay__describe_model left them) those of a whole generation:
- *  the prompt and every decode step at its own cache length; and the operators of profile->model
- *  with them. */
-int assay__describe_generation(struct assay_profile *profile, const struct assay__model *model,
+ *  the prompt and every decode step at its own cache length; and the operators of *info with
+ *  them. */
+int assay__describe_generation(struct assay_profile *profile, struct assay__model_info *info,
+                               const struct assay__model *model,
                                const struct assay__workload *workload,
                                const struct assay_generation *generation,
                                struct assay__model_costs *costs, struct assay_error *error);
-/** profile->model.cell, of a model that says it is a recurrent cell over time steps. What it says
+/** info->cell, of a model that says it is a recurrent cell over time steps. What it says
  * wrongly is the cell's fault, not a failure. */
-int assay__describe_cell(struct assay_profile *profile, const struct assay__model *model,
-                         struct assay__shapes *shapes, struct assay_error *error);
+int assay__describe_cell(struct assay_profile *profile, struct assay__model_info *info,
+                         const struct assay__model *model, struct assay__shapes *shapes,
+                         struct assay_error *error);
 /** costs->live_*: memory over the order of execution. */
 int assay__describe_liveness(struct assay_profile *profile, const struct assay__model *model,
                              const struct assay__shapes *shapes, struct assay__model_costs *costs,

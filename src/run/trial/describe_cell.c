@@ -4,9 +4,9 @@
 #include "cost/ncp.h"
 #include "run/trial/describe.h"
 
-static int keep_groups(struct assay_profile *profile, const struct assay__ncp *ncp)
+static int keep_groups(struct assay_profile *profile, struct assay__cell_info *cell,
+                       const struct assay__ncp *ncp)
 {
-    struct assay__cell_info *cell = &profile->model.cell;
     size_t count = ncp->group_count < ASSAY__CELL_GROUPS ? ncp->group_count : ASSAY__CELL_GROUPS;
     cell->groups = assay__arena_array(profile->arena, count, sizeof *cell->groups);
     if (!cell->groups) return ASSAY_ENOMEM;
@@ -26,20 +26,21 @@ static int keep_groups(struct assay_profile *profile, const struct assay__ncp *n
     return 0;
 }
 
-static int keep_cell(struct assay_profile *profile, const struct assay__ncp *ncp)
+static int keep_cell(struct assay_profile *profile, struct assay__cell_info *cell,
+                     const struct assay__ncp *ncp)
 {
-    struct assay__cell_info *cell = &profile->model.cell;
     const char *kind = assay__arena_strdup(profile->arena, ncp->cell);
     const char *form = assay__arena_strdup(profile->arena, ncp->form);
     if (!kind || !form) return ASSAY_ENOMEM;
     cell->kind = kind;
     cell->form = form;
     cell->steps = ncp->steps;
-    return keep_groups(profile, ncp);
+    return keep_groups(profile, cell, ncp);
 }
 
-int assay__describe_cell(struct assay_profile *profile, const struct assay__model *model,
-                         struct assay__shapes *shapes, struct assay_error *error)
+int assay__describe_cell(struct assay_profile *profile, struct assay__model_info *info,
+                         const struct assay__model *model, struct assay__shapes *shapes,
+                         struct assay_error *error)
 {
     struct assay__arena *arena = assay__arena_new();
     const struct assay__analysis analysis = {.shapes = shapes};
@@ -48,10 +49,10 @@ int assay__describe_cell(struct assay_profile *profile, const struct assay__mode
     bool found = false;
     int code = arena ? assay__ncp_facts(model, &analysis, arena, &found, &ncp, &fault)
                      : ASSAY_ENOMEM;
-    if (code == 0 && found) code = keep_cell(profile, &ncp);
+    if (code == 0 && found) code = keep_cell(profile, &info->cell, &ncp);
     if (code && code != ASSAY_ENOMEM) {
         const char *said = assay__arena_strdup(profile->arena, fault.message);
-        if (said) profile->model.cell.fault = said;
+        if (said) info->cell.fault = said;
         code = said ? 0 : ASSAY_ENOMEM;
     }
     assay__arena_free(arena);

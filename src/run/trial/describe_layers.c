@@ -53,7 +53,7 @@ static void add_type(struct list *list, const char *name)
 
 /* The text in the arena, cut between characters; "" when nothing is known, NULL when out of memory.
  * Frees the list. */
-static const char *keep(struct assay__arena *arena, struct list *list)
+static const char *close_list(struct assay__arena *arena, struct list *list)
 {
     size_t length = list->text.length;
     const char *kept = list->text.failed ? NULL : "";
@@ -238,10 +238,10 @@ int assay__describe_layer(struct assay__arena *arena, const struct assay__model_
     list_inputs(costs, &g, &inputs, &weights);
     list_outputs(costs, &g, &outputs);
     list_attributes(&g, &attributes);
-    layer->inputs = keep(arena, &inputs);
-    layer->weights = keep(arena, &weights);
-    layer->outputs = keep(arena, &outputs);
-    layer->attributes = keep(arena, &attributes);
+    layer->inputs = close_list(arena, &inputs);
+    layer->weights = close_list(arena, &weights);
+    layer->outputs = close_list(arena, &outputs);
+    layer->attributes = close_list(arena, &attributes);
     return layer->inputs && layer->weights && layer->outputs && layer->attributes ? 0
                                                                                   : ASSAY_ENOMEM;
 }

@@ -1,6 +1,6 @@
-/* drift.c - see drift.h. Sums are in double precision. Numbers that are infinite or NaN are never
- * averaged away: alike in both they are counted and left out, otherwise the output has no numbers
- * but a sentence. */
+/* drift.c - runs two models on the same inputs and compares their outputs. Sums are in double
+ * precision. Numbers that are infinite or NaN are never averaged away: alike in both they are
+ * counted and left out, otherwise the output has no numbers but a sentence. */
 #include "run/trial/drift.h"
 
 #include "base/file.h"
@@ -16,7 +16,7 @@
 
 /* --- the numbers ------------------------------------------------------------------------------ */
 
-static bool alike(double a, double b)
+static bool same_nonfinite(double a, double b)
 {
     return (isnan(a) && isnan(b)) || (isinf(a) && a == b);
 }
@@ -69,7 +69,7 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
         double r = reference[i], c = candidate[i];
         if (!isfinite(r) || !isfinite(c)) {
             bad_candidate += !isfinite(c);
-            alike(r, c) ? out->nonfinite++ : out->broken++;
+            same_nonfinite(r, c) ? out->nonfinite++ : out->broken++;
             continue;
         }
         difference += (c - r) * (c - r);

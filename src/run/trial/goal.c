@@ -1,6 +1,7 @@
-/* goal.c - see goal.h. Windows are bounded by time so that several streams end together and a model
- * that slows down does not stretch them; their length is a tenth of the measurement and at most 1
- * s: samples are persisted between windows, so a killed run loses no more than that. */
+/* goal.c - decides how long the next window is and when a launch has measured enough. Windows are
+ * bounded by time so that several streams end together and a model that slows down does not stretch
+ * them; their length is a tenth of the measurement and at most 1 s: samples are persisted between
+ * windows, so a killed run loses no more than that. */
 #include "run/trial/goal.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ static enum assay__decision next_time(const struct assay__goal *goal,
 
 /* Seconds that the summary asks for: warm samples that warm-up took away, then precision. 0:
  * enough. */
-static double judge(const struct assay__goal *goal, const struct assay__taken *taken)
+static double seconds_missing(const struct assay__goal *goal, const struct assay__taken *taken)
 {
     const struct assay__summary *summary = taken->summary;
     double streams = goal->streams, pace = summary->mean / 1e9;
@@ -83,7 +84,7 @@ static enum assay__decision next_default(const struct assay__goal *goal,
                  taken->wall_ns >= ASSAY__GOAL_SECONDS * 1e9;
     if (least) {
         if (!taken->summary) return ASSAY__GOAL_JUDGE;
-        double more = judge(goal, taken);
+        double more = seconds_missing(goal, taken);
         if (more <= 0) return ASSAY__GOAL_STOP;
         window = fmin(fmax(more, window / 4), 4 * window);
     }

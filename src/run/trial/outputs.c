@@ -1,4 +1,4 @@
-/* outputs.c - see outputs.h. */
+/* outputs.c - writes and reads the folder with the outputs of one inference. */
 #include "run/trial/outputs.h"
 
 #include "base/file.h"

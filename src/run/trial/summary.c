@@ -1,6 +1,9 @@
-/* summary.c - see summary.h. Percentiles whose sample count does not support them (MLPerf's
- * early-stopping counts) are NaN here and unavailable, with the count they need, as metrics. */
+/* summary.c - computes the statistics of one launch. Percentiles whose sample count does not
+ * support them (MLPerf's early-stopping counts) are NaN here and unavailable, with the count they
+ * need, as metrics. */
 #include "run/trial/summary.h"
+
+#include "base/metric_value.h"
 
 #include <assay/error.h>
 #include <math.h>
@@ -167,35 +170,31 @@ int assay__summary_compute(const struct assay__samples *streams, int stream_coun
     return 0;
 }
 
-static int put_percentiles(const struct assay__summary *summary, const char *prefix,
-                           struct assay_metrics *metrics)
+static void put_percentiles(const struct assay__summary *summary, const char *prefix,
+                            struct assay_metrics *metrics)
 {
-    int code = 0;
-    char note[256];
-    for (size_t i = 0; i < PERCENTILES && code == 0; i++) {
-        double value = assay__summary_field(summary, percentiles[i].offset);
-        snprintf(note, sizeof note, "%snearest rank", prefix);
-        if (isfinite(value)) {
-            code = assay_metrics_measured(metrics, percentiles[i].name, value / 1e9, "clock", note);
-            continue;
-        }
-        snprintf(note, sizeof note,
+    char note[256], reason[256];
+    snprintf(note, sizeof note, "%snearest rank", prefix);
+    for (size_t i = 0; i < PERCENTILES; i++) {
+        snprintf(reason, sizeof reason,
                  "needs %zu samples in a launch, there are %zu: run longer (--iters, --time)",
                  assay__stats_percentile_needs(percentiles[i].q), summary->samples);
-        code = assay_metrics_unavailable(metrics, percentiles[i].name, note);
+        assay__metrics_put_known(metrics, percentiles[i].name, ASSAY_MEASURED,
+                                 assay__summary_field(summary, percentiles[i].offset) / 1e9,
+                                 "clock", note, reason);
     }
-    return code;
 }
 
-static int put_interval(const struct assay__summary *summary, const char *prefix,
-                        struct assay_metrics *metrics)
+static void put_interval(const struct assay__summary *summary, const char *prefix,
+                         struct assay_metrics *metrics)
 {
     char note[256];
     if (!summary->interval.known) {
         snprintf(note, sizeof note, "too few samples (%zu) for a 95 %% interval of the median",
                  summary->samples);
-        int code = assay_metrics_unavailable(metrics, "latency.ci_low", note);
-        return code ? code : assay_metrics_unavailable(metrics, "latency.ci_high", note);
+        assay_metrics_unavailable(metrics, "latency.ci_low", note);
+        assay_metrics_unavailable(metrics, "latency.ci_high", note);
+        return;
     }
     snprintf(note, sizeof note, "%sbinomial order statistics, 95 %%, n / tau with tau = %.3g",
              prefix, summary->tau);
@@ -205,59 +204,51 @@ static int put_interval(const struct assay__summary *summary, const char *prefix
             "%sbinomial order statistics, 95 %%, n / tau with tau = %.3g; not tighter than the "
             "clock's step of %.3g ns",
             prefix, summary->tau, summary->step_ns);
-    int code = assay_metrics_derived(metrics, "latency.ci_low", summary->interval.low / 1e9,
-                                     "clock", note);
-    return code ? code
-                : assay_metrics_derived(metrics, "latency.ci_high", summary->interval.high / 1e9,
-                                        "clock", note);
+    assay_metrics_derived(metrics, "latency.ci_low", summary->interval.low / 1e9, "clock", note);
+    assay_metrics_derived(metrics, "latency.ci_high", summary->interval.high / 1e9, "clock", note);
 }
 
-static int put_spread(const struct assay__summary *summary, const char *prefix,
-                      struct assay_metrics *metrics)
+static void put_spread(const struct assay__summary *summary, const char *prefix,
+                       struct assay_metrics *metrics)
 {
     static const char *const few = "needs at least 2 samples";
     char note[256];
-    if (!isfinite(summary->stddev)) {
-        int code = assay_metrics_unavailable(metrics, "latency.stddev", few);
-        return code ? code : assay_metrics_unavailable(metrics, "latency.cv", few);
-    }
     snprintf(note, sizeof note, "%ssample standard deviation, n - 1", prefix);
-    int code = assay_metrics_derived(metrics, "latency.stddev", summary->stddev / 1e9, "clock",
-                                     note);
-    if (code) return code;
+    assay__metrics_put_known(metrics, "latency.stddev", ASSAY_DERIVED, summary->stddev / 1e9,
+                             "clock", note, few);
     snprintf(note, sizeof note, "%sstandard deviation / mean", prefix);
-    return assay_metrics_derived(metrics, "latency.cv", summary->stddev / summary->mean, "clock",
-                                 note);
+    assay__metrics_put_known(metrics, "latency.cv", ASSAY_DERIVED, summary->stddev / summary->mean,
+                             "clock", note, few);
 }
 
 /* Below four samples the quartiles are not four different ones. */
-static int put_iqr(const struct assay__summary *summary, const char *prefix,
-                   struct assay_metrics *metrics)
+static void put_iqr(const struct assay__summary *summary, const char *prefix,
+                    struct assay_metrics *metrics)
 {
     char note[256];
     if (summary->samples < QUARTILES_NEED) {
         snprintf(note, sizeof note, "needs at least %u samples, there %s %zu", QUARTILES_NEED,
                  summary->samples == 1 ? "is" : "are", summary->samples);
-        return assay_metrics_unavailable(metrics, "latency.iqr", note);
+        assay_metrics_unavailable(metrics, "latency.iqr", note);
+        return;
     }
     snprintf(note, sizeof note, "%sp75 - p25, nearest rank", prefix);
-    return assay_metrics_derived(metrics, "latency.iqr", (summary->p75 - summary->p25) / 1e9,
-                                 "clock", note);
+    assay_metrics_derived(metrics, "latency.iqr", (summary->p75 - summary->p25) / 1e9, "clock",
+                          note);
 }
 
-int assay__summary_metrics(const struct assay__summary *summary, const char *prefix,
-                           struct assay_metrics *metrics)
+void assay__summary_metrics(const struct assay__summary *summary, const char *prefix,
+                            struct assay_metrics *metrics)
 {
     static const char *const all[] = {
         "latency.mean", "latency.stddev", "latency.cv",     "latency.min",    "latency.p5",
         "latency.p50",  "latency.p90",    "latency.p95",    "latency.p99",    "latency.p999",
         "latency.max",  "latency.iqr",    "latency.ci_low", "latency.ci_high"};
-    int code = 0;
     if (summary->samples == 0) {
-        for (size_t i = 0; i < sizeof all / sizeof all[0] && code == 0; i++)
-            code = assay_metrics_unavailable(metrics, all[i], "no sample was taken");
-        if (code == 0) code = assay_metrics_measured(metrics, "latency.samples", 0, "clock", "");
-        return code;
+        for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+            assay_metrics_unavailable(metrics, all[i], "no sample was taken");
+        assay_metrics_measured(metrics, "latency.samples", 0, "clock", "");
+        return;
     }
     char note[256];
     snprintf(note, sizeof note, "%swarm samples, host to host", prefix);
@@ -268,21 +259,19 @@ int assay__summary_metrics(const struct assay__summary *summary, const char *pre
                  {"latency.p5", summary->p05},
                  {"latency.p50", summary->p50},
                  {"latency.max", summary->max}};
-    code = assay_metrics_derived(metrics, "latency.mean", summary->mean / 1e9, "clock", note);
-    if (code == 0) code = put_spread(summary, prefix, metrics);
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0] && code == 0; i++)
-        code = assay_metrics_measured(metrics, plain[i].name, plain[i].value / 1e9, "clock", note);
-    if (code == 0) code = put_percentiles(summary, prefix, metrics);
-    if (code == 0) code = put_iqr(summary, prefix, metrics);
-    if (code == 0) code = put_interval(summary, prefix, metrics);
-    if (code == 0)
-        code = assay_metrics_measured(metrics, "latency.samples", (double)summary->samples, "clock",
-                                      "warm samples, all launches and streams");
-    return code;
+    assay_metrics_derived(metrics, "latency.mean", summary->mean / 1e9, "clock", note);
+    put_spread(summary, prefix, metrics);
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        assay_metrics_measured(metrics, plain[i].name, plain[i].value / 1e9, "clock", note);
+    put_percentiles(summary, prefix, metrics);
+    put_iqr(summary, prefix, metrics);
+    put_interval(summary, prefix, metrics);
+    assay_metrics_measured(metrics, "latency.samples", (double)summary->samples, "clock",
+                           "warm samples, all launches and streams");
 }
 
-int assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_t found,
-                                 struct assay_metrics *metrics)
+void assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_t found,
+                                  struct assay_metrics *metrics)
 {
     char note[256];
     if (forced)
@@ -294,6 +283,5 @@ int assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_t
         snprintf(note, sizeof note,
                  "%zu iterations before measuring, then %zu samples found in the data (MSER-5)",
                  prerun, found);
-    return assay_metrics_measured(metrics, "latency.warmup", (double)(prerun + found), "clock",
-                                  note);
+    assay_metrics_measured(metrics, "latency.warmup", (double)(prerun + found), "clock", note);
 }

@@ -47,11 +47,11 @@ int assay__summary_compute(const struct assay__samples *streams, int stream_coun
 
 /** latency.* (all but between_*) and latency.samples of one launch. `prefix` goes before each note
  * ("" allowed). */
-int assay__summary_metrics(const struct assay__summary *summary, const char *prefix,
-                           struct assay_metrics *metrics);
+void assay__summary_metrics(const struct assay__summary *summary, const char *prefix,
+                            struct assay_metrics *metrics);
 /** latency.warmup: what ran before measuring, and what was then found in the data. */
-int assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_t found,
-                                 struct assay_metrics *metrics);
+void assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_t found,
+                                  struct assay_metrics *metrics);
 
 /** The percentiles by name, so that trial and launch agree. NULL past the end. */
 struct assay__percentile {

@@ -1,4 +1,4 @@
-/* token_stats.c - see generate.h.
+/* token_stats.c - computes the statistics and metrics of text generation.
  *
  * A launch: time to the first token is a generation's first time; the latency between tokens is the
  * difference of two neighbours, all generations pooled (they are the same process, and each says
@@ -241,8 +241,8 @@ static const char *reason_of(const struct row *row, const struct assay__outcome 
     return text;
 }
 
-static int put_row(const struct row *row, const struct assay__outcome *const *used, size_t count,
-                   int64_t tokens, const char *device, struct assay_metrics *metrics)
+static void put_row(const struct row *row, const struct assay__outcome *const *used, size_t count,
+                    int64_t tokens, bool on_cpu, struct assay_metrics *metrics)
 {
     char text[256];
     bool rate = row->derived, everywhere = true;
@@ -251,27 +251,30 @@ static int put_row(const struct row *row, const struct assay__outcome *const *us
          i++) /* a percentile counts when every launch has it */
         everywhere &= isfinite(*(const double *)(const void *)((const char *)used[i] +
                                                                row->offset)) != 0;
-    if (!isfinite(value) || !everywhere)
-        return assay_metrics_unavailable(metrics, row->name,
-                                         reason_of(row, used, count, tokens, text, sizeof text));
+    if (!isfinite(value) || !everywhere) {
+        assay_metrics_unavailable(metrics, row->name,
+                                  reason_of(row, used, count, tokens, text, sizeof text));
+        return;
+    }
     snprintf(text, sizeof text, "%s%s%s", row->note,
              count > 1 ? "; median over launches of each launch's value" : "",
-             row->steps && strcmp(device, "cpu") != 0
+             row->steps && !on_cpu
                  ? "; the engine brings the cache to host memory and back at every token"
                  : "");
-    if (rate) return assay_metrics_derived(metrics, row->name, value, "clock", text);
-    return assay_metrics_measured(metrics, row->name, value / 1e9, "clock", text);
+    if (rate)
+        assay_metrics_derived(metrics, row->name, value, "clock", text);
+    else
+        assay_metrics_measured(metrics, row->name, value / 1e9, "clock", text);
 }
 
-int assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
-                              int64_t tokens, const char *device, struct assay_metrics *metrics)
+void assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
+                               int64_t tokens, bool on_cpu, struct assay_metrics *metrics)
 {
-    int code = 0;
     double generations = 0, dropped = 0;
     char note[256];
-    if (tokens < 1) return 0;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == 0; i++)
-        code = put_row(&rows[i], used, count, tokens, device, metrics);
+    if (tokens < 1) return;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        put_row(&rows[i], used, count, tokens, on_cpu, metrics);
     for (size_t i = 0; i < count; i++)
         if (used[i]->tokens.tokens) {
             generations += used[i]->tokens.summary.generations;
@@ -281,24 +284,27 @@ int assay__generation_metrics(const struct assay__outcome *const *used, size_t c
              "whole generations with the time of every token, all launches; those before "
              "measuring are not counted%s",
              dropped > 0 ? "; more were made than there was room for" : "");
-    if (code == 0)
-        code = assay_metrics_measured(metrics, "llm.generations", generations, "clock", note);
-    if (code == 0 && dropped > 0)
-        code = assay_metrics_measured(metrics, "llm.dropped", dropped, "clock",
-                                      "measured generations whose tokens' times found no room");
-    return code;
+    assay_metrics_measured(metrics, "llm.generations", generations, "clock", note);
+    if (dropped > 0)
+        assay_metrics_measured(metrics, "llm.dropped", dropped, "clock",
+                               "measured generations whose tokens' times found no room");
 }
 
-const char *assay__generation_ids(const struct assay__outcome *const *used, size_t count,
-                                  struct assay__arena *arena)
+int assay__generation_ids(const struct assay__outcome *const *used, size_t count,
+                          struct assay_profile *profile, struct assay__trial *trial)
 {
     struct assay__buf text = {0};
     const struct assay__tokens *last = NULL;
     for (size_t i = 0; i < count; i++)
         if (used[i]->tokens.id_count) last = &used[i]->tokens;
-    for (size_t i = 0; last && i < last->id_count; i++)
-        assay__buf_printf(&text, "%s%lld", i ? " " : "", (long long)last->ids[i]);
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
-    assay__buf_free(&text);
-    return copy;
+    int64_t *ids = last ? assay__arena_array(profile->arena, last->id_count, sizeof *ids) : NULL;
+    if (last && !ids) return ASSAY_ENOMEM;
+    for (size_t i = 0; last && i < last->id_count; i++) {
+        ids[i] = last->ids[i];
+        assay__buf_printf(&text, "%s%lld", i ? " " : "", (long long)ids[i]);
+    }
+    trial->generation.ids = ids;
+    trial->generation.id_count = last ? last->id_count : 0;
+    return assay__trial_set_option(profile, trial, ASSAY__TOKEN_IDS,
+                                   assay__buf_keep(&text, profile->arena));
 }

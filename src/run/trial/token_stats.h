@@ -52,13 +52,16 @@ int assay__tokens_summarise(struct assay__tokens *tokens);
 void assay__tokens_free(struct assay__tokens *tokens);
 
 struct assay__outcome;
+struct assay__trial;
+struct assay_profile;
 /** llm.* over these launches (the median over launches of each launch's value); nothing when the
- *  job did not generate. `tokens` is what was asked. On a device other than "cpu" the notes say
- *  that the cache crosses the bus. */
-int assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
-                              int64_t tokens, const char *device, struct assay_metrics *metrics);
-/** "464 318 …" of the last launch that told them, in the arena; "" none, NULL out of memory. */
-const char *assay__generation_ids(const struct assay__outcome *const *used, size_t count,
-                                  struct assay__arena *arena);
+ *  job did not generate. `tokens` is what was asked. Where the device has memory of its own the
+ *  notes say that the cache crosses to it and back. */
+void assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
+                               int64_t tokens, bool on_cpu, struct assay_metrics *metrics);
+/** Keeps the ids of the last launch that told them, and as an option "464 318 …". 0 or
+ *  ASSAY_ENOMEM. */
+int assay__generation_ids(const struct assay__outcome *const *used, size_t count,
+                          struct assay_profile *profile, struct assay__trial *trial);
 
 #endif

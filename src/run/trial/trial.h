@@ -32,7 +32,7 @@ double assay__trial_median(const struct assay__outcome *const *used, size_t coun
 double assay__trial_p50(const struct assay__outcome *const *used, size_t count);
 int assay__trial_layers(const struct assay__trial_input *input, double p50_ns);
 /** layers.* of one launch; puts nothing when it has no layer times. */
-int assay__launch_layers(const struct assay__outcome *outcome, struct assay_metrics *metrics);
+void assay__launch_layers(const struct assay__outcome *outcome, struct assay_metrics *metrics);
 int assay__trial_latency(const struct assay__trial_input *input,
                          const struct assay__outcome *const *used, size_t count);
 int assay__trial_metrics(const struct assay__trial_input *input);

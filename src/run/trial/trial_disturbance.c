@@ -5,6 +5,7 @@
 #include "run/sentences.h"
 #include "run/trial/trial.h"
 
+#include "base/metric_value.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -84,15 +85,8 @@ static void add(const struct assay__outcome *outcome, struct totals *sum)
     add_usage(outcome, sum);
 }
 
-static int put(struct assay_metrics *metrics, const char *name, bool known, double value,
-               const char *source, const char *note, const char *reason)
-{
-    if (!known || !isfinite(value)) return assay_metrics_unavailable(metrics, name, reason);
-    return assay_metrics_measured(metrics, name, value, source, note);
-}
-
-static int put_metrics(const struct totals *sum, double steal, double other,
-                       struct assay_metrics *metrics)
+static void put_metrics(const struct totals *sum, double steal, double other,
+                        struct assay_metrics *metrics)
 {
     static const char *const no_clock =
         "no cpufreq on this host: the clock of the CPUs cannot be read";
@@ -126,11 +120,10 @@ static int put_metrics(const struct totals *sum, double steal, double other,
         {"hardware.temperature", sum->temperature, sum->temperature_c, "thermal",
          "hottest reading after a launch", "no temperature sensor can be read"},
     };
-    int code = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == 0; i++)
-        code = put(metrics, rows[i].name, rows[i].known, rows[i].value, rows[i].source,
-                   rows[i].note, rows[i].reason);
-    return code;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assay__metrics_put_known(metrics, rows[i].name, ASSAY_MEASURED,
+                                 rows[i].known ? rows[i].value : (double)NAN, rows[i].source,
+                                 rows[i].note, rows[i].reason);
 }
 
 static void say_cpu(const struct totals *sum, double steal, double other,
@@ -141,14 +134,20 @@ static void say_cpu(const struct totals *sum, double steal, double other,
                              steal * 100);
     if (sum->cpu && sum->usage && other > OTHER_SHARE)
         assay__sentences_add(said, "other processes used %.1f %% of the CPU time", other * 100);
-    if (sum->frequency && fabs(sum->frequency_change) > FREQUENCY_CHANGE)
+    if (sum->frequency && fabs(sum->frequency_change) > FREQUENCY_CHANGE) {
         assay__sentences_add(said, "the CPU clock changed by %+.1f %% while measuring",
                              sum->frequency_change * 100);
-    if (sum->throttle && sum->throttles > 0)
+        assay__sentences_kind(said, ASSAY__DISTURBANCE_CLOCK);
+    }
+    if (sum->throttle && sum->throttles > 0) {
         assay__sentences_add(said, "the CPUs throttled %.0f times for heat", sum->throttles);
-    if (sum->cgroup && sum->throttled_s > 0)
+        assay__sentences_kind(said, ASSAY__DISTURBANCE_THROTTLED);
+    }
+    if (sum->cgroup && sum->throttled_s > 0) {
         assay__sentences_add(said, "the control group's CPU quota held the run up for %.3g s",
                              sum->throttled_s);
+        assay__sentences_kind(said, ASSAY__DISTURBANCE_QUOTA);
+    }
 }
 
 static void say_worker(const struct totals *sum, struct assay__sentences *said)
@@ -192,9 +191,10 @@ int assay__trial_disturbances(const struct assay__trial_input *input)
     say_worker(&sum, &disturbances);
     say_unknown(&sum, &unknown);
     environment->disturbances = disturbances.items;
+    environment->disturbance_kinds = disturbances.kinds;
     environment->disturbance_count = disturbances.count;
     environment->unknown = unknown.items;
     environment->unknown_count = unknown.count;
-    if (disturbances.failed || unknown.failed) return ASSAY_ENOMEM;
-    return put_metrics(&sum, steal, other, input->trial->metrics);
+    put_metrics(&sum, steal, other, input->trial->metrics);
+    return disturbances.failed || unknown.failed ? ASSAY_ENOMEM : 0;
 }

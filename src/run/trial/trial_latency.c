@@ -60,16 +60,15 @@ static int between(const struct assay__outcome *const *used, size_t count,
                  "needs at least %u launches, there %s %zu: the process is the unit of "
                  "replication (--launches)",
                  BETWEEN_LAUNCHES, count == 1 ? "is" : "are", count);
-        int code = assay_metrics_unavailable(metrics, "latency.between_low", note);
-        return code ? code : assay_metrics_unavailable(metrics, "latency.between_high", note);
+        assay_metrics_unavailable(metrics, "latency.between_low", note);
+        assay_metrics_unavailable(metrics, "latency.between_high", note);
+        return 0;
     }
     snprintf(note, sizeof note, "order statistics of %zu launch medians, coverage %.4g %%", count,
              coverage * 100);
-    int code = assay_metrics_derived(metrics, "latency.between_low", interval.low / 1e9, "clock",
-                                     note);
-    return code ? code
-                : assay_metrics_derived(metrics, "latency.between_high", interval.high / 1e9,
-                                        "clock", note);
+    assay_metrics_derived(metrics, "latency.between_low", interval.low / 1e9, "clock", note);
+    assay_metrics_derived(metrics, "latency.between_high", interval.high / 1e9, "clock", note);
+    return 0;
 }
 
 /* A summary whose every field is the median over the launches' (min and max: over all; samples: of
@@ -104,8 +103,8 @@ static struct assay__summary over_launches(const struct assay__outcome *const *u
     return all;
 }
 
-static int several(const struct assay__outcome *const *used, size_t count,
-                   struct assay_metrics *metrics)
+static void several(const struct assay__outcome *const *used, size_t count,
+                    struct assay_metrics *metrics)
 {
     static const char *const within =
         "an interval within one process does not describe several: see latency.between_low and "
@@ -117,19 +116,13 @@ static int several(const struct assay__outcome *const *used, size_t count,
     size_t samples = 0;
     for (size_t i = 0; i < count; i++)
         samples += used[i]->summary.samples;
-    int code = assay__summary_metrics(&all, prefix, metrics);
-    if (code == 0)
-        code = assay_metrics_measured(metrics, "latency.samples", (double)samples, "clock",
-                                      "warm samples, all launches and streams");
-    if (code == 0)
-        code = assay_metrics_measured(metrics, "latency.min", all.min / 1e9, "clock",
-                                      "over all launches");
-    if (code == 0)
-        code = assay_metrics_measured(metrics, "latency.max", all.max / 1e9, "clock",
-                                      "over all launches");
-    if (code == 0) code = assay_metrics_unavailable(metrics, "latency.ci_low", within);
-    if (code == 0) code = assay_metrics_unavailable(metrics, "latency.ci_high", within);
-    return code;
+    assay__summary_metrics(&all, prefix, metrics);
+    assay_metrics_measured(metrics, "latency.samples", (double)samples, "clock",
+                           "warm samples, all launches and streams");
+    assay_metrics_measured(metrics, "latency.min", all.min / 1e9, "clock", "over all launches");
+    assay_metrics_measured(metrics, "latency.max", all.max / 1e9, "clock", "over all launches");
+    assay_metrics_unavailable(metrics, "latency.ci_low", within);
+    assay_metrics_unavailable(metrics, "latency.ci_high", within);
 }
 
 int assay__trial_latency(const struct assay__trial_input *input,
@@ -138,22 +131,18 @@ int assay__trial_latency(const struct assay__trial_input *input,
     struct assay_metrics *metrics = input->trial->metrics;
     struct assay__summary none = {0};
     size_t found = 0, prerun = 0;
-    int code;
     if (count == 0)
-        code = assay__summary_metrics(&none, "", metrics);
+        assay__summary_metrics(&none, "", metrics);
     else if (count == 1)
-        code = assay__summary_metrics(
-            &used[0]->summary, used[0]->code ? "from the samples before the launch failed; " : "",
-            metrics);
+        assay__summary_metrics(&used[0]->summary,
+                               used[0]->code ? "from the samples before the launch failed; " : "",
+                               metrics);
     else
-        code = several(used, count, metrics);
+        several(used, count, metrics);
     for (size_t i = 0; i < count; i++) {
         found += used[i]->summary.warmup;
         prerun += used[i]->prerun;
     }
-    if (code == 0)
-        code = assay__summary_warmup_metric(prerun, input->warmup_forced, input->streams, found,
-                                            metrics);
-    if (code == 0) code = between(used, count, metrics);
-    return code;
+    assay__summary_warmup_metric(prerun, input->warmup_forced, input->streams, found, metrics);
+    return between(used, count, metrics);
 }

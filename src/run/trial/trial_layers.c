@@ -6,6 +6,7 @@
  * of them are known. */
 #include "run/trial/trial.h"
 
+#include "base/metric_value.h"
 #include "run/trial/layer_match.h"
 
 #include <math.h>
@@ -230,7 +231,7 @@ int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
     return code;
 }
 
-int assay__launch_layers(const struct assay__outcome *outcome, struct assay_metrics *metrics)
+void assay__launch_layers(const struct assay__outcome *outcome, struct assay_metrics *metrics)
 {
     const struct assay__layers *layers = &outcome->layers;
     double sum = 0;
@@ -240,16 +241,12 @@ int assay__launch_layers(const struct assay__outcome *outcome, struct assay_metr
         sum += layers->items[i].time_ns;
         timed++;
     }
-    if (!isfinite(layers->engine_ns) || !isfinite(outcome->summary.p50)) return 0;
+    if (!isfinite(layers->engine_ns) || !isfinite(outcome->summary.p50)) return;
     double rest = outcome->summary.p50 - sum - layers->engine_ns;
-    int code = timed ? assay_metrics_derived(metrics, "layers.sum", sum / 1e9, layers->method,
-                                             "sum over the layers of this launch")
-                     : assay_metrics_unavailable(metrics, "layers.sum", "no layer was timed");
-    if (code == 0)
-        code = assay_metrics_measured(metrics, "layers.engine", layers->engine_ns / 1e9,
-                                      layers->method, "");
-    if (code == 0)
-        code = assay_metrics_derived(metrics, "layers.unattributed", rest / 1e9, layers->method,
-                                     "latency.p50 - layers.sum - layers.engine");
-    return code;
+    assay__metrics_put_known(metrics, "layers.sum", ASSAY_DERIVED, timed ? sum / 1e9 : (double)NAN,
+                             layers->method, "sum over the layers of this launch",
+                             "no layer was timed");
+    assay_metrics_measured(metrics, "layers.engine", layers->engine_ns / 1e9, layers->method, "");
+    assay_metrics_derived(metrics, "layers.unattributed", rest / 1e9, layers->method,
+                          "latency.p50 - layers.sum - layers.engine");
 }

@@ -1,9 +1,11 @@
 /* trial_metrics.c - the metrics of a trial and of a launch (names and units: base/metric_table.c).
  * What this run cannot know is put as unavailable with the reason, so that a report shows the whole
  * list. */
+#include "base/metric_table.h"
+#include "base/metric_value.h"
 #include "cost/score.h"
 #include "probe/live.h"
-#include "run/builds.h"
+#include "profile/trial_values.h"
 #include "run/trial/trial.h"
 
 #include <math.h>
@@ -41,45 +43,32 @@ static const struct metric_row device_breakdown[] = {
     {"latency.postprocess", "not part of the model file: an ONNX model ends at its output tensors"},
 };
 
-static const struct metric_row not_yet[] = {
-    {"compute.utilization", "no compute ceiling of this device was measured"},
-    {"memory.bandwidth_utilization", "no bandwidth ceiling of this device was measured"},
-    {"cache.hit_rate", "no hardware counters were read: --counters reads them"},
-    {"hardware.cycles", "no hardware counters were read: --counters reads them"},
-    {"hardware.instructions", "no hardware counters were read: --counters reads them"},
-    {"hardware.ipc", "no hardware counters were read: --counters reads them"},
-    {"hardware.memory_controller",
-     "no counters of the memory controllers were read: --counters reads them"},
-    {"power.average", "no energy counter or power sensor was read"},
-    {"energy.inference.gross", "no energy counter or power sensor was read"},
-    {"energy.inference.net", "no energy counter or power sensor was read"},
-    {"efficiency.tops_per_watt",
-     "no energy counter or power sensor was read"},
-    {"efficiency.inferences_per_joule",
-     "no energy counter or power sensor was read"},
-    {"overhead.sensors", "no sensor was sampled"},
-};
-
-static int put_rows(struct assay_metrics *metrics, const struct metric_row *rows, size_t count)
+static void put_rows(struct assay_metrics *metrics, const struct metric_row *rows, size_t count)
 {
-    int code = 0;
-    for (size_t i = 0; i < count && code == 0; i++)
-        code = assay_metrics_unavailable(metrics, rows[i].name, rows[i].reason);
-    return code;
+    for (size_t i = 0; i < count; i++)
+        assay_metrics_unavailable(metrics, rows[i].name, rows[i].reason);
+}
+
+/* What every run has, until somebody who can read it puts it anew. */
+static void put_unread(struct assay_metrics *metrics)
+{
+    for (size_t i = 0; i < assay__metric_table_count; i++)
+        if (assay__metric_table[i].unread)
+            assay_metrics_unavailable(metrics, assay__metric_table[i].name,
+                                      assay__metric_table[i].unread);
 }
 
 /* Measured when finite, else unavailable with the reason. */
-static int put(struct assay_metrics *metrics, const char *name, double value, const char *source,
-               const char *note, const char *reason)
+static void put_measured(struct assay_metrics *metrics, const char *name, double value,
+                         const char *source, const char *note, const char *reason)
 {
-    if (isfinite(value)) return assay_metrics_measured(metrics, name, value, source, note);
-    return assay_metrics_unavailable(metrics, name, reason && reason[0] ? reason : "not known");
+    assay__metrics_put_known(metrics, name, ASSAY_MEASURED, value, source, note, reason);
 }
 
 /* --- timing ----------------------------------------------------------------------------------- */
 
-static int timing(const struct assay__outcome *const *used, size_t count,
-                  struct assay_metrics *metrics)
+static void timing(const struct assay__outcome *const *used, size_t count,
+                   struct assay_metrics *metrics)
 {
     const char *why = "the launch failed before this was known";
     const char *split = why;
@@ -87,20 +76,15 @@ static int timing(const struct assay__outcome *const *used, size_t count,
         if (used[i]->facts.known) split = used[i]->facts.load_reason;
     if (!split[0]) split = "the engine does not separate load from compile";
     const char *note = count > 1 ? "median over launches" : "";
-    int code = put(metrics, "timing.load",
-                   assay__trial_median(used, count, AT(facts.load_ns)) / 1e9, "engine", note,
-                   split);
-    if (code == 0)
-        code = put(metrics, "timing.compile",
-                   assay__trial_median(used, count, AT(facts.compile_ns)) / 1e9, "engine", note,
-                   split);
-    if (code == 0)
-        code = put(metrics, "timing.session",
-                   assay__trial_median(used, count, AT(facts.create_ns)) / 1e9, "clock", note, why);
-    if (code == 0)
-        code = put(metrics, "timing.first",
-                   assay__trial_median(used, count, AT(facts.first_ns)) / 1e9, "clock", note, why);
-    return code;
+    put_measured(metrics, "timing.load", assay__trial_median(used, count, AT(facts.load_ns)) / 1e9,
+                 "engine", note, split);
+    put_measured(metrics, "timing.compile",
+                 assay__trial_median(used, count, AT(facts.compile_ns)) / 1e9, "engine", note,
+                 split);
+    put_measured(metrics, "timing.session",
+                 assay__trial_median(used, count, AT(facts.create_ns)) / 1e9, "clock", note, why);
+    put_measured(metrics, "timing.first",
+                 assay__trial_median(used, count, AT(facts.first_ns)) / 1e9, "clock", note, why);
 }
 
 /* --- throughput ------------------------------------------------------------------------------- */
@@ -128,16 +112,15 @@ static double rate_over(const struct assay__outcome *const *used, size_t count)
     return rate;
 }
 
-static int scaled_rate(struct assay_metrics *metrics, const char *name, double rate, double factor,
-                       const char *formula, const char *reason)
+static void scaled_rate(struct assay_metrics *metrics, const char *name, double rate, double factor,
+                        const char *formula, const char *reason)
 {
-    if (!isfinite(rate)) return assay_metrics_unavailable(metrics, name, "no sample was taken");
-    if (!(factor > 0)) return assay_metrics_unavailable(metrics, name, reason);
-    return assay_metrics_derived(metrics, name, rate * factor, "clock", formula);
+    assay__metrics_put_known(metrics, name, ASSAY_DERIVED, factor > 0 ? rate * factor : (double)NAN,
+                             "clock", formula, isfinite(rate) ? reason : "no sample was taken");
 }
 
-static int throughput(const struct assay__trial_input *input, double rate,
-                      struct assay_metrics *metrics)
+static void throughput(const struct assay__trial_input *input, double rate,
+                       struct assay_metrics *metrics)
 {
     const struct assay__workload *workload = input->workload;
     const double batch = workload && workload->batch > 0 ? (double)workload->batch : NAN;
@@ -150,66 +133,53 @@ static int throughput(const struct assay__trial_input *input, double rate,
     char note[128];
     snprintf(note, sizeof note, "completions / wall time, %d request%s in flight", input->streams,
              input->streams == 1 ? "" : "s");
-    int code = put(metrics, "throughput.inferences", rate, "clock", note, "no sample was taken");
-    if (code == 0)
-        code = scaled_rate(metrics, "throughput.samples", rate, batch,
-                           "throughput.inferences x batch", no_batch);
-    if (code == 0)
-        code = scaled_rate(metrics, "throughput.tokens", rate,
-                           tokens ? batch * (double)workload->sequence : NAN,
-                           "throughput.inferences x batch x sequence",
-                           input->generate > 0 ? two_kinds
-                           : tokens            ? no_batch
+    put_measured(metrics, "throughput.inferences", rate, "clock", note, "no sample was taken");
+    scaled_rate(metrics, "throughput.samples", rate, batch, "throughput.inferences x batch",
+                no_batch);
+    scaled_rate(metrics, "throughput.tokens", rate,
+                tokens ? batch * (double)workload->sequence : NAN,
+                "throughput.inferences x batch x sequence",
+                input->generate > 0 ? two_kinds
+                : tokens            ? no_batch
                                     : "the model has no integer ids with a sequence axis");
-    if (code == 0)
-        code = scaled_rate(metrics, "throughput.images", rate, images ? batch : NAN,
-                           "throughput.inferences x batch",
-                           images ? no_batch : "the model has no 4-D image input");
-    return code;
+    scaled_rate(metrics, "throughput.images", rate, images ? batch : NAN,
+                "throughput.inferences x batch",
+                images ? no_batch : "the model has no 4-D image input");
 }
 
 /* --- compute and memory ----------------------------------------------------------------------- */
 
-static int compute(const struct assay__trial_input *input, struct assay_metrics *metrics)
+static void compute(const struct assay__trial_input *input, struct assay_metrics *metrics)
 {
     const struct assay__model_costs *costs = input->costs;
     const bool model = costs && costs->nodes;
     static const char *const no_model = "no model file: the script has no graph";
-    const char *why_flops = model ? costs->flops_reason : no_model,
-               *why_bytes = model ? costs->bytes_reason : no_model;
-    int code = model && isfinite(costs->flops)
-                   ? assay_metrics_derived(
-                         metrics, "compute.flops", costs->flops, "graph",
-                         input->generate > 0
-                             ? "sum over the nodes, over the prompt and every decode step at its "
-                               "own cache length; a multiply-add is 2"
-                             : "sum over the nodes at these shapes; a multiply-add is 2")
-                   : assay_metrics_unavailable(metrics, "compute.flops",
-                                               why_flops[0] ? why_flops : "not known");
-    struct assay_metric bytes = {
-        .name = "bytes moved", .value = NAN, .unit = "B", .note = why_bytes};
+    assay__metrics_put_known(
+        metrics, "compute.flops", ASSAY_DERIVED, model ? costs->flops : (double)NAN, "graph",
+        input->generate > 0 ? "sum over the nodes, over the prompt and every decode step at its "
+                              "own cache length; a multiply-add is 2"
+                            : "sum over the nodes at these shapes; a multiply-add is 2",
+        model ? costs->flops_reason : no_model);
+    struct assay_metric bytes = {.name = "bytes moved",
+                                 .value = NAN,
+                                 .unit = "B",
+                                 .note = model ? costs->bytes_reason : no_model};
     if (model && isfinite(costs->bytes)) {
         bytes.value = costs->bytes;
         bytes.state = ASSAY_DERIVED;
     }
-    const struct assay_metric *p50 = assay_metrics_get(metrics, "latency.p50");
-    if (code == 0)
-        code = assay_metrics_ratio(metrics, "compute.rate",
-                                   assay_metrics_get(metrics, "compute.flops"), p50,
-                                   "compute.flops / latency.p50");
-    if (code == 0)
-        code = assay_metrics_ratio(metrics, "compute.intensity",
-                                   assay_metrics_get(metrics, "compute.flops"), &bytes,
-                                   "compute.flops / bytes that the nodes read and write");
-    if (code == 0)
-        code = assay_metrics_ratio(
-            metrics, "memory.bandwidth", &bytes, p50,
-            "bytes that the nodes read and write / latency.p50; caches are not modelled");
-    return code;
+    const struct assay_metric *p50 = assay_metrics_get(metrics, "latency.p50"),
+                              *flops = assay_metrics_get(metrics, "compute.flops");
+    assay_metrics_ratio(metrics, "compute.rate", flops, p50, "compute.flops / latency.p50");
+    assay_metrics_ratio(metrics, "compute.intensity", flops, &bytes,
+                        "compute.flops / bytes that the nodes read and write");
+    assay_metrics_ratio(
+        metrics, "memory.bandwidth", &bytes, p50,
+        "bytes that the nodes read and write / latency.p50; caches are not modelled");
 }
 
-static int worker_memory(const struct assay__outcome *const *used, size_t count,
-                         struct assay_metrics *metrics)
+static void worker_memory(const struct assay__outcome *const *used, size_t count,
+                          struct assay_metrics *metrics)
 {
     double peak = assay__trial_median(used, count, AT(memory.peak)),
            base = assay__trial_median(used, count, AT(memory.baseline));
@@ -217,98 +187,83 @@ static int worker_memory(const struct assay__outcome *const *used, size_t count,
     if (!isfinite(arena)) arena = assay__trial_median(used, count, AT(memory.arena));
     const char *lost = assay__live_refused();
     if (!lost) lost = "the worker ended before it could be read, or this system does not report it";
-    double beyond = peak - base;
-    int code =
-        isfinite(beyond)
-            ? assay_metrics_derived(
-                  metrics, "memory.peak.worker", beyond > 0 ? beyond : 0, "process",
-                  "peak resident memory - memory.baseline.worker; read before the layer pass")
-            : assay_metrics_unavailable(metrics, "memory.peak.worker", lost);
-    if (code == 0)
-        code = put(metrics, "memory.baseline.worker", base, "process",
-                   "resident before inputs and engine", lost);
-    if (code == 0)
-        code = put(metrics, "memory.pss.worker", assay__trial_median(used, count, AT(memory.pss)),
-                   "process", "after the measured windows, before the layer pass", lost);
-    if (code == 0)
-        code = put(metrics, "memory.activation.arena", arena, "engine",
-                   "the engine's arena at its peak, where it tells it; weights that the engine "
-                   "has copied may be in it",
-                   "the engine does not report its arena");
-    return code;
+    double beyond = peak < base ? 0 : peak - base;
+    assay__metrics_put_known(
+        metrics, "memory.peak.worker", ASSAY_DERIVED, beyond, "process",
+        "peak resident memory - memory.baseline.worker; read before the layer pass", lost);
+    put_measured(metrics, "memory.baseline.worker", base, "process",
+                 "resident before inputs and engine", lost);
+    put_measured(metrics, "memory.pss.worker", assay__trial_median(used, count, AT(memory.pss)),
+                 "process", "after the measured windows, before the layer pass", lost);
+    put_measured(
+        metrics, "memory.activation.arena", arena, "engine",
+        "the engine's arena at its peak, where it tells it; weights that the engine has copied may "
+        "be in it",
+        "the engine does not report its arena");
 }
 
 /* Whoever reads the device's memory (watch_memory.c) puts these anew. */
-static int device_memory(const struct assay__trial *trial, struct assay_metrics *metrics)
+static void device_memory(const struct assay__trial *trial, struct assay_metrics *metrics)
 {
     static const char *const unread = "the device's memory was not read: --memory reads it";
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker");
-    bool cpu = assay__build_on_cpu(trial->device);
-    int code = assay_metrics_unavailable(
+    bool cpu = assay__trial_on_cpu(trial);
+    assay_metrics_unavailable(
         metrics, "memory.peak.device",
         cpu ? "the run used the CPU: no device with memory of its own took part" : unread);
-    if (code) return code;
     if (!cpu || !host || host->state == ASSAY_UNAVAILABLE)
-        return assay_metrics_unavailable(metrics, "memory.total",
-                                         !cpu   ? unread
-                                         : host ? host->note
-                                                : "the worker's memory is not known");
-    return assay_metrics_derived(metrics, "memory.total", host->value, "process",
-                                 "memory.peak.worker; no device took part");
+        assay_metrics_unavailable(metrics, "memory.total",
+                                  !cpu   ? unread
+                                  : host ? host->note
+                                         : "the worker's memory is not known");
+    else
+        assay_metrics_derived(metrics, "memory.total", host->value, "process",
+                              "memory.peak.worker; no device took part");
 }
 
-static int memory(const struct assay__trial_input *input, const struct assay__outcome *const *used,
-                  size_t count, struct assay_metrics *metrics)
+static void memory(const struct assay__trial_input *input, const struct assay__outcome *const *used,
+                   size_t count, struct assay_metrics *metrics)
 {
-    int64_t weights = input->profile->model.weight_bytes;
-    int code = weights >= 0 ? assay_metrics_derived(metrics, "memory.model", (double)weights,
-                                                    "graph", "bytes of all initializers")
-                            : assay_metrics_unavailable(metrics, "memory.model",
-                                                        "the size of the weights is not known");
     const struct assay__model_costs *costs = input->costs;
-    if (code == 0)
-        code = costs && isfinite(costs->live_peak_bytes)
-                   ? assay_metrics_derived(metrics, "memory.activation.predicted",
-                                           costs->live_peak_bytes, "graph",
-                                           "most bytes of activations alive at once, in the "
-                                           "graph's own order, nothing in place")
-                   : assay_metrics_unavailable(metrics, "memory.activation.predicted",
-                                               costs ? costs->live_reason
-                                                     : "no model file: the script has no graph");
-    if (code == 0) code = worker_memory(used, count, metrics);
-    return code ? code : device_memory(input->trial, metrics);
+    int64_t weights = input->trial->model->weight_bytes;
+    assay__metrics_put_known(metrics, "memory.model", ASSAY_DERIVED,
+                             weights >= 0 ? (double)weights : (double)NAN, "graph",
+                             "bytes of all initializers", "the size of the weights is not known");
+    assay__metrics_put_known(metrics, "memory.activation.predicted", ASSAY_DERIVED,
+                             costs ? costs->live_peak_bytes : (double)NAN, "graph",
+                             "most bytes of activations alive at once, in the graph's own order, "
+                             "nothing in place",
+                             costs ? costs->live_reason : "no model file: the script has no graph");
+    worker_memory(used, count, metrics);
+    device_memory(input->trial, metrics);
 }
 
 /* --- what measuring cost ---------------------------------------------------------------------- */
 
-static int overhead(const struct assay__trial_input *input,
-                    const struct assay__outcome *const *used, size_t count,
-                    struct assay_metrics *metrics)
+static void overhead(const struct assay__trial_input *input,
+                     const struct assay__outcome *const *used, size_t count,
+                     struct assay_metrics *metrics)
 {
     static const char *const lost = "the launch failed before this was measured";
     char note[160];
     double step = assay__trial_median(used, count, AT(facts.clock_step_ns));
     snprintf(note, sizeof note, "one read of CLOCK_MONOTONIC; smallest step seen %.3g ns", step);
-    int code = put(metrics, "overhead.clock",
-                   assay__trial_median(used, count, AT(facts.clock_ns)) / 1e9, "clock", note, lost);
-    if (code == 0)
-        code = put(metrics, "overhead.loop",
-                   assay__trial_median(used, count, AT(facts.loop_ns)) / 1e9, "clock",
-                   "one iteration with an empty step, clock read included", lost);
+    put_measured(metrics, "overhead.clock",
+                 assay__trial_median(used, count, AT(facts.clock_ns)) / 1e9, "clock", note, lost);
+    put_measured(metrics, "overhead.loop",
+                 assay__trial_median(used, count, AT(facts.loop_ns)) / 1e9, "clock",
+                 "one iteration with an empty step, clock read included", lost);
     double slowdown = input->trial->layers.slowdown;
     const char *reason = input->trial->layers.reason;
     if (!reason[0] && input->trial->layers.count)
         reason = "this way of timing layers does not tell how much it slowed the run";
-    if (code == 0)
-        code = put(metrics, "overhead.layers", slowdown, "clock", "instrumented run / plain run",
-                   reason[0] ? reason : "layers were not timed");
-    if (code == 0)
-        code = put(
-            metrics, "overhead.run", input->overhead_run_s, "clock",
-            "wall time beyond session creation, inferences, the layer pass and building a zoo "
-            "model; until the metrics stood",
-            "a launch failed before it told what it spent");
-    return code;
+    put_measured(metrics, "overhead.layers", slowdown, "clock", "instrumented run / plain run",
+                 reason[0] ? reason : "layers were not timed");
+    put_measured(
+        metrics, "overhead.run", input->overhead_run_s, "clock",
+        "wall time beyond session creation, inferences, the layer pass and building a zoo model; "
+        "until the metrics stood",
+        "a launch failed before it told what it spent");
 }
 
 /* --- together --------------------------------------------------------------------------------- */
@@ -317,31 +272,25 @@ int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forc
                           struct assay_metrics *metrics)
 {
     const struct assay__outcome *one[] = {outcome};
-    int code = timing(one, 1, metrics);
-    if (code == 0) code = assay__summary_metrics(&outcome->summary, "", metrics);
-    if (code == 0)
-        code = assay__summary_warmup_metric(outcome->prerun, warmup_forced, outcome->stream_count,
-                                            outcome->summary.warmup, metrics);
-    if (code == 0)
-        code = put(metrics, "throughput.inferences", rate_of(outcome), "clock", "",
-                   "no sample was taken");
-    if (code == 0) code = worker_memory(one, 1, metrics);
-    if (code == 0) code = assay__launch_layers(outcome, metrics);
-    return code;
+    timing(one, 1, metrics);
+    assay__summary_metrics(&outcome->summary, "", metrics);
+    assay__summary_warmup_metric(outcome->prerun, warmup_forced, outcome->stream_count,
+                                 outcome->summary.warmup, metrics);
+    put_measured(metrics, "throughput.inferences", rate_of(outcome), "clock", "",
+                 "no sample was taken");
+    worker_memory(one, 1, metrics);
+    assay__launch_layers(outcome, metrics);
+    return assay_metrics_failed(metrics);
 }
 
 static int generation(const struct assay__trial_input *input,
                       const struct assay__outcome *const *used, size_t count)
 {
     struct assay__trial *trial = input->trial;
-    int code = assay__generation_metrics(used, count, input->generate,
-                                         assay__build_device(trial->device), trial->metrics);
-    for (size_t i = 0; i < trial->option_count && code == 0; i++)
-        if (strcmp(trial->options[i].key, ASSAY__TOKEN_IDS) == 0) {
-            trial->options[i].value = assay__generation_ids(used, count, input->profile->arena);
-            if (!trial->options[i].value) code = ASSAY_ENOMEM;
-        }
-    return code;
+    assay__generation_metrics(used, count, input->generate, assay__trial_on_cpu(trial),
+                              trial->metrics);
+    if (!trial->generation.tokens) return 0;
+    return assay__generation_ids(used, count, input->profile, trial);
 }
 
 int assay__trial_metrics(const struct assay__trial_input *input)
@@ -350,22 +299,22 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     const struct assay__outcome **used = calloc(input->outcome_count + 1, sizeof *used);
     if (!used) return ASSAY_ENOMEM;
     size_t count = assay__trial_used(input, used);
-    bool cpu = strcmp(assay__build_device(input->trial->device), "cpu") == 0;
-    int code = timing(used, count, metrics);
-    if (code == 0) code = assay__trial_latency(input, used, count);
-    if (code == 0)
-        code = put_rows(metrics, cpu ? cpu_breakdown : device_breakdown,
-                        sizeof cpu_breakdown / sizeof cpu_breakdown[0]);
-    if (code == 0) code = throughput(input, rate_over(used, count), metrics);
+    bool cpu = assay__trial_on_cpu(input->trial);
+    timing(used, count, metrics);
+    int code = assay__trial_latency(input, used, count);
+    put_rows(metrics, cpu ? cpu_breakdown : device_breakdown,
+             sizeof cpu_breakdown / sizeof cpu_breakdown[0]);
+    throughput(input, rate_over(used, count), metrics);
     if (code == 0) code = generation(input, used, count);
-    if (code == 0) code = compute(input, metrics);
-    if (code == 0) code = memory(input, used, count, metrics);
+    compute(input, metrics);
+    memory(input, used, count, metrics);
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));
-    if (code == 0) code = overhead(input, used, count, metrics);
-    if (code == 0) code = put_rows(metrics, not_yet, sizeof not_yet / sizeof not_yet[0]);
-    if (code == 0) code = assay__score_put(metrics, assay__device_is_host(input->trial->device));
+    overhead(input, used, count, metrics);
+    put_unread(metrics);
+    assay__score_put(metrics, cpu);
     if (code == 0) code = assay__trial_disturbances(input);
     if (code == 0) code = assay__trial_stability(input);
+    if (code == 0) code = assay_metrics_failed(metrics);
     free(used);
     return code;
 }

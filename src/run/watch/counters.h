@@ -14,6 +14,7 @@
 struct assay__counted_event {
     const char *name, *source; /* "cycles", "perf_event" */
     const char *reason;        /* why `grown` is unknown; "" */
+    bool user_only;            /* what the kernel does is not in it */
     double grown;              /* in `completions` inferences and wall_ns; NaN unknown */
     double share;              /* of the time in which it was really counted; NaN unknown */
     double wall_ns;

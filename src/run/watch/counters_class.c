@@ -1,7 +1,7 @@
-/* counters_class.c - see counters_class.h. A class's value is the sum over its layers in one
- * launch, and the mean of that over the launches that know it; its time is that of the trial's
- * layers. Classes stand by time, longest first. A layer without a value (its time is in another
- * layer) adds nothing. */
+/* counters_class.c - sums the counters of all layers of one operator. A class's value is the sum
+ * over its layers in one launch, and the mean of that over the launches that know it; its time is
+ * that of the trial's layers. Classes stand by time, longest first. A layer without a value (its
+ * time is in another layer) adds nothing. */
 #include "run/watch/counters_class.h"
 
 #include "base/map.h"

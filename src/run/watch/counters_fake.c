@@ -1,11 +1,12 @@
-/* counters_fake.c - see counters_fake.h. System calls of our own behind the perf_event probe: each
- * event that the script names grows by its number with every step of the fake engine while it is
- * switched on; an event that it does not name is refused as by a processor that lacks it. Time
- * passes by 1,000 ns per step. Several streams add to the same counts: one stream is exact. */
+/* counters_fake.c - counters that a test script decides. System calls of our own behind the
+ * perf_event probe: each event that the script names grows by its number with every step of the
+ * fake engine while it is switched on; an event that it does not name is refused as by a processor
+ * that lacks it. Time passes by 1,000 ns per step. Several streams add to the same counts: one
+ * stream is exact. */
 #include "run/watch/counters_fake.h"
 
 #include "base/text.h"
-#include "engine/engine.h"
+#include "engine/fake/fake.h"
 #include "probe/perf_event.h"
 
 #include <errno.h>

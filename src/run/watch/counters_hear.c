@@ -1,16 +1,11 @@
-/* counters_hear.c - see counters.h. A worker is not trusted: what is no number, or not one that a
- * counter can have, is unknown. */
+/* counters_hear.c - reads the worker's message with its counters. A worker is not trusted: what is
+ * no number, or not one that a counter can have, is unknown. */
 #include "run/watch/counters.h"
 
 #include "base/json.h"
+#include "run/worker/messages.h"
 
 #include <math.h>
-
-static const char *keep(struct assay__arena *arena, const struct assay__json *object,
-                        const char *key)
-{
-    return assay__arena_strdup(arena, assay__json_get_string(object, key, ""));
-}
 
 static int bad(struct assay_error *error)
 {
@@ -20,16 +15,7 @@ static int bad(struct assay_error *error)
 static int hear_event(const struct assay__json *json, struct assay__arena *arena,
                       struct assay__counted_event *event, struct assay_error *error)
 {
-    *event = (struct assay__counted_event){
-        .name = keep(arena, json, "name"),
-        .source = keep(arena, json, "source"),
-        .reason = keep(arena, json, "reason"),
-        .grown = assay__json_get_number(json, "grown", NAN),
-        .share = assay__json_get_number(json, "share", NAN),
-        .wall_ns = assay__json_get_number(json, "wall_ns", NAN),
-        .completions = assay__json_get_integer(json, "completions", 0),
-    };
-    if (!event->name || !event->source || !event->reason)
+    if (assay__fields_receive(json, &assay__message_event, arena, event))
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (event->grown < 0 || event->completions < 0 || event->share < 0) return bad(error);
     if (event->completions == 0) event->grown = NAN;

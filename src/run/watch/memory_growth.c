@@ -1,9 +1,9 @@
-/* memory_growth.c - see memory_growth.h. The slope is Theil's and Sen's: the median of the slopes
- * of all pairs of marks, which a cache that fills once does not move. Its interval is Sen's (1968):
- * with N = n (n - 1) / 2 pairs and sigma² = n (n - 1) (2 n + 5) / 18, the slopes of rank (N ∓ 1.96
- * sigma) / 2. That takes the marks as independent, which they need not be; so the interval reaches
- * at least twice the quartile range of the marks about the line, over the whole length, to either
- * side. At most 300 evenly spaced marks are used.
+/* memory_growth.c - estimates how much memory grows per inference. The slope is Theil's and Sen's:
+ * the median of the slopes of all pairs of marks, which a cache that fills once does not move. Its
+ * interval is Sen's (1968): with N = n (n - 1) / 2 pairs and sigma² = n (n - 1) (2 n + 5) / 18, the
+ * slopes of rank (N ∓ 1.96 sigma) / 2. That takes the marks as independent, which they need not be;
+ * so the interval reaches at least twice the quartile range of the marks about the line, over the
+ * whole length, to either side. At most 300 evenly spaced marks are used.
  *
  * A leak goes on; a cache or a pool that fills grows too, but less and less. So the marks are cut
  * into thirds, and growth counts as steady only when the last third has at least 2/3 of the slope
@@ -69,7 +69,7 @@ static bool is_flat(const int64_t *live_bytes, size_t count)
 }
 
 /* Is it going on, and what would have shown? `thirds`: their slopes, in order. */
-static void judge(const double thirds[3], struct assay__growth *growth)
+static void decide_settled(const double thirds[3], struct assay__growth *growth)
 {
     double sign = growth->bytes < 0 ? -1 : 1;
     double last = sign * thirds[2], before = fmax(sign * thirds[0], sign * thirds[1]);
@@ -107,7 +107,7 @@ int assay__memory_growth(const int64_t *live_bytes, size_t count, struct assay__
     growth->flat = is_flat(live_bytes, count);
     growth->total = (double)(live_bytes[count - 1] - live_bytes[0]);
     growth->every = floor((double)count / STEPS);
-    judge(thirds, growth);
+    decide_settled(thirds, growth);
     free(slopes);
     return 0;
 }

@@ -1,6 +1,7 @@
-/* memory_metrics.c - see memory_metrics.h. */
+/* memory_metrics.c - turns what was seen of the worker's memory into series and metrics. */
 #include "run/watch/memory_metrics.h"
 
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "run/builds.h"
 #include "run/watch/memory_track.h"
@@ -169,7 +170,7 @@ enum device_memory {
     OF_OTHER   /* never an NVIDIA GPU */
 };
 
-static enum device_memory device_memory_of(const char *device)
+static enum device_memory device_memory_of(const struct assay__target *target)
 {
     static const struct {
         const char *begins;
@@ -178,21 +179,21 @@ static enum device_memory device_memory_of(const char *device)
         {"webgpu", OF_ANY},     {"directml", OF_ANY}, {"openvino", OF_OTHER}, {"coreml", OF_OTHER},
         {"migraphx", OF_OTHER}, {"rocm", OF_OTHER},   {"qnn", OF_OTHER},      {"vitisai", OF_OTHER},
     };
-    const char *name = assay__build_device(device);
-    if (assay__build_on_cpu(device)) return OF_HOST;
+    const char *name = assay__device_bare(target->device);
+    if (target->device_class == ASSAY__CLASS_CPU) return OF_HOST;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strncmp(name, kinds[i].begins, strlen(kinds[i].begins)) == 0) return kinds[i].memory;
     return OF_NVIDIA;
 }
 
-bool assay__memory_asks_nvml(const char *device)
+bool assay__memory_asks_nvml(const struct assay__target *target)
 {
-    enum device_memory memory = device_memory_of(device);
+    enum device_memory memory = device_memory_of(target);
     return memory == OF_NVIDIA || memory == OF_ANY;
 }
 
-static int put_device_unknown(enum device_memory memory, const char *device,
-                              const struct assay__memory_seen *seen, struct assay_metrics *metrics)
+static void put_device_unknown(enum device_memory memory, const char *device,
+                               const struct assay__memory_seen *seen, struct assay_metrics *metrics)
 {
     char reason[256];
     if (memory == OF_NVIDIA)
@@ -204,39 +205,35 @@ static int put_device_unknown(enum device_memory memory, const char *device,
                  "nothing here tells what a process takes of the memory of %.64s; for NVIDIA GPUs "
                  "NVML would",
                  device);
-    return assay_metrics_unavailable(metrics, "memory.peak.device", reason);
+    assay_metrics_unavailable(metrics, "memory.peak.device", reason);
 }
 
 /* On the CPU the trial's own rows stand: no device, and the total is the worker's. */
-static int put_device(const struct assay__watch_plan *plan, const struct assay__memory_seen *seen,
-                      struct assay_metrics *metrics)
+static void put_device(const struct assay__watch_plan *plan, const struct assay__memory_seen *seen,
+                       struct assay_metrics *metrics)
 {
-    const char *name = assay__build_device(plan->trial->device);
-    enum device_memory memory = device_memory_of(name);
-    int code;
-    if (memory == OF_HOST) return 0;
-    if (isfinite(seen->device_peak))
-        code = assay_metrics_measured(metrics, "memory.peak.device", seen->device_peak, "NVML",
-                                      "of the worker alone, greatest reading");
-    else if (seen->device_growth > 0 && memory == OF_NVIDIA) {
+    const char *name = assay__device_bare(plan->trial->target.device);
+    enum device_memory memory = device_memory_of(&plan->trial->target);
+    if (memory == OF_HOST) return;
+    if (isfinite(seen->device_peak)) {
+        assay_metrics_measured(metrics, "memory.peak.device", seen->device_peak, "NVML",
+                               "of the worker alone, greatest reading");
+    } else if (seen->device_growth > 0 && memory == OF_NVIDIA) {
         char note[256];
         snprintf(note, sizeof note,
                  "greatest reading of all that is in use on %.40s less the one when the worker "
                  "started: NVML does not list the worker, and others would be in it",
                  seen->device_rail);
-        code = assay_metrics_derived(metrics, "memory.peak.device", seen->device_growth, "NVML",
-                                     note);
-    } else
-        code = put_device_unknown(memory, name, seen, metrics);
+        assay_metrics_derived(metrics, "memory.peak.device", seen->device_growth, "NVML", note);
+    } else {
+        put_device_unknown(memory, name, seen, metrics);
+    }
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker"),
                               *device = assay_metrics_get(metrics, "memory.peak.device");
-    if (code || !host || !device) return code;
-    if (host->state == ASSAY_UNAVAILABLE)
-        return assay_metrics_unavailable(metrics, "memory.total", host->note);
-    if (device->state != ASSAY_UNAVAILABLE)
-        return assay_metrics_derived(metrics, "memory.total", host->value + device->value,
-                                     "process, NVML", "memory.peak.worker + memory.peak.device");
-    return assay_metrics_unavailable(metrics, "memory.total", device->note);
+    if (!host || !device) return;
+    assay__metrics_put_known(metrics, "memory.total", ASSAY_DERIVED, host->value + device->value,
+                             "process, NVML", "memory.peak.worker + memory.peak.device",
+                             host->state == ASSAY_UNAVAILABLE ? host->note : device->note);
 }
 
 static const char *const tracked_names[] = {
@@ -244,12 +241,10 @@ static const char *const tracked_names[] = {
     "memory.fragmentation", "memory.arena.allocations", "memory.arena.held", "overhead.allocations",
 };
 
-static int put_untracked(const char *reason, struct assay_metrics *metrics)
+static void put_untracked(const char *reason, struct assay_metrics *metrics)
 {
-    int code = 0;
-    for (size_t i = 0; i < sizeof tracked_names / sizeof tracked_names[0] && code == 0; i++)
-        code = assay_metrics_unavailable(metrics, tracked_names[i], reason);
-    return code;
+    for (size_t i = 0; i < sizeof tracked_names / sizeof tracked_names[0]; i++)
+        assay_metrics_unavailable(metrics, tracked_names[i], reason);
 }
 
 /* What the slope rests on, what it says and what it would have missed. */
@@ -288,18 +283,15 @@ static void growth_note(const struct assay__tracked *tracked, char *note, size_t
         snprintf(note, size, "%s: no growth shown; a block lost %s would have", slope, often);
 }
 
-static int put_growth(const struct assay__tracked *tracked, struct assay_metrics *metrics)
+static void put_growth(const struct assay__tracked *tracked, struct assay_metrics *metrics)
 {
     char note[384];
-    if (!isfinite(tracked->seen.growth_bytes))
-        return assay_metrics_unavailable(metrics, "memory.growth",
-                                         "too few inferences were tracked: 10 are needed");
     growth_note(tracked, note, sizeof note);
-    return assay_metrics_derived(metrics, "memory.growth", tracked->seen.growth_bytes, "tracker",
-                                 note);
+    assay__metrics_put_known(metrics, "memory.growth", ASSAY_DERIVED, tracked->seen.growth_bytes,
+                             "tracker", note, "too few inferences were tracked: 10 are needed");
 }
 
-static int put_heap(const struct assay__tracked *tracked, struct assay_metrics *metrics)
+static void put_heap(const struct assay__tracked *tracked, struct assay_metrics *metrics)
 {
     const struct assay__allocations *seen = &tracked->seen;
     double peak = NAN;
@@ -308,66 +300,50 @@ static int put_heap(const struct assay__tracked *tracked, struct assay_metrics *
     char note[160];
     snprintf(note, sizeof note, "sizes as asked for, from the session's creation on%s",
              tracked->dropped > 0 ? "; some found no room in the tracker's table" : "");
-    int code = isfinite(peak)
-                   ? assay_metrics_measured(metrics, "memory.heap.peak", peak, "tracker", note)
-                   : assay_metrics_unavailable(metrics, "memory.heap.peak", "nothing was tracked");
-    if (code) return code;
-    if (!(seen->heap_bytes > 0))
-        return assay_metrics_unavailable(metrics, "memory.fragmentation",
-                                         "the C library does not tell what its allocator holds "
-                                         "(mallinfo2 of glibc 2.33 or later)");
-    return assay_metrics_derived(metrics, "memory.fragmentation",
-                                 1 - seen->heap_used_bytes / seen->heap_bytes, "mallinfo2",
-                                 "1 - in use / held by the C library's allocator, at the end");
+    assay__metrics_put_known(metrics, "memory.heap.peak", ASSAY_MEASURED, peak, "tracker", note,
+                             "nothing was tracked");
+    assay__metrics_put_known(
+        metrics, "memory.fragmentation", ASSAY_DERIVED,
+        seen->heap_bytes > 0 ? 1 - seen->heap_used_bytes / seen->heap_bytes : (double)NAN,
+        "mallinfo2", "1 - in use / held by the C library's allocator, at the end",
+        "the C library does not tell what its allocator holds (mallinfo2 of glibc 2.33 or later)");
 }
 
-static int put_arena(const struct assay__tracked *tracked, double inferences,
-                     struct assay_metrics *metrics)
+static void put_arena(const struct assay__tracked *tracked, double inferences,
+                      struct assay_metrics *metrics)
 {
     static const char *const silent = "the engine does not tell how its arena is used";
     char note[128];
     snprintf(note, sizeof note, "over the warm inferences; the arena grew %.0f time%s meanwhile",
              tracked->arena_extensions, tracked->arena_extensions == 1 ? "" : "s");
-    int code = isfinite(tracked->arena_allocations) && inferences > 0
-                   ? assay_metrics_derived(metrics, "memory.arena.allocations",
-                                           tracked->arena_allocations / inferences, "engine", note)
-                   : assay_metrics_unavailable(metrics, "memory.arena.allocations", silent);
-    if (code) return code;
-    return isfinite(tracked->arena_held)
-               ? assay_metrics_measured(metrics, "memory.arena.held", tracked->arena_held, "engine",
-                                        "at the end of the tracked launch")
-               : assay_metrics_unavailable(metrics, "memory.arena.held", silent);
+    assay__metrics_put_known(metrics, "memory.arena.allocations", ASSAY_DERIVED,
+                             tracked->arena_allocations / inferences, "engine", note, silent);
+    assay__metrics_put_known(metrics, "memory.arena.held", ASSAY_MEASURED, tracked->arena_held,
+                             "engine", "at the end of the tracked launch", silent);
 }
 
-static int put_tracked(const struct assay__tracked *tracked, double slowdown,
-                       struct assay_metrics *metrics)
+static void put_tracked(const struct assay__tracked *tracked, double slowdown,
+                        struct assay_metrics *metrics)
 {
     const struct assay__allocation_phase *warm = NULL;
     for (size_t i = 0; i < tracked->seen.phase_count; i++)
         if (strcmp(tracked->seen.phases[i].name, "warm") == 0) warm = &tracked->seen.phases[i];
     double inferences = warm && warm->inferences > 0 ? (double)warm->inferences : NAN;
-    double count = warm ? warm->count / inferences : NAN,
-           bytes = warm ? warm->bytes / inferences : NAN;
     static const char *const none = "no warm inference was tracked";
     static const char *const how =
         "malloc and its relatives, all threads; without what the engine's arena hands out";
-    int code = isfinite(count)
-                   ? assay_metrics_derived(metrics, "memory.allocations", count, "tracker", how)
-                   : assay_metrics_unavailable(metrics, "memory.allocations", none);
-    if (code == 0)
-        code = isfinite(bytes)
-                   ? assay_metrics_derived(metrics, "memory.allocated", bytes, "tracker", how)
-                   : assay_metrics_unavailable(metrics, "memory.allocated", none);
-    if (code == 0) code = put_growth(tracked, metrics);
-    if (code == 0) code = put_heap(tracked, metrics);
-    if (code == 0) code = put_arena(tracked, inferences, metrics);
-    if (code) return code;
-    return isfinite(slowdown)
-               ? assay_metrics_derived(metrics, "overhead.allocations", slowdown, "clock",
-                                       "median latency with the tracker / latency.p50")
-               : assay_metrics_unavailable(metrics, "overhead.allocations",
-                                           "allocations are counted with one request in flight: "
-                                           "not to be compared with the latency of several");
+    assay__metrics_put_known(metrics, "memory.allocations", ASSAY_DERIVED,
+                             warm ? warm->count / inferences : (double)NAN, "tracker", how, none);
+    assay__metrics_put_known(metrics, "memory.allocated", ASSAY_DERIVED,
+                             warm ? warm->bytes / inferences : (double)NAN, "tracker", how, none);
+    put_growth(tracked, metrics);
+    put_heap(tracked, metrics);
+    put_arena(tracked, inferences, metrics);
+    assay__metrics_put_known(
+        metrics, "overhead.allocations", ASSAY_DERIVED, slowdown, "clock",
+        "median latency with the tracker / latency.p50",
+        "allocations are counted with one request in flight: not to be compared "
+        "with the latency of several");
 }
 
 int assay__memory_metrics(const struct assay__watch_plan *plan,
@@ -380,16 +356,17 @@ int assay__memory_metrics(const struct assay__watch_plan *plan,
     double slowdown = p50 && p50->value > 0 && input->streams <= 1
                           ? seen->tracked_ns / 1e9 / p50->value
                           : NAN;
-    int code = put_device(plan, seen, metrics);
-    if (code) return code;
+    put_device(plan, seen, metrics);
     if (seen->tracked) {
         trial->allocations = seen->tracked->seen;
         trial->allocations.slowdown = slowdown;
-        return put_tracked(seen->tracked, slowdown, metrics);
+        put_tracked(seen->tracked, slowdown, metrics);
+        return assay_metrics_failed(metrics);
     }
     const char *reason = seen->tracked_reason[0] ? seen->tracked_reason
                                                  : "the run ended before allocations were counted";
     trial->allocations = assay__allocations_unknown();
     trial->allocations.reason = reason;
-    return put_untracked(reason, metrics);
+    put_untracked(reason, metrics);
+    return assay_metrics_failed(metrics);
 }

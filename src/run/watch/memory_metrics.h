@@ -21,7 +21,7 @@ struct assay__memory_seen {
 
 /** NVML may tell the memory that a process takes on the device: not for one that is the CPU or
  *  never is an NVIDIA GPU. */
-bool assay__memory_asks_nvml(const char *device);
+bool assay__memory_asks_nvml(const struct assay__target *target);
 /** The sampler's channels as series of the launch. 0 or ASSAY_ENOMEM. */
 int assay__memory_keep_series(const struct assay__watch_plan *plan, struct assay__sampler *sampler,
                               int launch, struct assay__memory_seen *seen);

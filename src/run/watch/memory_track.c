@@ -1,4 +1,4 @@
-/* memory_track.c - see memory_track.h. */
+/* memory_track.c - runs the launch that has the allocation tracker loaded and reads what it saw. */
 #include "run/watch/memory_track.h"
 
 #include "base/file.h"
@@ -42,85 +42,42 @@ static bool is_count(double value)
     return value >= 0 && value <= 1e18;
 }
 
-static const char *kept(struct assay__arena *arena, const struct assay__json *object,
-                        const char *key)
+/* A list into the array that `items` points to. */
+static int read_list(const struct assay__json *list, const struct assay__field_table *table,
+                     struct assay__arena *arena, void *items, size_t *count,
+                     struct assay_error *error)
 {
-    return assay__arena_strdup(arena, assay__json_get_string(object, key, ""));
+    size_t at = 0;
+    *count = list ? list->count : 0;
+    if (*count > LIST_MOST) return bad(error);
+    char *elements = assay__arena_array(arena, *count, table->size);
+    int code = elements ? 0 : ASSAY_ENOMEM;
+    for (const struct assay__json *item = list ? list->first : NULL; item && !code;
+         item = item->next)
+        code = assay__fields_receive(item, table, arena, elements + at++ * table->size);
+    memcpy(items, &elements, sizeof elements);
+    return code ? assay_error_set(error, code, "out of memory") : 0;
 }
 
-static int read_phases(const struct assay__json *list, struct assay__arena *arena,
-                       struct assay__allocations *out, struct assay_error *error)
+/* Whether every number can be. */
+static bool is_sound(const struct assay__allocations *seen)
 {
-    size_t count = list ? list->count : 0;
-    if (count > LIST_MOST) return bad(error);
-    out->phases = assay__arena_array(arena, count, sizeof *out->phases);
-    if (!out->phases) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    for (const struct assay__json *item = list ? list->first : NULL; item; item = item->next) {
-        struct assay__allocation_phase *phase = &out->phases[out->phase_count++];
-        *phase = (struct assay__allocation_phase){
-            .name = kept(arena, item, "name"),
-            .inferences = assay__json_get_integer(item, "inferences", -1),
-            .count = assay__json_get_number(item, "count", NAN),
-            .bytes = assay__json_get_number(item, "bytes", NAN),
-            .freed_count = assay__json_get_number(item, "freed_count", NAN),
-            .freed_bytes = assay__json_get_number(item, "freed_bytes", NAN),
-            .live_bytes = assay__json_get_number(item, "live", NAN),
-            .peak_live_bytes = assay__json_get_number(item, "peak", NAN),
-        };
-        if (!phase->name) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-        if (!phase->name[0] || phase->inferences < 0 || !is_count(phase->count) ||
-            !is_count(phase->bytes) || !is_count(phase->freed_count) ||
-            !is_count(phase->freed_bytes))
-            return bad(error);
+    bool sound = !(seen->growth_low > seen->growth_high) &&
+                 !(seen->heap_used_bytes > seen->heap_bytes);
+    for (size_t i = 0; i < seen->phase_count; i++) {
+        const struct assay__allocation_phase *phase = &seen->phases[i];
+        sound = sound && phase->name[0] && phase->inferences >= 0 && is_count(phase->count) &&
+                is_count(phase->bytes) && is_count(phase->freed_count) &&
+                is_count(phase->freed_bytes);
     }
-    return 0;
-}
-
-static int read_classes(const struct assay__json *list, struct assay__arena *arena,
-                        struct assay__allocations *out, struct assay_error *error)
-{
-    size_t count = list ? list->count : 0;
-    if (count > LIST_MOST) return bad(error);
-    out->classes = assay__arena_array(arena, count, sizeof *out->classes);
-    if (!out->classes) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    for (const struct assay__json *item = list ? list->first : NULL; item; item = item->next) {
-        int64_t power = assay__json_get_integer(item, "class", -1);
-        struct assay__allocation_class *class = &out->classes[out->class_count++];
-        if (power < 0 || power >= 64) return bad(error);
-        *class = (struct assay__allocation_class){
-            .phase = kept(arena, item, "phase"),
-            .low_bytes = power ? ldexp(1, (int)power) : 0,
-            .high_bytes = power < 47 ? ldexp(1, (int)power + 1) : INFINITY,
-            .count = assay__json_get_number(item, "count", NAN),
-            .bytes = assay__json_get_number(item, "bytes", NAN),
-        };
-        if (!class->phase) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-        if (!is_count(class->count) || !is_count(class->bytes)) return bad(error);
+    for (size_t i = 0; i < seen->class_count; i++) {
+        const struct assay__allocation_class *class = &seen->classes[i];
+        sound = sound && is_count(class->count) && is_count(class->bytes) &&
+                class->low_bytes < class->high_bytes;
     }
-    return 0;
-}
-
-static int read_sites(const struct assay__json *list, struct assay__arena *arena,
-                      struct assay__allocations *out, struct assay_error *error)
-{
-    size_t count = list ? list->count : 0;
-    if (count > LIST_MOST) return bad(error);
-    out->sites = assay__arena_array(arena, count, sizeof *out->sites);
-    if (!out->sites) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    for (const struct assay__json *item = list ? list->first : NULL; item; item = item->next) {
-        struct assay__allocation_site *site = &out->sites[out->site_count++];
-        *site = (struct assay__allocation_site){
-            .phase = kept(arena, item, "phase"),
-            .site = kept(arena, item, "site"),
-            .count = assay__json_get_number(item, "count", NAN),
-            .bytes = assay__json_get_number(item, "bytes", NAN),
-            .live_bytes = assay__json_get_number(item, "live", NAN),
-        };
-        if (!site->phase || !site->site)
-            return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-        if (!is_count(site->count) || !is_count(site->bytes)) return bad(error);
-    }
-    return 0;
+    for (size_t i = 0; i < seen->site_count; i++)
+        sound = sound && is_count(seen->sites[i].count) && is_count(seen->sites[i].bytes);
+    return sound;
 }
 
 int assay__tracked_read(const struct assay__json *json, struct assay__arena *arena,
@@ -129,29 +86,18 @@ int assay__tracked_read(const struct assay__json *json, struct assay__arena *are
     struct assay__tracked *out = assay__arena_alloc(arena, sizeof *out);
     if (!out) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     struct assay__allocations *seen = &out->seen;
-    *seen = assay__allocations_unknown();
-    seen->reason = "";
-    seen->growth_bytes = assay__json_get_number(json, "growth", NAN);
-    seen->growth_low = assay__json_get_number(json, "growth_low", NAN);
-    seen->growth_high = assay__json_get_number(json, "growth_high", NAN);
-    seen->heap_bytes = assay__json_get_number(json, "heap", NAN);
-    seen->heap_used_bytes = assay__json_get_number(json, "heap_used", NAN);
-    out->growth_smallest = assay__json_get_number(json, "growth_smallest", NAN);
-    out->growth_every = assay__json_get_number(json, "growth_every", NAN);
-    out->growth_total = assay__json_get_number(json, "growth_total", NAN);
-    out->growth_flat = assay__json_get_bool(json, "growth_flat", false);
-    out->growth_settled = assay__json_get_bool(json, "growth_settled", false);
-    out->marks = assay__json_get_integer(json, "marks", 0);
-    out->dropped = assay__json_get_number(json, "dropped", NAN);
-    out->arena_allocations = assay__json_get_number(json, "arena_allocations", NAN);
-    out->arena_extensions = assay__json_get_number(json, "arena_extensions", NAN);
-    out->arena_held = assay__json_get_number(json, "arena_held", NAN);
-    if (seen->growth_low > seen->growth_high || seen->heap_used_bytes > seen->heap_bytes)
-        return bad(error);
-    int code = read_phases(assay__json_get(json, "phases"), arena, seen, error);
-    if (code == 0) code = read_classes(assay__json_get(json, "classes"), arena, seen, error);
-    if (code == 0) code = read_sites(assay__json_get(json, "sites"), arena, seen, error);
-    if (code == 0) *tracked = out;
+    if (assay__fields_receive(json, &assay__message_tracked, arena, out))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = read_list(assay__json_get(json, "phases"), &assay__stored_phase, arena,
+                         &seen->phases, &seen->phase_count, error);
+    if (!code)
+        code = read_list(assay__json_get(json, "classes"), &assay__stored_class, arena,
+                         &seen->classes, &seen->class_count, error);
+    if (!code)
+        code = read_list(assay__json_get(json, "sites"), &assay__stored_site, arena, &seen->sites,
+                         &seen->site_count, error);
+    if (!code && !is_sound(seen)) code = bad(error);
+    if (!code) *tracked = out;
     return code;
 }
 

@@ -60,11 +60,12 @@ struct assay__sensed {
 struct assay__rails {
     const char *names[ASSAY__RAIL_PARTS];
     size_t count;
-    bool whole_machine; /* the last resort: more than the processor is in it */
-    char reason[1200];  /* why there are none; "" */
-    char remark[480];   /* about the choice; "" */
-    char kind;          /* the device's: 'c' CPU, 'g' GPU, 'n' NPU */
-    char gpu[24];       /* "gpu0" when it is known which; else "" */
+    bool whole_machine;                    /* the last resort: more than the processor is in it */
+    char reason[1200];                     /* why there are none; "" */
+    char remark[480];                      /* about the choice; "" */
+    enum assay__device_class device_class; /* of the workload's device */
+    bool listed;                           /* no sensor tells: the reason lists every source */
+    char gpu[24];                          /* "gpu0" when it is known which; else "" */
 };
 
 void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,

@@ -29,8 +29,8 @@ static bool add_rails(const struct assay__sensors *sensors, const struct assay__
     return false;
 }
 
-static int put_launch(const struct assay__sensors *all, const struct assay__rails *rails,
-                      struct assay__launch *launch, size_t first, size_t count)
+static void put_launch(const struct assay__sensors *all, const struct assay__rails *rails,
+                       struct assay__launch *launch, size_t first, size_t count)
 {
     static const char name[] = "energy.inference.gross";
     struct assay__sensors one = *all;
@@ -42,10 +42,11 @@ static int put_launch(const struct assay__sensors *all, const struct assay__rail
     one.idle_end_ns = one.idle_begin_ns; /* gross: the idle machine is not asked again */
     snprintf(reason, sizeof reason, "%s", rails->reason);
     if (!rails->count || !add_rails(&one, rails, &energy_j, &completions, reason, sizeof reason))
-        return assay_metrics_unavailable(launch->metrics, name,
-                                         *reason ? reason : "no rail tells its energy");
-    return assay_metrics_derived(launch->metrics, name, energy_j / (double)completions, "sensors",
-                                 "energy in this launch's windows / its inferences");
+        assay_metrics_unavailable(launch->metrics, name,
+                                  *reason ? reason : "no rail tells its energy");
+    else
+        assay_metrics_derived(launch->metrics, name, energy_j / (double)completions, "sensors",
+                              "energy in this launch's windows / its inferences");
 }
 
 static struct assay__launch *find_launch(const struct assay__trial *trial, int id)
@@ -65,8 +66,9 @@ int assay__sensors_launches(const struct assay__sensors *sensors, const struct a
              end < sensors->window_count && windows[end].launch == windows[first].launch; end++) {
         }
         struct assay__launch *launch = find_launch(sensors->trial, windows[first].launch);
-        if (launch && launch->metrics)
-            code = put_launch(sensors, rails, launch, first, end - first);
+        if (!launch || !launch->metrics) continue;
+        put_launch(sensors, rails, launch, first, end - first);
+        code = assay_metrics_failed(launch->metrics);
     }
     return code;
 }

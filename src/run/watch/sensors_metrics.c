@@ -9,37 +9,42 @@
  *   score                 = cost/score.h */
 #include "run/watch/sensors.h"
 
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "cost/score.h"
+#include "profile/trial_values.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct putting {
+#define SAMPLED_DIFFERS_PERCENT 5.0 /* from the counter: worth a warning */
+
+struct metric_writer {
     const struct assay__sensors *sensors;
     const struct assay__rails *rails;
     struct assay_metrics *metrics;
-    int code; /* the first failure; later puts do nothing */
+    int code; /* of what is not a metric */
 };
 
-static void put(struct putting *to, const char *name, enum assay_state state, double value,
-                const char *source, const char *note)
+static void put_metric(struct metric_writer *to, const char *name, enum assay_state state,
+                       double value, const char *source, const char *note)
 {
-    const struct assay_metric_info *info = assay_metric_lookup(name);
-    struct assay_metric metric = {.name = name,
-                                  .value = value,
-                                  .unit = info ? info->unit : "",
-                                  .state = state,
-                                  .source = state == ASSAY_UNAVAILABLE ? "none" : source,
-                                  .note = note};
-    if (to->code == 0) to->code = assay_metrics_put(to->metrics, &metric);
+    struct assay_metric metric = {name, value, NULL, state, source, note};
+    assay_metrics_put(to->metrics, &metric);
 }
 
-static void put_none(struct putting *to, const char *name, const char *reason)
+static void put_none(struct metric_writer *to, const char *name, const char *reason)
 {
-    put(to, name, ASSAY_UNAVAILABLE, NAN, "none", reason && *reason ? reason : "not known");
+    assay_metrics_unavailable(to->metrics, name, reason && *reason ? reason : "not known");
+}
+
+/* What must not be overlooked; "" is nothing. */
+static void warn(struct metric_writer *to, const char *about, const char *text)
+{
+    if (to->code == 0 && *text)
+        to->code = assay__trial_warn_power(to->sensors->profile, to->sensors->trial, about, text);
 }
 
 static const char *or_text(const char *text, const char *otherwise)
@@ -49,7 +54,7 @@ static const char *or_text(const char *text, const char *otherwise)
 
 /* --- every rail ------------------------------------------------------------------------------- */
 
-static void put_rail(struct putting *to, const char *rail, const char *family,
+static void put_rail(struct metric_writer *to, const char *rail, const char *family,
                      enum assay_state state, double value, const char *source, const char *note)
 {
     char name[160];
@@ -57,11 +62,12 @@ static void put_rail(struct putting *to, const char *rail, const char *family,
     if (state == ASSAY_UNAVAILABLE || !isfinite(value))
         put_none(to, name, note);
     else
-        put(to, name, state, value, source, note);
+        put_metric(to, name, state, value, source, note);
 }
 
 /* The period of the source that answered; of one that did not, of the rail's first channel. */
-static void put_period(struct putting *to, const char *rail, const struct assay__sensed *sensed)
+static void put_period(struct metric_writer *to, const char *rail,
+                       const struct assay__sensed *sensed)
 {
     if (!sensed->available) {
         put_rail(to, rail, "sensor.period", ASSAY_UNAVAILABLE, NAN, "", sensed->reason);
@@ -77,7 +83,7 @@ static void put_period(struct putting *to, const char *rail, const struct assay_
 
 /* Where a rail has a counter and a power sensor, the second checks the first: "; sampled power says
  * 30.1 W (-0.4 %)". */
-static void add_check(const struct putting *to, const char *rail, const struct assay__sensed *by,
+static void add_check(struct metric_writer *to, const char *rail, const struct assay__sensed *by,
                       char *note, size_t size)
 {
     for (size_t i = 0; i < to->sensors->series_count; i++) {
@@ -87,15 +93,19 @@ static void add_check(const struct putting *to, const char *rail, const struct a
             strcmp(series->channel->rail, rail) != 0)
             continue;
         assay__sensed_channel(to->sensors, i, &sampled);
+        if (!sampled.available || !(by->average > 0)) return;
         size_t used = strlen(note);
-        if (sampled.available && by->average > 0)
-            snprintf(note + used, size - used, "; sampled power says %.4g W (%+.1f %%)",
-                     sampled.average, (sampled.average / by->average - 1) * 100);
+        double percent = (sampled.average / by->average - 1) * 100;
+        char check[80];
+        snprintf(check, sizeof check, "sampled power says %.4g W (%+.1f %%)", sampled.average,
+                 percent);
+        snprintf(note + used, size - used, "; %s", check);
+        if (!(fabs(percent) <= SAMPLED_DIFFERS_PERCENT)) warn(to, rail, check);
         return;
     }
 }
 
-static void put_one_rail(struct putting *to, const char *rail)
+static void put_one_rail(struct metric_writer *to, const char *rail)
 {
     struct assay__sensed sensed;
     assay__sensed_rail(to->sensors, rail, &sensed);
@@ -111,6 +121,7 @@ static void put_one_rail(struct putting *to, const char *rail)
              counted ? "growth of the counter in the measured windows / their time"
                      : "mean of sampled power in the measured windows",
              mark, sensed.note);
+    if (sensed.available) warn(to, rail, sensed.note);
     if (sensed.available && counted) add_check(to, rail, &sensed, note, sizeof note);
     const char *why = sensed.available ? note : sensed.reason;
     put_rail(to, rail, "power.average", counted ? worked : state, sensed.average, source, why);
@@ -136,6 +147,9 @@ static void put_one_rail(struct putting *to, const char *rail)
              idle && *sensed.idle_note ? "; " : "", idle ? sensed.idle_note : "");
     put_rail(to, rail, "power.idle", ASSAY_MEASURED, sensed.idle_w,
              sensed.available ? source : "sensors", note);
+    char about[160];
+    snprintf(about, sizeof about, "%s, idle", rail);
+    if (idle) warn(to, about, sensed.idle_note);
     put_period(to, rail, &sensed);
 }
 
@@ -148,7 +162,7 @@ struct total {
     size_t completions;
 };
 
-static void add_up(const struct putting *to, struct total *total)
+static void add_up(const struct metric_writer *to, struct total *total)
 {
     const struct assay__rails *rails = to->rails;
     *total = (struct total){.available = rails->count > 0};
@@ -186,15 +200,15 @@ static void add_up(const struct putting *to, struct total *total)
              *rails->remark ? "; " : "", rails->remark, *said ? "; " : "", said);
 }
 
-static void put_with(struct putting *to, const char *name, double value, const char *formula,
+static void put_with(struct metric_writer *to, const char *name, double value, const char *formula,
                      const struct total *total)
 {
     char note[2600];
     snprintf(note, sizeof note, "%s; %s", formula, total->note);
-    put(to, name, ASSAY_DERIVED, value, "sensors", note);
+    put_metric(to, name, ASSAY_DERIVED, value, "sensors", note);
 }
 
-static void put_net(struct putting *to, const struct total *total)
+static void put_net(struct metric_writer *to, const struct total *total)
 {
     double net_j = total->energy_j - total->idle_w * total->seconds;
     if (fabs(net_j) < 1e-9 * total->energy_j) net_j = 0; /* rounding is no energy */
@@ -204,15 +218,16 @@ static void put_net(struct putting *to, const struct total *total)
         return;
     }
     char formula[640];
-    snprintf(formula, sizeof formula, "(energy - idle power x time) / inferences%s%s%s",
-             net_j < 0 ? "; below zero: the idle machine drew more than this run, the difference "
-                         "is noise"
-                       : "",
-             *total->idle_note ? "; " : "", total->idle_note);
+    static const char below[] = "below zero: the idle machine drew more than this run, the "
+                                "difference is noise";
+    snprintf(formula, sizeof formula, "(energy - idle power x time) / inferences%s%s%s%s",
+             net_j < 0 ? "; " : "", net_j < 0 ? below : "", *total->idle_note ? "; " : "",
+             total->idle_note);
+    if (net_j < 0) warn(to, "net energy", below);
     put_with(to, "energy.inference.net", net_j / (double)total->completions, formula, total);
 }
 
-static void put_tops(struct putting *to, const struct total *total)
+static void put_tops(struct metric_writer *to, const struct total *total)
 {
     const struct assay_metric *flops = assay_metrics_get(to->metrics, "compute.flops");
     if (flops && flops->state != ASSAY_UNAVAILABLE) {
@@ -224,7 +239,24 @@ static void put_tops(struct putting *to, const struct total *total)
     put_none(to, "efficiency.tops_per_watt", flops ? flops->note : "the FLOPs are not known");
 }
 
-static void put_workload(struct putting *to)
+/* What the numbers are of, or why there are none. */
+static void keep_power(struct metric_writer *to, bool known)
+{
+    struct assay__arena *arena = to->sensors->profile->arena;
+    struct assay__power_info *power = &to->sensors->trial->power;
+    power->gap = known               ? ASSAY__POWER_KNOWN
+                 : to->rails->listed ? ASSAY__POWER_NO_SENSOR
+                                     : ASSAY__POWER_LOST;
+    power->whole_machine = to->rails->whole_machine;
+    power->rails = assay__arena_array(arena, to->rails->count, sizeof *power->rails);
+    power->rail_count = known && power->rails ? to->rails->count : 0;
+    for (size_t i = 0; i < power->rail_count; i++)
+        if (!(power->rails[i] = assay__arena_strdup(arena, to->rails->names[i])))
+            power->rail_count = 0;
+    if (known && !power->rail_count && !to->code) to->code = ASSAY_ENOMEM;
+}
+
+static void put_workload(struct metric_writer *to)
 {
     static const char *const names[] = {"power.average", "energy.inference.gross",
                                         "energy.inference.net", "efficiency.tops_per_watt",
@@ -239,14 +271,16 @@ static void put_workload(struct putting *to)
         total.available = false;
         snprintf(total.reason, sizeof total.reason, "no inference was completed");
     }
+    keep_power(to, total.available);
     if (!total.available) {
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             put_none(to, names[i], total.reason);
         return;
     }
     char note[1900];
+    warn(to, "power", to->rails->remark);
     snprintf(note, sizeof note, "%s; energy / time of the measured windows", total.note);
-    put(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
+    put_metric(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
     put_with(to, "energy.inference.gross", total.energy_j / (double)total.completions,
              "energy in the measured windows / inferences", &total);
     put_net(to, &total);
@@ -258,16 +292,18 @@ static void put_workload(struct putting *to)
 /* --- temperature and clock -------------------------------------------------------------------- */
 
 /* GPUs and NPUs: what stood there before is the CPU's, which did not do the work. */
-static void put_none_of_device(struct putting *to, const char *name, const char *what)
+static void put_none_of_device(struct metric_writer *to, const char *name, const char *what)
 {
     char reason[120];
-    if (to->rails->kind == 'c') return; /* what was read around the launches stays */
+    if (to->rails->device_class != ASSAY__CLASS_GPU && to->rails->device_class != ASSAY__CLASS_NPU)
+        return; /* what was read around the launches stays */
     snprintf(reason, sizeof reason, "nothing here tells the %s of the device that ran it", what);
     put_none(to, name, reason);
 }
 
-static void put_channel(struct putting *to, size_t index, const char *name, const char *peak_name,
-                        const char *what)
+/* *read: the name of the channel that was; left alone where none was. */
+static void put_channel(struct metric_writer *to, size_t index, const char *name,
+                        const char *peak_name, const char *what, const char **read)
 {
     struct assay__sensed sensed;
     char note[500];
@@ -285,15 +321,18 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
     const struct assay__series *series = &to->sensors->series[index];
     snprintf(note, sizeof note, "%s: mean over the measured windows%s%s", series->channel->name,
              *sensed.note ? "; " : "", sensed.note);
-    if (sensed.available)
-        put(to, name, ASSAY_MEASURED, sensed.average, series->ops->name, note);
-    else
+    if (sensed.available) {
+        *read = assay__arena_strdup(to->sensors->profile->arena, series->channel->name);
+        if (!*read) *read = "";
+        put_metric(to, name, ASSAY_MEASURED, sensed.average, series->ops->name, note);
+    } else {
         put_none(to, name, sensed.reason);
+    }
     if (!peak_name) return;
     snprintf(note, sizeof note, "%s: greatest sample in the measured windows",
              series->channel->name);
     if (sensed.available && isfinite(sensed.peak))
-        put(to, peak_name, ASSAY_MEASURED, sensed.peak, series->ops->name, note);
+        put_metric(to, peak_name, ASSAY_MEASURED, sensed.peak, series->ops->name, note);
     else
         put_none(to, peak_name, or_text(sensed.reason, "no sample lies in the measured windows"));
 }
@@ -302,7 +341,7 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
 
 /* "; energy of gpu0 every 3.07 s: a reading takes 4.60 ms", once for each probe that is read less
  * often than asked. */
-static void add_seldom(const struct putting *to, char *note, size_t size)
+static void add_seldom(const struct metric_writer *to, char *note, size_t size)
 {
     const struct assay__series *last = NULL;
     for (size_t i = 0; i < to->sensors->series_count; i++) {
@@ -321,7 +360,7 @@ static void add_seldom(const struct putting *to, char *note, size_t size)
     }
 }
 
-static void put_cost(struct putting *to)
+static void put_cost(struct metric_writer *to)
 {
     struct assay__sampler_cost cost;
     assay__sampler_cost(to->sensors->sampler, &cost);
@@ -345,23 +384,25 @@ static void put_cost(struct putting *to)
         snprintf(note + used, sizeof note - (size_t)used, "; columns were thinned %u times",
                  cost.thinned);
     add_seldom(to, note, sizeof note);
-    put(to, "overhead.sensors", ASSAY_MEASURED, (double)cost.cpu_ns / (double)cost.wall_ns, "clock",
-        note);
+    put_metric(to, "overhead.sensors", ASSAY_MEASURED, (double)cost.cpu_ns / (double)cost.wall_ns,
+               "clock", note);
 }
 
 int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
-    struct putting to = {sensors, rails, sensors->trial->metrics, 0};
+    struct metric_writer to = {sensors, rails, sensors->trial->metrics, 0};
+    struct assay__power_info *power = &sensors->trial->power;
     const char *rail;
     put_workload(&to);
     for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL; i++)
         put_one_rail(&to, rail);
     put_channel(&to, assay__sensors_temperature(sensors, rails), "hardware.temperature",
-                "hardware.temperature_peak", "temperature");
-    put_channel(&to, assay__sensors_clock(sensors, rails), "hardware.frequency", NULL, "clock");
+                "hardware.temperature_peak", "temperature", &power->temperature);
+    put_channel(&to, assay__sensors_clock(sensors, rails), "hardware.frequency", NULL, "clock",
+                &power->frequency);
     put_cost(&to);
-    if (to.code == 0) to.code = assay__score_put(to.metrics, rails->kind == 'c');
-    return to.code;
+    assay__score_put(to.metrics, assay__trial_on_cpu(sensors->trial));
+    return to.code ? to.code : assay_metrics_failed(to.metrics);
 }
 
 int assay__sensors_compute(const struct assay__sensors *given)

@@ -232,7 +232,7 @@ void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
 
 /* --- rails ------------------------------------------------------------------------------------ */
 
-static bool tells_power(const struct assay__channel *channel)
+static bool is_power_channel(const struct assay__channel *channel)
 {
     return strcmp(channel->quantity, "energy") == 0 || strcmp(channel->quantity, "power") == 0;
 }
@@ -242,9 +242,9 @@ const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t 
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__channel *channel = sensors->series[i].channel;
         bool seen = false;
-        if (!tells_power(channel) || !*channel->rail) continue;
+        if (!is_power_channel(channel) || !*channel->rail) continue;
         for (size_t k = 0; k < i && !seen; k++)
-            seen = tells_power(sensors->series[k].channel) &&
+            seen = is_power_channel(sensors->series[k].channel) &&
                    strcmp(sensors->series[k].channel->rail, channel->rail) == 0;
         if (!seen && index-- == 0) return channel->rail;
     }
@@ -257,7 +257,7 @@ bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *
 {
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
-        if (tells_power(series->channel) && strcmp(series->channel->rail, rail) == 0 &&
+        if (is_power_channel(series->channel) && strcmp(series->channel->rail, rail) == 0 &&
             series->count > 0)
             return true;
     }
@@ -403,7 +403,7 @@ static const char *probe_reason(const struct assay__sensors *sensors,
     const char *reason = NULL;
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
-        if (series->ops != probe->ops || !tells_power(series->channel)) continue;
+        if (series->ops != probe->ops || !is_power_channel(series->channel)) continue;
         if (series->count > 0) return "what it reads is something else's";
         if (!reason) reason = series->channel->reason;
     }
@@ -432,7 +432,7 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
 {
     for (size_t i = 0; rails->count && i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
-        if (!tells_power(series->channel) || !*series->channel->reason ||
+        if (!is_power_channel(series->channel) || !*series->channel->reason ||
             strcmp(series->channel->rail, rails->names[0]) != 0)
             continue;
         snprintf(rails->reason, sizeof rails->reason, "%s: %s", rails->names[0],
@@ -442,33 +442,30 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
     return false;
 }
 
-/* The probes that could tell the power of such a device. */
-static const char *const *probes_of(char kind)
+static bool measures_power_of(const struct assay__probe_ops *ops,
+                              enum assay__device_class device_class)
 {
-    static const char *const of_cpu[] = {"rapl", "hwmon", "powermetrics", "battery", NULL};
-    static const char *const of_gpu[] = {"nvml", "gpu", "powermetrics", "battery", NULL};
-    static const char *const of_npu[] = {"accel", "powermetrics", "battery", NULL};
-    return kind == 'c' ? of_cpu : kind == 'g' ? of_gpu : of_npu;
+    char letter = device_class ? assay__device_class_name(device_class)[0] : 'c';
+    return ops->power_of && strchr(ops->power_of, letter);
 }
 
 static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    const char *const *wanted = probes_of(rails->kind);
     if (explain_candidate(sensors, rails)) return;
     size_t used = explain_others(sensors, rails), listed = 0;
-    for (; *wanted; wanted++)
-        for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
-            struct assay__probe_cost probe;
-            assay__sampler_probe_cost(sensors->sampler, i, &probe);
-            if (strcmp(probe.ops->name, *wanted) != 0) continue;
-            const char *reason = probe_reason(sensors, &probe);
-            if (strstr(reason, "which is macOS's")) continue; /* another system's: no way to it */
-            int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
-                                listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
-                                strlen(reason) > REASON_EACH ? "…" : "");
-            used += more > 0 ? (size_t)more : 0;
-            if (used >= sizeof rails->reason) used = sizeof rails->reason - 1;
-        }
+    rails->listed = true;
+    for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
+        struct assay__probe_cost probe;
+        assay__sampler_probe_cost(sensors->sampler, i, &probe);
+        if (!measures_power_of(probe.ops, rails->device_class)) continue;
+        if (probe.ops->is_foreign && probe.ops->is_foreign()) continue; /* no way to it */
+        const char *reason = probe_reason(sensors, &probe);
+        int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
+                            listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
+                            strlen(reason) > REASON_EACH ? "…" : "");
+        used += more > 0 ? (size_t)more : 0;
+        if (used >= sizeof rails->reason) used = sizeof rails->reason - 1;
+    }
 }
 
 /* Whether every rail has an answer; else why not ("" when there is nothing to say). */
@@ -484,13 +481,12 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
         return false;
     }
     if (rails->count) return true;
-    for (const char *const *wanted = probes_of(rails->kind); *wanted && !*why; wanted++)
-        for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
-            struct assay__probe_cost probe;
-            assay__sampler_probe_cost(sensors->sampler, i, &probe);
-            if (probe.blocked && strcmp(probe.ops->name, *wanted) == 0)
-                snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
-        }
+    for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler) && !*why; i++) {
+        struct assay__probe_cost probe;
+        assay__sampler_probe_cost(sensors->sampler, i, &probe);
+        if (probe.blocked && measures_power_of(probe.ops, rails->device_class))
+            snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
+    }
     return false;
 }
 
@@ -500,7 +496,7 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
 {
     static bool (*const last_resorts[])(const char *) = {is_psys, is_machine};
     for (size_t i = 0; i < sizeof last_resorts / sizeof last_resorts[0]; i++) {
-        struct assay__rails last = {.kind = rails->kind, .whole_machine = true};
+        struct assay__rails last = {.device_class = rails->device_class, .whole_machine = true};
         struct assay__sensed sensed = {.available = false};
         take(sensors, last_resorts[i], true, 1, &last);
         if (last.count) assay__sensed_rail(sensors, last.names[0], &sensed);
@@ -519,24 +515,18 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
 
 void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    static const char *const by_number[] = {"cuda", "tensorrt", "nv", "rocm", "migraphx", NULL};
-    static const char *const gpus[] = {"webgpu", "dml", "openvino:gpu", "coreml:gpu", NULL};
-    static const char *const npus[] = {"openvino:npu", "qnn", "vitisai", "coreml:ane", NULL};
-    const char *device = sensors->trial->device, *slash = strrchr(device, '/');
-    if (slash) device = slash + 1; /* "build/cuda:0" */
-    *rails = (struct assay__rails){.kind = 'c'};
-    if (begins(device, by_number)) {
-        rails->kind = 'g';
+    static const char *const by_number[] = {"cuda", "tensorrt", "rocm", "migraphx", NULL};
+    const struct assay__target *target = &sensors->trial->target;
+    const char *device = assay__device_bare(target->device);
+    *rails = (struct assay__rails){.device_class = target->device_class};
+    if (target->device_class == ASSAY__CLASS_GPU && begins(device, by_number))
         choose_cuda(sensors, device, rails);
-    } else if (begins(device, gpus)) {
-        rails->kind = 'g';
+    else if (target->device_class == ASSAY__CLASS_GPU)
         choose_only_gpu(sensors, rails);
-    } else if (begins(device, npus)) {
-        rails->kind = 'n';
+    else if (target->device_class == ASSAY__CLASS_NPU)
         take(sensors, is_npu, false, 1, rails);
-    } else {
+    else
         choose_cpu(sensors, rails);
-    }
     char why[440];
     if (*rails->reason || all_answer(sensors, rails, why, sizeof why) ||
         choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
@@ -554,8 +544,8 @@ static bool channel_has(const struct assay__series *series, const char *quantity
 }
 
 /* The first channel of the quantity whose name holds the earliest of the words. */
-static size_t by_words(const struct assay__sensors *sensors, const char *quantity,
-                       const char *const *words, const char *rail)
+static size_t find_by_name(const struct assay__sensors *sensors, const char *quantity,
+                           const char *const *words, const char *rail)
 {
     for (; *words; words++)
         for (size_t i = 0; i < sensors->series_count; i++) {
@@ -582,9 +572,11 @@ size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                          "acpitz",
                                          NULL};
     static const char *const any[] = {"", NULL};
-    if (rails->kind == 'g')
-        return *rails->gpu ? by_words(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
-    return rails->kind == 'c' ? by_words(sensors, "temperature", of_cpu, NULL) : SIZE_MAX;
+    if (rails->device_class == ASSAY__CLASS_GPU)
+        return *rails->gpu ? find_by_name(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
+    return rails->device_class == ASSAY__CLASS_NPU
+               ? SIZE_MAX
+               : find_by_name(sensors, "temperature", of_cpu, NULL);
 }
 
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails)
@@ -592,7 +584,8 @@ size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct a
     static const char *const of_cpu[] = {"clock.mean", "clock.p", NULL};
     static const char *const of_gpu[] = {".sm", ".graphics", ".sclk", "", NULL};
     static const char *const of_npu[] = {"clock.accel", NULL};
-    if (rails->kind == 'g')
-        return *rails->gpu ? by_words(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
-    return by_words(sensors, "clock", rails->kind == 'c' ? of_cpu : of_npu, NULL);
+    if (rails->device_class == ASSAY__CLASS_GPU)
+        return *rails->gpu ? find_by_name(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
+    return find_by_name(sensors, "clock", rails->device_class == ASSAY__CLASS_NPU ? of_npu : of_cpu,
+                        NULL);
 }

@@ -20,13 +20,21 @@ struct saying {
     struct assay__sentences said;
 };
 
-/* Sentences so far, less those that hold `about`: a better one follows. */
-static void drop(struct saying *to, const char *about)
+/* Sentences so far, less those of that kind: a better one follows. */
+static void drop(struct saying *to, enum assay__disturbance_kind kind)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < to->said.count; i++)
-        if (!strstr(to->said.items[i], about)) to->said.items[kept++] = to->said.items[i];
+    for (size_t i = 0; i < to->said.count; i++) {
+        if (to->said.kinds[i] == kind) continue;
+        to->said.items[kept] = to->said.items[i];
+        to->said.kinds[kept++] = to->said.kinds[i];
+    }
     to->said.count = kept;
+}
+
+static bool of_cpu(const struct assay__rails *rails)
+{
+    return rails->device_class != ASSAY__CLASS_GPU && rails->device_class != ASSAY__CLASS_NPU;
 }
 
 static bool measured_at(const struct assay__sensors *sensors, uint64_t time_ns)
@@ -73,17 +81,19 @@ static void say_counts(struct saying *to, const struct assay__series *series)
     if (!(growth > 0)) return;
     if (strcmp(channel->name, "count.throttled.core") == 0 ||
         strcmp(channel->name, "count.throttled.package") == 0) {
-        drop(to, "times for heat");
+        drop(to, ASSAY__DISTURBANCE_THROTTLED);
         assay__sentences_add(&to->said, "the %s throttled %.0f times for heat, first at %.3g s",
                              strcmp(channel->rail, "core") == 0 ? "CPU cores" : "CPU package",
                              growth, first_s);
+        assay__sentences_kind(&to->said, ASSAY__DISTURBANCE_THROTTLED);
     } else if (strcmp(channel->name, "time.throttled") == 0) {
-        drop(to, "CPU quota held the run up");
+        drop(to, ASSAY__DISTURBANCE_QUOTA);
         assay__sentences_add(
             &to->said,
             "the control group's CPU quota held the run up for %.3g s of CPU time, "
             "first at %.3g s",
             growth, first_s);
+        assay__sentences_kind(&to->said, ASSAY__DISTURBANCE_QUOTA);
     }
 }
 
@@ -118,6 +128,7 @@ static void say_state(struct saying *to, const struct assay__series *series)
                              "thermal pressure was up to '%s' in %.0f %% of the measured readings, "
                              "first at %.3g s",
                              worst ? channel->states[worst] : "above nominal", share, at_s);
+    assay__sentences_kind(&to->said, ASSAY__DISTURBANCE_SLOWED);
 }
 
 /* The last known value of a channel of that probe; NaN. */
@@ -167,13 +178,13 @@ static void say_falling(struct saying *to, const struct assay__rails *rails)
         !ends_of(to->sensors, assay__sensors_temperature(to->sensors, rails), &warm, &hot))
         return;
     if (!(hz_end < hz * (1 - CLOCK_FALL)) || !(hot > warm + WARMER_C)) return;
-    if (rails->kind == 'c') drop(to, "the CPU clock changed by");
+    bool cpu = of_cpu(rails);
+    if (cpu) drop(to, ASSAY__DISTURBANCE_CLOCK);
     assay__sentences_add(
         &to->said,
         "the clock of %s fell by %.0f %% (%.2f to %.2f GHz) over the run while its "
         "temperature rose from %.0f to %.0f °C, as when it is throttled",
-        rails->kind == 'c' ? "the CPU" : rails->gpu, (1 - hz_end / hz) * 100, hz / 1e9,
-        hz_end / 1e9, warm, hot);
+        cpu ? "the CPU" : rails->gpu, (1 - hz_end / hz) * 100, hz / 1e9, hz_end / 1e9, warm, hot);
 }
 
 int assay__sensors_throttling(const struct assay__sensors *sensors,
@@ -182,15 +193,19 @@ int assay__sensors_throttling(const struct assay__sensors *sensors,
     struct assay__environment *environment = &sensors->profile->environment;
     struct saying to = {sensors, {.arena = sensors->profile->arena}};
     if (sensors->window_count == 0) return 0;
-    for (size_t i = 0; i < environment->disturbance_count; i++)
+    for (size_t i = 0; i < environment->disturbance_count; i++) {
         assay__sentences_add(&to.said, "%s", environment->disturbances[i]);
+        if (environment->disturbance_kinds)
+            assay__sentences_kind(&to.said, environment->disturbance_kinds[i]);
+    }
     for (size_t i = 0; i < sensors->series_count; i++) {
         say_counts(&to, &sensors->series[i]);
         say_state(&to, &sensors->series[i]);
     }
-    if (rails->kind == 'c') say_limit(&to);
+    if (of_cpu(rails)) say_limit(&to);
     say_falling(&to, rails);
     environment->disturbances = to.said.items;
+    environment->disturbance_kinds = to.said.kinds;
     environment->disturbance_count = to.said.count;
     return to.said.failed ? ASSAY_ENOMEM : 0;
 }

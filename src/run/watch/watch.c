@@ -1,15 +1,13 @@
-/* watch.c - see watch.h: the table of watchers, and each event told to all that take part. */
-#include "run/watch/watch.h"
+/* watch.c - tells every watcher of the list in watchers.h that takes part of each event of a run.
+ */
+#include "run/watch/watchers.h"
 
 #include "base/clock.h"
 
 #include <stdlib.h>
 
-static const struct assay__watcher_ops *const rows[] = {
-    &assay__watch_memory, &assay__watch_counters,
-    &assay__watch_sensors,  /* its score rests on what those before it put */
-    &assay__watch_conclude, /* last: it needs what the others put */
-};
+#define ROW(NAME) &assay__watch_##NAME,
+static const struct assay__watcher_ops *const rows[] = {ASSAY__WATCHERS(ROW)};
 #define ROWS (sizeof rows / sizeof rows[0])
 
 struct assay__watch {

@@ -1,7 +1,7 @@
 /* watch.h - what is watched beside the latency while a workload runs: sensors, the worker's memory,
- * counters. A watcher is one file watch_<name>.c and one row in watch.c. Its functions are called
- * on the run's own thread and never while a window is being measured; what must go on meanwhile has
- * a thread of its own (probe/sampler/sampler.h) whose cost it reports.
+ * counters. A watcher is one file watch_<name>.c and one row in watchers.h. Its functions are
+ * called on the run's own thread and never while a window is being measured; what must go on
+ * meanwhile has a thread of its own (probe/sampler/sampler.h) whose cost it reports.
  *
  * A watcher never fails a run: what it cannot read becomes unavailable with the reason. Only
  * running out of memory is an error. */
@@ -61,8 +61,5 @@ int assay__watch_extra(struct assay__watch *watch, const struct assay__request *
 int assay__watch_finish(struct assay__watch *watch, const struct assay__trial_input *input,
                         struct assay_error *error);
 void assay__watch_free(struct assay__watch *watch);
-
-extern const struct assay__watcher_ops assay__watch_sensors, assay__watch_memory,
-    assay__watch_counters, assay__watch_conclude;
 
 #endif

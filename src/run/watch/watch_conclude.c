@@ -1,9 +1,10 @@
 /* watch_conclude.c - the last of the watchers, for what needs all the others' metrics: the score,
  * and what the caller of the run wants to conclude before the profile is kept. It watches
  * nothing. */
-#include "run/watch/watch.h"
+#include "run/watch/watchers.h"
 
 #include "cost/score.h"
+#include "profile/trial_values.h"
 
 #include <stdlib.h>
 
@@ -17,8 +18,8 @@ static bool wanted(const struct assay_run_options *options)
     return options->conclude || options->power || options->memory;
 }
 
-static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
-                 struct assay_error *error)
+static int new_watcher(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                       struct assay_error *error)
 {
     struct assay__watcher *w = *watcher = calloc(1, sizeof *w);
     if (!w) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
@@ -27,17 +28,17 @@ static int begin(const struct assay__watch_plan *plan, struct assay__watcher **w
     return 0;
 }
 
-static int finish(struct assay__watcher *w, const struct assay__trial_input *input,
-                  struct assay_error *error)
+static int put_score(struct assay__watcher *w, const struct assay__trial_input *input,
+                     struct assay_error *error)
 {
     const struct assay__trial *trial = input->trial;
-    int code = assay__score_put(trial->metrics, assay__device_is_host(trial->device));
+    int code = assay__score_put(trial->metrics, assay__trial_on_cpu(trial));
     if (code == 0 && w->conclude)
         code = w->conclude(w->context, input->profile, (size_t)(trial - input->profile->trials));
     return code ? assay_error_set(error, code, "out of memory for the metrics") : 0;
 }
 
-static void end(struct assay__watcher *watcher)
+static void free_watcher(struct assay__watcher *watcher)
 {
     free(watcher);
 }
@@ -45,7 +46,7 @@ static void end(struct assay__watcher *watcher)
 const struct assay__watcher_ops assay__watch_conclude = {
     .name = "conclude",
     .wanted = wanted,
-    .begin = begin,
-    .finish = finish,
-    .free = end,
+    .begin = new_watcher,
+    .finish = put_score,
+    .free = free_watcher,
 };

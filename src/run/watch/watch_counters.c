@@ -4,8 +4,9 @@
  * A counter that took turns with others was scaled by enabled / running time: derived, and the note
  * says for how much of the time it really counted. A counter that must move while a processor works
  * (cycles, instructions, branches, CPU time) and does not is a fault, not 0. */
-#include "run/watch/watch.h"
+#include "run/watch/watchers.h"
 
+#include "base/metric_value.h"
 #include "platform/posix_cpu.h"
 #include "probe/probe.h"
 #include "run/watch/counters_class.h"
@@ -63,8 +64,8 @@ static bool wanted(const struct assay_run_options *options)
     return options->counters;
 }
 
-static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
-                 struct assay_error *error)
+static int open_controllers(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                            struct assay_error *error)
 {
     (void)plan;
     struct assay__watcher *w = *watcher = calloc(1, sizeof *w);
@@ -124,7 +125,7 @@ static double memory_ceiling(const struct assay_profile *profile)
     return best;
 }
 
-static int put_controllers(struct assay__watcher *w)
+static void put_controllers(struct assay__watcher *w)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
     double rate = w->moved / w->moved_s, ceiling = memory_ceiling(w->input->profile);
@@ -132,23 +133,18 @@ static int put_controllers(struct assay__watcher *w)
                          : w->moved > 0     ? ""
                                             : "the memory controllers' counters did not move";
     if (reason[0]) {
-        int code = assay_metrics_unavailable(metrics, "memory.bandwidth.controller", reason);
-        return code ? code
-                    : assay_metrics_unavailable(metrics, "hardware.memory_controller", reason);
+        assay_metrics_unavailable(metrics, "memory.bandwidth.controller", reason);
+        assay_metrics_unavailable(metrics, "hardware.memory_controller", reason);
+        return;
     }
-    int code = assay_metrics_measured(
-        metrics, "memory.bandwidth.controller", rate, "perf_event (uncore_imc)",
-        "read and written by the whole machine while it was measured, "
-        "not by the worker alone");
-    if (code) return code;
-    if (!isfinite(ceiling))
-        return assay_metrics_unavailable(
-            metrics, "hardware.memory_controller",
-            "no bandwidth ceiling of this machine's memory was measured: assay devices --ceilings");
-    return assay_metrics_derived(metrics, "hardware.memory_controller", rate / ceiling,
-                                 "perf_event (uncore_imc)",
-                                 "memory.bandwidth.controller / the highest measured bandwidth of "
-                                 "DRAM");
+    assay_metrics_measured(metrics, "memory.bandwidth.controller", rate, "perf_event (uncore_imc)",
+                           "read and written by the whole machine while it was measured, "
+                           "not by the worker alone");
+    assay__metrics_put_known(
+        metrics, "hardware.memory_controller", ASSAY_DERIVED, rate / ceiling,
+        "perf_event (uncore_imc)",
+        "memory.bandwidth.controller / the highest measured bandwidth of DRAM",
+        "no bandwidth ceiling of this machine's memory was measured: assay devices --ceilings");
 }
 
 /* --- one counter ------------------------------------------------------------------------------ */
@@ -156,6 +152,7 @@ static int put_controllers(struct assay__watcher *w)
 struct total {
     double grown, completions, wall_ns, share;
     const char *source, *reason;
+    bool user_only;
 };
 
 static const struct assay__counted_event *find(const struct assay__outcome *outcome,
@@ -181,38 +178,47 @@ static struct total add_up(const struct assay__watcher *w, const char *name)
         total.wall_ns += event->wall_ns;
         if (event->share < total.share) total.share = event->share;
         total.source = event->source;
+        total.user_only = event->user_only;
     }
     return total;
 }
 
-static int put_counter(struct assay__watcher *w, const struct row *row)
+/* Why a counter has no value; NULL: it has one. */
+static const char *missing(const struct assay__watcher *w, const struct row *row,
+                           const struct total *total)
+{
+    if (w->used_count == 0) return "no launch lasted until its counters were read";
+    if (!(total->completions > 0)) return total->reason[0] ? total->reason : "it was not counted";
+    if (row->must_move && total->grown == 0)
+        return "it stayed at 0 while inferences ran: the counter is there but does not count, as "
+               "in some virtual machines";
+    return NULL;
+}
+
+static void put_counter(struct assay__watcher *w, const struct row *row)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
     struct total total = add_up(w, row->event);
-    if (w->used_count == 0)
-        return assay_metrics_unavailable(metrics, row->metric,
-                                         "no launch lasted until its counters were read");
-    if (!(total.completions > 0))
-        return assay_metrics_unavailable(metrics, row->metric,
-                                         total.reason[0] ? total.reason : "it was not counted");
-    if (row->must_move && total.grown == 0)
-        return assay_metrics_unavailable(
-            metrics, row->metric,
-            "it stayed at 0 while inferences ran: the counter is there but does not count, as in "
-            "some virtual machines");
-    w->user_space |= strstr(total.source, "user space") != NULL;
+    const char *reason = missing(w, row, &total);
+    if (reason) {
+        assay_metrics_unavailable(metrics, row->metric, reason);
+        return;
+    }
+    w->user_space |= total.user_only;
     w->share = fmin(w->share, total.share);
     w->seconds = total.wall_ns * 1e-9 / total.completions;
     double value = total.grown / total.completions;
-    if (total.share >= WHOLE_SHARE)
-        return assay_metrics_measured(metrics, row->metric, value, total.source, "");
+    if (total.share >= WHOLE_SHARE) {
+        assay_metrics_measured(metrics, row->metric, value, total.source, "");
+        return;
+    }
     char note[160];
     snprintf(
         note, sizeof note,
         "count x enabled / running time: it took turns with others and was counted for %.0f %% "
         "of the time",
         100 * total.share);
-    return assay_metrics_derived(metrics, row->metric, value, total.source, note);
+    assay_metrics_derived(metrics, row->metric, value, total.source, note);
 }
 
 /* --- what follows from them ------------------------------------------------------------------- */
@@ -222,122 +228,115 @@ static const struct assay_metric *get(const struct assay__watcher *w, const char
     return assay_metrics_get(w->input->trial->metrics, name);
 }
 
-static bool known(const struct assay_metric *metric)
-{
-    return metric && metric->state != ASSAY_UNAVAILABLE;
-}
-
-static int put_hit_rate(struct assay__watcher *w)
+static void put_hit_rate(struct assay__watcher *w)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
     const struct assay_metric *misses = get(w, "hardware.cache_misses"),
                               *references = get(w, "hardware.cache_references");
-    if (!known(misses) || !known(references))
-        return assay_metrics_unavailable(metrics, "cache.hit_rate",
-                                         known(misses) ? references->note : misses->note);
-    if (!(references->value > 0) || misses->value > references->value)
-        return assay_metrics_unavailable(metrics, "cache.hit_rate",
-                                         "the counts of cache references and misses do not go "
-                                         "together: more misses than references, or none at all");
-    return assay_metrics_derived(metrics, "cache.hit_rate", 1 - misses->value / references->value,
-                                 references->source,
-                                 "1 - hardware.cache_misses / hardware.cache_references (of the "
-                                 "last level on most processors)");
+    if (!assay__metric_is_known(misses) || !assay__metric_is_known(references))
+        assay_metrics_unavailable(metrics, "cache.hit_rate",
+                                  assay__metric_is_known(misses) ? references->note : misses->note);
+    else if (!(references->value > 0) || misses->value > references->value)
+        assay_metrics_unavailable(metrics, "cache.hit_rate",
+                                  "the counts of cache references and misses do not go together: "
+                                  "more misses than references, or none at all");
+    else
+        assay_metrics_derived(metrics, "cache.hit_rate", 1 - misses->value / references->value,
+                              references->source,
+                              "1 - hardware.cache_misses / hardware.cache_references (of the last "
+                              "level; on Arm of the first-level data cache)");
 }
 
 /* Only where cycles and CPU time cover the same: the kernel's part is in both or was not
  * counted. */
-static int put_frequency(struct assay__watcher *w)
+static void put_frequency(struct assay__watcher *w)
 {
     const struct assay_metric *cycles = get(w, "hardware.cycles"),
                               *clock = get(w, "hardware.task_clock");
-    if (!known(cycles) || !known(clock) || w->user_space) return 0;
-    return assay_metrics_derived(w->input->trial->metrics, "hardware.frequency",
-                                 cycles->value / clock->value, cycles->source,
-                                 "hardware.cycles / hardware.task_clock: while the worker ran");
+    if (assay__metric_is_known(cycles) && assay__metric_is_known(clock) && !w->user_space)
+        assay_metrics_derived(w->input->trial->metrics, "hardware.frequency",
+                              cycles->value / clock->value, cycles->source,
+                              "hardware.cycles / hardware.task_clock: while the worker ran");
 }
 
-static int put_bandwidth(struct assay__watcher *w)
+static void put_bandwidth(struct assay__watcher *w)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
     const struct assay_metric *misses = get(w, "hardware.llc_load_misses");
     double line = (double)assay__cache_line_bytes();
     char note[200];
-    if (!known(misses))
-        return assay_metrics_unavailable(metrics, "memory.bandwidth.llc", misses->note);
+    if (!assay__metric_is_known(misses)) {
+        assay_metrics_unavailable(metrics, "memory.bandwidth.llc", misses->note);
+        return;
+    }
     snprintf(
         note, sizeof note,
         "hardware.llc_load_misses x %.0f B / time of an inference while counted: a lower bound, "
         "since prefetches and writes may not be counted",
         line);
-    return assay_metrics_derived(metrics, "memory.bandwidth.llc", misses->value * line / w->seconds,
-                                 misses->source, note);
+    assay_metrics_derived(metrics, "memory.bandwidth.llc", misses->value * line / w->seconds,
+                          misses->source, note);
 }
 
-static int put_overhead(struct assay__watcher *w)
+static void put_overhead(struct assay__watcher *w)
 {
-    struct assay_metrics *metrics = w->input->trial->metrics;
     double on = 0, off = 0;
     for (size_t i = 0; i < w->used_count; i++) {
         on += w->used[i]->counted.on_ns;
         off += w->used[i]->counted.off_ns;
     }
-    if (!(on > 0 && off > 0))
-        return assay_metrics_unavailable(metrics, "overhead.counters",
-                                         "no slice with counters and no slice without was timed");
-    return assay_metrics_measured(
-        metrics, "overhead.counters", on / off, "clock",
+    assay__metrics_put_known(
+        w->input->trial->metrics, "overhead.counters", ASSAY_MEASURED,
+        on > 0 && off > 0 ? on / off : (double)NAN, "clock",
         "medians of slices with the counters on over slices with them off, in turns; the latency "
-        "was measured with them off");
+        "was measured with them off",
+        "no slice with counters and no slice without was timed");
 }
 
-static int put_derived(struct assay__watcher *w)
+static void put_derived(struct assay__watcher *w)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
-    int code = assay_metrics_ratio(metrics, "hardware.ipc", get(w, "hardware.instructions"),
-                                   get(w, "hardware.cycles"),
-                                   "hardware.instructions / hardware.cycles");
-    if (code == 0)
-        code = assay_metrics_ratio(metrics, "hardware.branch_miss_rate",
-                                   get(w, "hardware.branch_misses"), get(w, "hardware.branches"),
-                                   "hardware.branch_misses / hardware.branches");
-    if (code == 0 && isfinite(w->seconds))
-        code = assay_metrics_measured(
+    assay_metrics_ratio(metrics, "hardware.ipc", get(w, "hardware.instructions"),
+                        get(w, "hardware.cycles"), "hardware.instructions / hardware.cycles");
+    assay_metrics_ratio(metrics, "hardware.branch_miss_rate", get(w, "hardware.branch_misses"),
+                        get(w, "hardware.branches"), "hardware.branch_misses / hardware.branches");
+    if (isfinite(w->seconds))
+        assay_metrics_measured(
             metrics, "hardware.elapsed", w->seconds, "clock",
             "wall time of the counted slices / inferences in them: what the counts per second and "
             "the CPUs are derived from; the latency is that of other windows");
     const struct assay_metric *clock = get(w, "hardware.task_clock");
-    if (code == 0 && known(clock))
-        code = assay_metrics_derived(
-            metrics, "hardware.cpus_busy", clock->value / w->seconds, clock->source,
-            "hardware.task_clock / hardware.elapsed: both of the counted slices");
-    else if (code == 0)
-        code = assay_metrics_unavailable(metrics, "hardware.cpus_busy", clock->note);
-    if (code == 0) code = put_hit_rate(w);
-    if (code == 0) code = put_frequency(w);
-    if (code == 0) code = put_bandwidth(w);
-    if (code == 0) code = put_controllers(w);
-    if (code == 0) code = put_overhead(w);
-    return code;
+    if (assay__metric_is_known(clock))
+        assay_metrics_derived(metrics, "hardware.cpus_busy", clock->value / w->seconds,
+                              clock->source,
+                              "hardware.task_clock / hardware.elapsed: both of the counted slices");
+    else
+        assay_metrics_unavailable(metrics, "hardware.cpus_busy", clock->note);
+    put_hit_rate(w);
+    put_frequency(w);
+    put_bandwidth(w);
+    put_controllers(w);
+    put_overhead(w);
 }
 
-static int finish(struct assay__watcher *w, const struct assay__trial_input *input,
-                  struct assay_error *error)
+static int put_counters(struct assay__watcher *w, const struct assay__trial_input *input,
+                        struct assay_error *error)
 {
     const size_t most = sizeof w->used / sizeof w->used[0];
     w->input = input;
     w->share = w->seconds = NAN;
     for (size_t i = 0; i < input->outcome_count && w->used_count < most; i++)
         if (input->outcomes[i].counted.known) w->used[w->used_count++] = &input->outcomes[i];
-    int code = 0;
-    for (size_t i = 0; i < ROWS && code == 0; i++)
-        code = put_counter(w, &rows[i]);
-    if (code == 0) code = put_derived(w);
+    for (size_t i = 0; i < ROWS; i++)
+        put_counter(w, &rows[i]);
+    int code = assay_metrics_failed(input->trial->metrics);
+    if (code == 0) put_derived(w); /* it reads what was put before */
+    if (code == 0) code = assay_metrics_failed(input->trial->metrics);
     if (code == 0) code = assay__counters_classes(input, w->used, w->used_count);
     return code ? assay_error_set(error, code, "out of memory for the counters") : 0;
 }
 
-static void end(struct assay__watcher *watcher)
+static void free_watcher(struct assay__watcher *watcher)
 {
     if (watcher && watcher->controllers) watcher->uncore->close(watcher->controllers);
     if (watcher) assay__arena_free(watcher->arena);
@@ -347,9 +346,9 @@ static void end(struct assay__watcher *watcher)
 const struct assay__watcher_ops assay__watch_counters = {
     .name = "counters",
     .wanted = wanted,
-    .begin = begin,
+    .begin = open_controllers,
     .window_begins = window_begins,
     .window_ends = window_ends,
-    .finish = finish,
-    .free = end,
+    .finish = put_counters,
+    .free = free_watcher,
 };

@@ -6,12 +6,12 @@
  * where no inference runs, at most four times a second. Allocations are counted in one more launch,
  * after the measured ones, with the tracker loaded (memory_track.h): nothing of it is in the
  * latency. */
-#include "run/watch/watch.h"
+#include "run/watch/watchers.h"
 
 #include "base/clock.h"
 #include "probe/live.h"
 #include "probe/nvml.h"
-#include "probe/probes.h"
+#include "probe/probe.h"
 #include "probe/procmem.h"
 #include "probe/sampler/sampler.h"
 #include "run/watch/memory_metrics.h"
@@ -41,8 +41,8 @@ static bool wanted(const struct assay_run_options *options)
     return options->memory;
 }
 
-static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
-                 struct assay_error *error)
+static int new_watcher(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                       struct assay_error *error)
 {
     *watcher = calloc(1, sizeof **watcher);
     if (!*watcher) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
@@ -69,13 +69,15 @@ static bool of_device(void *context, const struct assay__probe_ops *ops,
            (strcmp(tail, ".process") == 0 || strcmp(tail, ".used") == 0);
 }
 
-static struct assay__sampler *sampler_of(const struct assay__probe_ops *ops, uint64_t interval_ns,
-                                         bool device, bool thread)
+static struct assay__sampler *sampler_of(const char *probe, uint64_t interval_ns, bool device,
+                                         bool thread)
 {
     struct assay__sampler *sampler = NULL;
     struct assay__sampler_options options = {.size = sizeof options, .interval_ns = interval_ns};
     int code = assay__sampler_new(&options, &sampler, NULL);
-    if (code == 0) code = assay__sampler_add(sampler, ops, device ? of_device : NULL, NULL, NULL);
+    if (code == 0)
+        code = assay__sampler_add(sampler, assay__probe_find(probe), device ? of_device : NULL,
+                                  NULL, NULL);
     if (code == 0 && thread) code = assay__sampler_start(sampler, NULL);
     if (code == 0) return sampler;
     assay__sampler_free(sampler);
@@ -106,12 +108,12 @@ static void started(struct assay__watcher *watcher, int launch, pid_t worker)
      * else's there. */
     assay__procmem_target(assay__live_refused() ? 0 : worker);
     assay__nvml_target(worker);
-    watcher->samplers[RESIDENT] = sampler_of(&assay__probe_process, interval_ns, false, true);
-    if (assay__memory_asks_nvml(watcher->plan.trial->device))
+    watcher->samplers[RESIDENT] = sampler_of("process", interval_ns, false, true);
+    if (assay__memory_asks_nvml(&watcher->plan.trial->target))
         watcher->samplers[DEVICE] = sampler_of(
-            &assay__probe_nvml, interval_ns > DEVICE_INTERVAL_NS ? interval_ns : DEVICE_INTERVAL_NS,
-            true, true);
-    watcher->samplers[PROPORTIONAL] = sampler_of(&assay__probe_process_pss, 0, false, false);
+            "nvml", interval_ns > DEVICE_INTERVAL_NS ? interval_ns : DEVICE_INTERVAL_NS, true,
+            true);
+    watcher->samplers[PROPORTIONAL] = sampler_of("process-pss", 0, false, false);
     assay__procmem_target(0);
     if (!watcher->samplers[RESIDENT] || !watcher->samplers[PROPORTIONAL]) watcher->failed = true;
     read_pss(watcher);
@@ -159,15 +161,15 @@ static int extra(struct assay__watcher *watcher, const struct assay__request *re
     return code ? assay_error_set(error, code, "out of memory") : 0;
 }
 
-static int finish(struct assay__watcher *watcher, const struct assay__trial_input *input,
-                  struct assay_error *error)
+static int put_memory(struct assay__watcher *watcher, const struct assay__trial_input *input,
+                      struct assay_error *error)
 {
     int code = watcher->failed ? ASSAY_ENOMEM : 0;
     if (code == 0) code = assay__memory_metrics(&watcher->plan, input, &watcher->seen);
     return code ? assay_error_set(error, code, "out of memory for the memory's numbers") : 0;
 }
 
-static void end(struct assay__watcher *watcher)
+static void free_watcher(struct assay__watcher *watcher)
 {
     for (int part = 0; part < PARTS; part++)
         assay__sampler_free(watcher->samplers[part]);
@@ -177,12 +179,12 @@ static void end(struct assay__watcher *watcher)
 const struct assay__watcher_ops assay__watch_memory = {
     .name = "memory",
     .wanted = wanted,
-    .begin = begin,
+    .begin = new_watcher,
     .started = started,
     .window_begins = at_window,
     .window_ends = after_window,
     .ended = ended,
     .extra = extra,
-    .finish = finish,
-    .free = end,
+    .finish = put_memory,
+    .free = free_watcher,
 };

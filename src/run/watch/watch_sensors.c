@@ -10,7 +10,7 @@
  * Not read here: the PCIe link, its traffic (20 ms of waiting for each reading) and the counters of
  * processes, which have a watcher of their own. */
 #include "run/watch/sensors.h"
-#include "run/watch/watch.h"
+#include "run/watch/watchers.h"
 
 #include "base/clock.h"
 
@@ -91,7 +91,7 @@ static bool has_power(struct assay__sampler *sampler)
     return false;
 }
 
-static void tell(const struct assay_run_options *options, double done)
+static void show_progress(const struct assay_run_options *options, double done)
 {
     struct assay_progress progress = {"watching the idle machine", 0, options->launches, done};
     if (options->progress) options->progress(options->progress_context, &progress);
@@ -124,7 +124,7 @@ static void watch_idle(struct assay__watcher *watcher, double seconds)
         }
         uint64_t rest_ns = length_ns - (now_ns - begin_ns);
         struct timespec slice = {0, (long)(rest_ns < SLICE_NS ? rest_ns : SLICE_NS)};
-        tell(options, (double)(now_ns - begin_ns) / (double)length_ns);
+        show_progress(options, (double)(now_ns - begin_ns) / (double)length_ns);
         nanosleep(&slice, NULL);
         now_ns = assay__now_ns();
         stopped = options->interrupt && *options->interrupt;
@@ -154,15 +154,15 @@ static int open_sampler(struct assay__watcher *watcher, double idle_s, struct as
     return code ? code : add_probes(watcher->sampler, error);
 }
 
-static void end(struct assay__watcher *watcher)
+static void free_watcher(struct assay__watcher *watcher)
 {
     if (!watcher) return;
     assay__sampler_free(watcher->sampler);
     free(watcher);
 }
 
-static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
-                 struct assay_error *error)
+static int open_sensors(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                        struct assay_error *error)
 {
     const struct assay_run_options *options = plan->options;
     double interval_s = options->interval_s == 0 ? INTERVAL_S : options->interval_s;
@@ -187,7 +187,7 @@ static int begin(const struct assay__watch_plan *plan, struct assay__watcher **w
     else if (code == 0 && idle_s > 1e-9)
         watch_idle(made, idle_s);
     if (code)
-        end(made);
+        free_watcher(made);
     else
         *watcher = made;
     return code;
@@ -257,8 +257,8 @@ static struct assay__sensor_window *collect(const struct assay__trial_input *inp
     return windows;
 }
 
-static int finish(struct assay__watcher *watcher, const struct assay__trial_input *input,
-                  struct assay_error *error)
+static int put_sensors(struct assay__watcher *watcher, const struct assay__trial_input *input,
+                       struct assay_error *error)
 {
     size_t count = 0;
     assay__sampler_stop(watcher->sampler);
@@ -286,10 +286,10 @@ static int finish(struct assay__watcher *watcher, const struct assay__trial_inpu
 const struct assay__watcher_ops assay__watch_sensors = {
     .name = "sensors",
     .wanted = wanted,
-    .begin = begin,
+    .begin = open_sensors,
     .window_begins = window_begins,
     .ended = ended,
     .extra = extra,
-    .finish = finish,
-    .free = end,
+    .finish = put_sensors,
+    .free = free_watcher,
 };

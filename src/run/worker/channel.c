@@ -1,6 +1,6 @@
-/* channel.c - see channel.h. SIGPIPE: a library must not change the program's disposition, so it is
- * blocked around the write and, when the write raised it, taken away again (MSG_NOSIGNAL is not on
- * every system). */
+/* channel.c - sends and receives lines of JSON over a socket. SIGPIPE: a library must not change
+ * the program's disposition, so it is blocked around the write and, when the write raised it, taken
+ * away again (MSG_NOSIGNAL is not on every system). */
 #include "run/worker/channel.h"
 
 #include "base/clock.h"
@@ -69,7 +69,7 @@ int assay__channel_send(struct assay__channel *channel, const struct assay__buf 
     bool was_pending = sigismember(&pending, SIGPIPE) == 1;
     pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
     uint64_t deadline = assay__now_ns() + (uint64_t)timeout_ms * 1000000u;
-    int code = write_all(channel->fd, line->data ? line->data : "", line->length, deadline);
+    int code = write_all(channel->fd, assay__buf_text(line), line->length, deadline);
     if (code == 0) code = write_all(channel->fd, "\n", 1, deadline);
     sigpending(&pending);
     if (!was_pending && sigismember(&pending, SIGPIPE) == 1) {

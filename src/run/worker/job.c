@@ -1,23 +1,10 @@
-/* job.c - see job.h. */
+/* job.c - writes a job as JSON and reads it back. */
 #include "run/worker/job.h"
 
 #include "base/json.h"
+#include "run/worker/messages.h"
 
 #define JOB_VERSION 1
-
-static void write_generation(const struct assay_generation *plan, struct assay__json_writer *writer)
-{
-    assay__json_key(writer, "generation");
-    assay__json_object(writer);
-    assay__json_put_integer(writer, "tokens", plan->tokens);
-    assay__json_put_string(writer, "ids", plan->ids);
-    assay__json_put_string(writer, "mask", plan->mask);
-    assay__json_put_string(writer, "positions", plan->positions);
-    assay__json_put_string(writer, "logits", plan->logits);
-    assay__json_put_strings(writer, "past", plan->past, plan->pair_count);
-    assay__json_put_strings(writer, "present", plan->present, plan->pair_count);
-    assay__json_object_end(writer);
-}
 
 void assay__job_write(const struct assay__job *job, struct assay__buf *out)
 {
@@ -25,24 +12,13 @@ void assay__job_write(const struct assay__job *job, struct assay__buf *out)
     assay__json_start(&writer, out, false);
     assay__json_object(&writer);
     assay__json_put_integer(&writer, "job", JOB_VERSION);
-    assay__json_put_string(&writer, "engine", job->engine);
-    assay__json_put_string(&writer, "model", job->model);
-    assay__json_put_string(&writer, "library", job->library);
-    assay__json_put_string(&writer, "device", job->device);
-    assay__json_put_string(&writer, "optimization", job->optimization);
-    assay__json_put_string(&writer, "cpus", job->cpus);
-    assay__json_put_string(&writer, "script", job->script);
-    assay__json_put_integer(&writer, "threads", job->threads);
-    assay__json_put_integer(&writer, "streams", job->streams);
-    assay__json_put_integer(&writer, "spinning", job->spinning);
-    assay__json_put_integer(&writer, "warmup", job->warmup);
-    assay__json_put_integer(&writer, "layers", (int64_t)job->layers);
-    assay__json_put_string(&writer, "outputs", job->outputs);
-    assay__json_put_bool(&writer, "counters", job->counters);
-    assay__json_put_bool(&writer, "allocations", job->allocations);
-    assay__json_put_bool(&writer, "strict", job->strict);
-    assay__json_put_string(&writer, "provider_options", job->provider_options);
-    if (job->generation.tokens > 0) write_generation(&job->generation, &writer);
+    assay__fields_send(&writer, &assay__message_job, job);
+    if (job->generation.tokens > 0) {
+        assay__json_key(&writer, "generation");
+        assay__json_object(&writer);
+        assay__fields_send(&writer, &assay__message_generation, &job->generation);
+        assay__json_object_end(&writer);
+    }
     assay__json_key(&writer, "inputs");
     assay__json_array(&writer);
     for (size_t i = 0; i < job->input_count; i++)
@@ -66,35 +42,17 @@ static int read_inputs(const struct assay__json *list, struct assay__arena *aren
     return 0;
 }
 
-static const char **read_names(const struct assay__json *list, struct assay__arena *arena)
-{
-    const char **names = assay__arena_array(arena, list ? list->count : 0, sizeof *names);
-    size_t at = 0;
-    for (const struct assay__json *item = list ? list->first : NULL; names && item;
-         item = item->next)
-        names[at++] = item->string ? item->string : "";
-    return names;
-}
-
 static int read_generation(const struct assay__json *json, struct assay__arena *arena,
                            struct assay_generation *plan, struct assay_error *error)
 {
     const struct assay__json *past = assay__json_get(json, "past"),
                              *present = assay__json_get(json, "present");
     if (!json) return 0;
-    *plan = (struct assay_generation){
-        .tokens = assay__json_get_integer(json, "tokens", 0),
-        .ids = assay__json_get_string(json, "ids", NULL),
-        .mask = assay__json_get_string(json, "mask", NULL),
-        .positions = assay__json_get_string(json, "positions", NULL),
-        .logits = assay__json_get_string(json, "logits", NULL),
-        .past = read_names(past, arena),
-        .present = read_names(present, arena),
-        .pair_count = past ? past->count : 0,
-    };
-    if (plan->tokens < 1 || (present ? present->count : 0) != plan->pair_count)
+    if (assay__fields_receive(json, &assay__message_generation, arena, plan))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (plan->tokens < 1 || (past ? past->count : 0) != (present ? present->count : 0))
         return assay_error_set(error, ASSAY_EFORMAT, "the job's generation is not a whole one");
-    return plan->past && plan->present ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return 0;
 }
 
 int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
@@ -106,25 +64,9 @@ int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
     if (assay__json_get_integer(root, "job", 0) != JOB_VERSION)
         return assay_error_set(error, ASSAY_EFORMAT,
                                "the job is not of this version of assay-worker");
-    *job = (struct assay__job){
-        .engine = assay__json_get_string(root, "engine", NULL),
-        .model = assay__json_get_string(root, "model", NULL),
-        .library = assay__json_get_string(root, "library", NULL),
-        .device = assay__json_get_string(root, "device", NULL),
-        .optimization = assay__json_get_string(root, "optimization", NULL),
-        .cpus = assay__json_get_string(root, "cpus", NULL),
-        .script = assay__json_get_string(root, "script", NULL),
-        .threads = (int)assay__json_get_integer(root, "threads", 0),
-        .streams = (int)assay__json_get_integer(root, "streams", 1),
-        .spinning = (int)assay__json_get_integer(root, "spinning", -1),
-        .warmup = assay__json_get_integer(root, "warmup", -1),
-        .layers = (enum assay_layer_method)assay__json_get_integer(root, "layers", 0),
-        .outputs = assay__json_get_string(root, "outputs", NULL),
-        .counters = assay__json_get_bool(root, "counters", false),
-        .allocations = assay__json_get_bool(root, "allocations", false),
-        .strict = assay__json_get_bool(root, "strict", false),
-        .provider_options = assay__json_get_string(root, "provider_options", NULL),
-    };
+    *job = (struct assay__job){0};
+    if (assay__fields_receive(root, &assay__message_job, arena, job))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (!job->engine) return assay_error_set(error, ASSAY_EFORMAT, "the job names no engine");
     code = read_generation(assay__json_get(root, "generation"), arena, &job->generation, error);
     if (code) return code;

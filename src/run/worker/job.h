@@ -3,8 +3,7 @@
  *
  *   worker -> {"phase": "loading"}        or "first" (it failed), "warming up", "layers"
  *             {"log": "…"}                a line for people
- *             {"facts": {load_ns, compile_ns, create_ns, load_reason, version, library, provider,
- *                        threads, first_ns, loop_ns, clock_ns, clock_step_ns}}
+ *             {"facts": {…}}              struct assay__worker_facts
  *             {"window": {"index": 0, "prerun": 10240}}
  *                                         stands in the ring; 0 is the pre-run, which is not kept
  *   parent -> {"window": {"iterations": n, "seconds": s, "rewarm": 2}}
@@ -13,17 +12,18 @@
  *               told):
  *             {"generation": {tokens, prompt, batch, generations, dropped, choose_ns, ids: [ … ]}}
  *             {"token_times": [ns, …]} …  generations x tokens, since each generation began
- *   worker -> {"memory": {baseline, rss, peak, pss, arena, arena_peak}}     bytes, null unknown
- *             {"layers": {method, reason, engine_ns, scale_factor, slowdown, spread, contention,
- *                         sessions, discarded}}
- *             {"layer": {name, op, provider, time_ns, host_enqueue_ns, flops, bytes, state, note,
- *                        from: [ … ], counters: [ … ]}} …
- *             {"counters": {slices, on_ns, off_ns, layer_events: [index, …], events: [{name, grown,
- *                           completions, wall_ns, share, source, reason}, …]}}   before "layers"
- *             {"allocations": {growth, …, phases: [ … ], classes: [ … ], sites: [ … ]}}
- *                                         of a job that asks for it (memory_track.h)
- *             {"done": {open_ns, steps_ns, layers_ns}}      real time spent; then it exits
- *             {"error": {"code": -8, "message": "…"}}       instead of any of these; it exits */
+ *   worker -> {"memory": {…}}             struct assay__worker_memory
+ *             {"layers": {…, counter_note}} struct assay__layers
+ *             {"layer": {…, counters: [ … ]}} …   struct assay__layer
+ *             {"counters": {slices, on_ns, off_ns, layer_events: [index, …], events: [{…}, …]}}
+ *                                         struct assay__counted_event; before "layers"
+ *             {"allocations": {…, phases: [ … ], classes: [ … ], sites: [ … ]}}
+ *                                         struct assay__tracked, of a job that asks for it
+ *             {"done": {…}}               struct assay__worker_spent; then it exits
+ *             {"error": {"code": -8, "message": "…"}}       instead of any of these; it exits
+ *
+ * The job and where a struct is named have the members of its field table (messages.h,
+ * profile/tables.h); unknown ones are left out. */
 #ifndef ASSAY_RUN_WORKER_JOB_H
 #define ASSAY_RUN_WORKER_JOB_H
 
@@ -48,6 +48,7 @@ struct assay__job {
     bool allocations; /* tell what the allocation tracker, which was loaded before, has seen */
     bool strict;      /* no node may run on the CPU instead of the device */
     const char *provider_options; /* "key=value;key=value"; NULL: none */
+    const char *model_name;       /* what messages call the model; NULL: its path */
 };
 
 void assay__job_write(const struct assay__job *job, struct assay__buf *out);

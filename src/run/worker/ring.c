@@ -1,5 +1,5 @@
-/* ring.c - see ring.h. The worker is not trusted: the parent checks counts against the capacity
- * when it reads. */
+/* ring.c - the shared mapping that a window of samples is written to. The worker is not trusted:
+ * the parent checks counts against the capacity when it reads. */
 #include "run/worker/ring.h"
 
 #include "platform/platform.h"
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #define MAGIC 0x59415341u /* "ASAY" */
-#define VERSION 1u
-#define LINE 64u
+#define VERSION 2u
+#define LINE 256u /* no processor's cache lines are longer (Fujitsu A64FX; Apple 128, most 64) */
 
 struct header {
     uint32_t magic, version, streams, reserved;

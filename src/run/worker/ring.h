@@ -1,7 +1,7 @@
 /* ring.h - the samples' shared mapping. The parent owns it, so samples survive the worker's death;
- * it holds one window per stream, which the parent copies out between windows. Layout: a header of
- * 64 bytes, one cache line per stream with its count (no false sharing between streams), then per
- * stream capacity + 1 stamps. */
+ * it holds one window per stream, which the parent copies out between windows. Layout: a header, a
+ * cache line per stream with its count (no false sharing between streams), then per stream capacity
+ * + 1 stamps. */
 #ifndef ASSAY_RUN_WORKER_RING_H
 #define ASSAY_RUN_WORKER_RING_H
 

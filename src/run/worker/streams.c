@@ -1,6 +1,6 @@
-/* streams.c - see streams.h. A window is a generation: the caller publishes the work and wakes the
- * threads; each warms up, waits until all are ready, then runs its loop. Locks stand only between
- * windows, never inside one. */
+/* streams.c - the threads that keep several requests in flight. A window is a generation: the
+ * caller publishes the work and wakes the threads; each warms up, waits until all are ready, then
+ * runs its loop. Locks stand only between windows, never inside one. */
 #include "run/worker/streams.h"
 
 #include "base/clock.h"
@@ -38,7 +38,7 @@ struct assay__streams {
     struct lane lanes[];
 };
 
-static void tell_edge(struct assay__streams *streams, bool begins)
+static void notify_edge(struct assay__streams *streams, bool begins)
 {
     if (streams->edge && streams->work == WORK_WINDOW) streams->edge(streams->edge_context, begins);
 }
@@ -47,12 +47,12 @@ static void tell_edge(struct assay__streams *streams, bool begins)
 static void rendezvous(struct assay__streams *streams)
 {
     if (streams->count == 1) {
-        tell_edge(streams, true);
+        notify_edge(streams, true);
         return;
     }
     pthread_mutex_lock(&streams->lock);
     if (--streams->waiting == 0) {
-        tell_edge(streams, true);
+        notify_edge(streams, true);
         pthread_cond_broadcast(&streams->ready);
     } else
         while (streams->waiting > 0)
@@ -118,7 +118,7 @@ static int run_all(struct assay__streams *streams, enum work work, size_t *done)
             pthread_cond_wait(&streams->finished, &streams->lock);
         pthread_mutex_unlock(&streams->lock);
     }
-    tell_edge(streams, false);
+    notify_edge(streams, false);
     streams->spent_ns += assay__now_ns() - start;
     int code = 0;
     size_t sum = 0;

@@ -14,6 +14,7 @@
 #include "run/devices.h"
 #include "run/trial/token_stats.h"
 #include "run/worker/job.h"
+#include "run/worker/messages.h"
 #include "run/trial/outputs.h"
 #include "run/worker/streams.h"
 #include "run/worker/worker_counters.h"
@@ -67,6 +68,18 @@ static int message_send(struct worker *worker, struct message *message)
     int code = assay__channel_send(&worker->channel, &message->text, SEND_TIMEOUT_MS);
     assay__buf_free(&message->text);
     return code ? assay_error_set(&worker->error, code, "the parent is gone") : 0;
+}
+
+/* A struct that has a table, as the value of a message. */
+static int send_fields(struct worker *worker, const char *key,
+                       const struct assay__field_table *table, const void *element)
+{
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, key);
+    assay__json_object(out);
+    assay__fields_send(out, table, element);
+    assay__json_object_end(out);
+    return message_send(worker, &message);
 }
 
 static int send_phase(struct worker *worker, const char *phase)
@@ -179,6 +192,7 @@ static int open_session(struct worker *worker)
         .generation = job->generation.tokens > 0 ? &job->generation : NULL,
         .strict = job->strict,
         .provider_options = job->provider_options,
+        .model_name = job->model_name,
     };
     if (job->allocations) {
         worker->engine = assay__allocations_engine(worker->engine, &worker->error);
@@ -221,24 +235,21 @@ static int send_facts(struct worker *worker)
 {
     struct assay_session_facts facts = {.load_ns = NAN, .compile_ns = NAN, .create_ns = NAN};
     worker->engine->facts(worker->session, &facts);
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, "facts");
-    assay__json_object(out);
-    assay__json_put_number(out, "load_ns", facts.load_ns);
-    assay__json_put_number(out, "compile_ns", facts.compile_ns);
-    assay__json_put_number(out, "create_ns",
-                           isfinite(facts.create_ns) ? facts.create_ns : (double)worker->open_ns);
-    assay__json_put_string(out, "load_reason", facts.load_reason);
-    assay__json_put_string(out, "version", facts.version);
-    assay__json_put_string(out, "library", facts.library);
-    assay__json_put_string(out, "provider", facts.provider);
-    assay__json_put_integer(out, "threads", facts.threads);
-    assay__json_put_number(out, "first_ns", (double)worker->first_ns);
-    assay__json_put_number(out, "loop_ns", worker->loop_ns);
-    assay__json_put_number(out, "clock_ns", worker->clock_ns);
-    assay__json_put_number(out, "clock_step_ns", worker->clock_step_ns);
-    assay__json_object_end(out);
-    return message_send(worker, &message);
+    const struct assay__worker_facts told = {
+        .load_ns = facts.load_ns,
+        .compile_ns = facts.compile_ns,
+        .create_ns = isfinite(facts.create_ns) ? facts.create_ns : (double)worker->open_ns,
+        .first_ns = (double)worker->first_ns,
+        .loop_ns = worker->loop_ns,
+        .clock_ns = worker->clock_ns,
+        .clock_step_ns = worker->clock_step_ns,
+        .load_reason = facts.load_reason,
+        .version = facts.version,
+        .library = facts.library,
+        .provider = facts.provider,
+        .threads = facts.threads,
+    };
+    return send_fields(worker, "facts", &assay__message_facts, &told);
 }
 
 static int send_window(struct worker *worker, int64_t index, size_t prerun)
@@ -377,18 +388,15 @@ static int send_memory(struct worker *worker)
     double arena = NAN, arena_peak = NAN;
     read_own_memory(&now);
     if (worker->engine->memory) worker->engine->memory(worker->session, &arena, &arena_peak);
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, "memory");
-    assay__json_object(out);
-    assay__json_put_number(out, "baseline",
-                           known_bytes(worker->baseline.rss_known, worker->baseline.rss_bytes));
-    assay__json_put_number(out, "rss", known_bytes(now.rss_known, now.rss_bytes));
-    assay__json_put_number(out, "peak", known_bytes(now.peak_known, now.peak_rss_bytes));
-    assay__json_put_number(out, "pss", known_bytes(now.pss_known, now.pss_bytes));
-    assay__json_put_number(out, "arena", arena);
-    assay__json_put_number(out, "arena_peak", arena_peak);
-    assay__json_object_end(out);
-    return message_send(worker, &message);
+    const struct assay__worker_memory told = {
+        .baseline = known_bytes(worker->baseline.rss_known, worker->baseline.rss_bytes),
+        .rss = known_bytes(now.rss_known, now.rss_bytes),
+        .peak = known_bytes(now.peak_known, now.peak_rss_bytes),
+        .pss = known_bytes(now.pss_known, now.pss_bytes),
+        .arena = arena,
+        .arena_peak = arena_peak,
+    };
+    return send_fields(worker, "memory", &assay__message_memory, &told);
 }
 
 static int send_allocations(struct worker *worker)
@@ -433,25 +441,25 @@ static void put_layer_counters(struct worker *worker, const struct assay_layer *
     assay__json_array_end(out);
 }
 
-static int send_layer(struct worker *worker, const struct assay_layer *layer)
+static int send_layer(struct worker *worker, const struct assay_layer *layer, size_t index)
 {
+    struct assay__layer told = assay__layer_unknown();
+    told.index = (int)index;
+    told.name = layer->name;
+    told.op = layer->op;
+    told.provider = layer->provider;
+    told.time_ns = layer->time_ns;
+    told.host_enqueue_ns = layer->host_enqueue_ns;
+    told.flops = layer->flops;
+    told.bytes = layer->bytes;
+    told.state = layer->state;
+    told.note = layer->note;
+    told.from = (const char **)layer->from;
+    told.from_count = layer->from_count;
     struct message message;
     struct assay__json_writer *out = message_open(&message, "layer");
     assay__json_object(out);
-    assay__json_put_string(out, "name", layer->name);
-    assay__json_put_string(out, "op", layer->op);
-    assay__json_put_string(out, "provider", layer->provider);
-    assay__json_put_number(out, "time_ns", layer->time_ns);
-    assay__json_put_number(out, "host_enqueue_ns", layer->host_enqueue_ns);
-    assay__json_put_number(out, "flops", layer->flops);
-    assay__json_put_number(out, "bytes", layer->bytes);
-    assay__json_put_string(out, "state", assay_state_name(layer->state));
-    assay__json_put_string(out, "note", layer->note);
-    assay__json_key(out, "from");
-    assay__json_array(out);
-    for (size_t i = 0; i < layer->from_count; i++)
-        assay__json_string(out, layer->from[i]);
-    assay__json_array_end(out);
+    assay__fields_send(out, &assay__stored_layer, &told);
     put_layer_counters(worker, layer, out);
     assay__json_object_end(out);
     return message_send(worker, &message);
@@ -459,23 +467,25 @@ static int send_layer(struct worker *worker, const struct assay_layer *layer)
 
 static int send_layer_result(struct worker *worker, const struct assay_layer_result *result)
 {
+    struct assay__layers told = assay__layers_unknown();
+    told.method = result->method;
+    told.reason = result->reason;
+    told.engine_ns = result->engine_ns;
+    told.scale_factor = result->scale_factor;
+    told.slowdown = result->slowdown;
+    told.spread = result->spread;
+    told.contention = result->contention;
+    told.sessions = result->sessions;
+    told.discarded = result->discarded;
     struct message message;
     struct assay__json_writer *out = message_open(&message, "layers");
     assay__json_object(out);
-    assay__json_put_string(out, "method", result->method);
-    assay__json_put_string(out, "reason", result->reason);
-    assay__json_put_number(out, "engine_ns", result->engine_ns);
-    assay__json_put_number(out, "scale_factor", result->scale_factor);
-    assay__json_put_number(out, "slowdown", result->slowdown);
-    assay__json_put_number(out, "spread", result->spread);
-    assay__json_put_number(out, "contention", result->contention);
-    assay__json_put_integer(out, "sessions", result->sessions);
-    assay__json_put_integer(out, "discarded", result->discarded);
+    assay__fields_send(out, &assay__stored_layers, &told);
     assay__json_put_string(out, "counter_note", result->counter_note);
     assay__json_object_end(out);
     int code = message_send(worker, &message);
     for (size_t i = 0; i < result->layer_count && code == 0; i++)
-        code = send_layer(worker, &result->layers[i]);
+        code = send_layer(worker, &result->layers[i], i);
     return code;
 }
 
@@ -513,17 +523,13 @@ static int time_layers(struct worker *worker, double latency_ns)
 
 static int send_done(struct worker *worker)
 {
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, "done");
-    assay__json_object(out);
-    assay__json_put_number(out, "open_ns", (double)worker->open_ns);
-    assay__json_put_number(out, "steps_ns",
-                           (double)(worker->first_real_ns +
-                                    assay__streams_spent_ns(worker->streams) +
-                                    assay__worker_counters_spent_ns(worker->counters)));
-    assay__json_put_number(out, "layers_ns", (double)worker->layers_ns);
-    assay__json_object_end(out);
-    return message_send(worker, &message);
+    const struct assay__worker_spent spent = {
+        .open_ns = (double)worker->open_ns,
+        .steps_ns = (double)(worker->first_real_ns + assay__streams_spent_ns(worker->streams) +
+                             assay__worker_counters_spent_ns(worker->counters)),
+        .layers_ns = (double)worker->layers_ns,
+    };
+    return send_fields(worker, "done", &assay__message_spent, &spent);
 }
 
 static int work(struct worker *worker)

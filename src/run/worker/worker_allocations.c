@@ -1,10 +1,12 @@
-/* worker_allocations.c - see worker_allocations.h. One worker is one process with one session, so
- * its state stands here. */
+/* worker_allocations.c - marks for the allocation tracker what the engine allocates. One worker is
+ * one process with one session, so its state stands here. */
 #include "run/worker/worker_allocations.h"
 
 #include "base/track.h"
 #include "platform/platform.h"
 #include "run/watch/memory_growth.h"
+#include "run/watch/memory_track.h"
+#include "run/worker/messages.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -80,34 +82,47 @@ void assay__allocations_warm(struct assay_session *session)
     tracked.track->phase(ASSAY__TRACK_WARM);
 }
 
+static void write_element(struct assay__json_writer *out, const struct assay__field_table *table,
+                          const void *element)
+{
+    assay__json_object(out);
+    assay__fields_send(out, table, element);
+    assay__json_object_end(out);
+}
+
 static void write_phase(enum assay__track_phase phase, struct assay__json_writer *out)
 {
     struct assay__track_totals totals;
     tracked.track->totals(phase, &totals);
-    assay__json_object(out);
-    assay__json_put_string(out, "name", phase_names[phase]);
-    assay__json_put_integer(out, "inferences", (int64_t)totals.inferences);
-    assay__json_put_number(out, "count", (double)totals.count);
-    assay__json_put_number(out, "bytes", (double)totals.bytes);
-    assay__json_put_number(out, "freed_count", (double)totals.freed_count);
-    assay__json_put_number(out, "freed_bytes", (double)totals.freed_bytes);
-    assay__json_put_number(out, "live", (double)totals.live_bytes);
-    assay__json_put_number(out, "peak", (double)totals.peak_live_bytes);
-    assay__json_object_end(out);
+    write_element(out, &assay__stored_phase,
+                  &(struct assay__allocation_phase){
+                      .name = phase_names[phase],
+                      .inferences = (int64_t)totals.inferences,
+                      .count = (double)totals.count,
+                      .bytes = (double)totals.bytes,
+                      .freed_count = (double)totals.freed_count,
+                      .freed_bytes = (double)totals.freed_bytes,
+                      .live_bytes = (double)totals.live_bytes,
+                      .peak_live_bytes = (double)totals.peak_live_bytes,
+                  });
 }
 
+/* Class i holds sizes from 2^i (the first: from 0) up to 2^(i+1) (the last: without limit). */
 static void write_classes(enum assay__track_phase phase, struct assay__json_writer *out)
 {
     struct assay__track_class classes[ASSAY__TRACK_CLASSES];
     tracked.track->classes(phase, classes);
     for (int i = 0; i < ASSAY__TRACK_CLASSES; i++) {
         if (classes[i].count == 0) continue;
-        assay__json_object(out);
-        assay__json_put_string(out, "phase", phase_names[phase]);
-        assay__json_put_integer(out, "class", i);
-        assay__json_put_number(out, "count", (double)classes[i].count);
-        assay__json_put_number(out, "bytes", (double)classes[i].bytes);
-        assay__json_object_end(out);
+        bool last = i == ASSAY__TRACK_CLASSES - 1;
+        write_element(out, &assay__stored_class,
+                      &(struct assay__allocation_class){
+                          .phase = phase_names[phase],
+                          .low_bytes = i ? ldexp(1, i) : 0,
+                          .high_bytes = last ? (double)INFINITY : ldexp(1, i + 1),
+                          .count = (double)classes[i].count,
+                          .bytes = (double)classes[i].bytes,
+                      });
     }
 }
 
@@ -115,15 +130,15 @@ static void write_sites(enum assay__track_phase phase, struct assay__track_site 
                         struct assay__json_writer *out)
 {
     size_t count = tracked.track->sites(phase, sites, SITES);
-    for (size_t i = 0; i < count; i++) {
-        assay__json_object(out);
-        assay__json_put_string(out, "phase", phase_names[phase]);
-        assay__json_put_string(out, "site", sites[i].text);
-        assay__json_put_number(out, "count", (double)sites[i].count);
-        assay__json_put_number(out, "bytes", (double)sites[i].bytes);
-        assay__json_put_number(out, "live", (double)sites[i].live_bytes);
-        assay__json_object_end(out);
-    }
+    for (size_t i = 0; i < count; i++)
+        write_element(out, &assay__stored_site,
+                      &(struct assay__allocation_site){
+                          .phase = phase_names[phase],
+                          .site = sites[i].text,
+                          .count = (double)sites[i].count,
+                          .bytes = (double)sites[i].bytes,
+                          .live_bytes = (double)sites[i].live_bytes,
+                      });
 }
 
 static void write_lists(struct assay__track_site *sites, struct assay__json_writer *out)
@@ -160,23 +175,26 @@ int assay__allocations_write(struct assay_session *session, struct assay__json_w
     }
     struct assay_arena_use use = arena_use(session);
     tracked.track->heap(&heap);
+    const struct assay__tracked told = {
+        .seen = {.growth_bytes = growth.bytes,
+                 .growth_low = growth.low,
+                 .growth_high = growth.high,
+                 .heap_bytes = heap.known ? heap.held_bytes : NAN,
+                 .heap_used_bytes = heap.known ? heap.used_bytes : NAN,
+                 .slowdown = NAN},
+        .growth_smallest = growth.smallest,
+        .growth_every = growth.every,
+        .growth_total = growth.total,
+        .growth_flat = growth.flat,
+        .growth_settled = growth.settled,
+        .marks = (int64_t)count,
+        .dropped = (double)tracked.track->dropped(),
+        .arena_allocations = use.allocations - tracked.warm_begin.allocations,
+        .arena_extensions = use.extensions - tracked.warm_begin.extensions,
+        .arena_held = use.held_bytes,
+    };
     assay__json_object(out);
-    assay__json_put_number(out, "growth", growth.bytes);
-    assay__json_put_number(out, "growth_low", growth.low);
-    assay__json_put_number(out, "growth_high", growth.high);
-    assay__json_put_number(out, "growth_smallest", growth.smallest);
-    assay__json_put_number(out, "growth_every", growth.every);
-    assay__json_put_number(out, "growth_total", growth.total);
-    assay__json_put_bool(out, "growth_flat", growth.flat);
-    assay__json_put_bool(out, "growth_settled", growth.settled);
-    assay__json_put_integer(out, "marks", (int64_t)count);
-    assay__json_put_number(out, "heap", heap.known ? heap.held_bytes : NAN);
-    assay__json_put_number(out, "heap_used", heap.known ? heap.used_bytes : NAN);
-    assay__json_put_number(out, "dropped", (double)tracked.track->dropped());
-    assay__json_put_number(out, "arena_allocations",
-                           use.allocations - tracked.warm_begin.allocations);
-    assay__json_put_number(out, "arena_extensions", use.extensions - tracked.warm_begin.extensions);
-    assay__json_put_number(out, "arena_held", use.held_bytes);
+    assay__fields_send(out, &assay__message_tracked, &told);
     write_lists(sites, out);
     assay__json_object_end(out);
     free(sites);

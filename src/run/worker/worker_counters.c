@@ -1,4 +1,4 @@
-/* worker_counters.c - see worker_counters.h.
+/* worker_counters.c - counts slices of the loop with the counters on and off.
  *
  * A slice lasts 125 ms, at least one inference; eight of them below 60 ms per inference, four below
  * 1 s, and beyond that one counted inference, which is set against the launch's latency. Events are
@@ -17,6 +17,8 @@
 #include "probe/perf_event.h"
 #include "probe/probe.h"
 #include "run/watch/counters_fake.h"
+#include "run/watch/counters.h"
+#include "run/worker/messages.h"
 #include "run/worker/streams.h"
 
 #include <math.h>
@@ -291,17 +293,10 @@ int assay__worker_counters_run(struct assay__worker_counters *counters,
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-/* The clock stands behind the events, as one more of them. */
-static void write_elapsed(const struct assay__worker_counters *c, struct assay__json_writer *out)
+static void write_event(struct assay__json_writer *out, const struct assay__counted_event *event)
 {
     assay__json_object(out);
-    assay__json_put_string(out, "name", "elapsed");
-    assay__json_put_number(out, "grown", c->wall_ns * 1e-9);
-    assay__json_put_integer(out, "completions", (int64_t)c->completions);
-    assay__json_put_number(out, "wall_ns", c->wall_ns);
-    assay__json_put_number(out, "share", 1);
-    assay__json_put_string(out, "source", "clock");
-    assay__json_put_string(out, "reason", "");
+    assay__fields_send(out, &assay__message_event, event);
     assay__json_object_end(out);
 }
 
@@ -321,17 +316,23 @@ void assay__worker_counters_write(const struct assay__worker_counters *counters,
     assay__json_array(out);
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
         const struct tally *tally = &counters->tallies[e];
-        assay__json_object(out);
-        assay__json_put_string(out, "name", assay__perf_event_name((enum assay__perf_event)e));
-        assay__json_put_number(out, "grown", tally->grown);
-        assay__json_put_integer(out, "completions", (int64_t)tally->completions);
-        assay__json_put_number(out, "wall_ns", tally->wall_ns);
-        assay__json_put_number(out, "share", tally->share);
-        assay__json_put_string(out, "source", counters->channels[e].source);
-        assay__json_put_string(out, "reason", tally->reason);
-        assay__json_object_end(out);
+        write_event(out, &(struct assay__counted_event){
+                             .name = assay__perf_event_name((enum assay__perf_event)e),
+                             .source = counters->channels[e].source,
+                             .reason = tally->reason,
+                             .user_only = counters->channels[e].user_only,
+                             .grown = tally->grown,
+                             .share = tally->share,
+                             .wall_ns = tally->wall_ns,
+                             .completions = (int64_t)tally->completions});
     }
-    write_elapsed(counters, out);
+    /* The clock stands behind the events, as one more of them. */
+    write_event(out, &(struct assay__counted_event){.name = "elapsed",
+                                                    .source = "clock",
+                                                    .grown = counters->wall_ns * 1e-9,
+                                                    .share = 1,
+                                                    .wall_ns = counters->wall_ns,
+                                                    .completions = (int64_t)counters->completions});
     assay__json_array_end(out);
     assay__json_object_end(out);
 }

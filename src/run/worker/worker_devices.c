@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "run/worker/channel.h"
+#include "run/worker/messages.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,18 +61,15 @@ static bool is_in(const struct assay__json *list, const char *name)
     return false;
 }
 
-static int send_trying(struct asked *asked, const struct assay_device *device)
+static int send_device(struct asked *asked, const char *key, const struct assay_device *device)
 {
     struct assay__buf line = {0};
     struct assay__json_writer out;
     assay__json_start(&out, &line, false);
     assay__json_object(&out);
-    assay__json_key(&out, "trying");
+    assay__json_key(&out, key);
     assay__json_object(&out);
-    assay__json_put_string(&out, "name", device->name);
-    assay__json_put_string(&out, "kind", device->kind);
-    assay__json_put_string(&out, "library", device->library);
-    assay__json_put_string(&out, "version", device->version);
+    assay__fields_send(&out, &assay__message_device, device);
     assay__json_object_end(&out);
     return send(asked, &out, &line);
 }
@@ -91,7 +89,13 @@ static enum assay_device_answer on_about(void *context, const struct assay_devic
     if (is_in(asked->failed, name)) return ASSAY_DEVICE_END;
     if (is_in(asked->working, name) || !is_wanted(asked->only, name)) return ASSAY_DEVICE_PASS;
     asked->log[0] = '\0';
-    return send_trying(asked, device) ? ASSAY_DEVICE_END : ASSAY_DEVICE_TRY;
+    /* What only trying it shows is not known yet. */
+    struct assay_device known = {.name = name,
+                                 .kind = device->kind,
+                                 .library = device->library,
+                                 .version = device->version,
+                                 .offered = true};
+    return send_device(asked, "trying", &known) ? ASSAY_DEVICE_END : ASSAY_DEVICE_TRY;
 }
 
 static void on_log(void *context, enum assay_log_level level, const char *domain, const char *text)
@@ -106,29 +110,13 @@ static void on_log(void *context, enum assay_log_level level, const char *domain
 static int on_device(void *context, const struct assay_device *device)
 {
     struct asked *asked = context;
-    struct assay__buf line = {0};
-    struct assay__json_writer out;
+    struct assay_device told = *device;
     char reason[1024];
     const char *own = device->reason ? device->reason : "";
     bool more = !device->available && asked->log[0] && !strstr(own, asked->log);
     snprintf(reason, sizeof reason, "%s%s%s", own, more ? "; " : "", more ? asked->log : "");
-    assay__json_start(&out, &line, false);
-    assay__json_object(&out);
-    assay__json_key(&out, "device");
-    assay__json_object(&out);
-    assay__json_put_string(&out, "name", device->name);
-    assay__json_put_string(&out, "kind", device->kind);
-    assay__json_put_string(&out, "engine", device->engine);
-    assay__json_put_string(&out, "library", device->library);
-    assay__json_put_bool(&out, "available", device->available);
-    assay__json_put_string(&out, "reason", reason);
-    assay__json_put_string(&out, "version", device->version);
-    assay__json_put_string(&out, "hardware", device->hardware);
-    assay__json_put_bool(&out, "software", device->software);
-    assay__json_put_string(&out, "note", device->note);
-    assay__json_put_bool(&out, "offered", device->offered);
-    assay__json_object_end(&out);
-    return send(asked, &out, &line);
+    told.reason = reason;
+    return send_device(asked, "device", &told);
 }
 
 int assay__devices_answer(struct assay__channel *channel, const char *line, size_t length,

@@ -4,7 +4,8 @@
 JSON: every key that was there is there, with the same value; keys may be added. CSV: the columns that were there come first, in their
 order, with the same cells. Text, Markdown and the visible text of pages: every number that was printed is printed. Sentences may be
 worded anew, so strings under the keys of PROSE are only compared for being there. Paths that differ from run to run are in
-volatile.txt, differences that were decided on in decided.txt (FILE: NUMBER or JSON path, with the reason).
+volatile.txt (under an emulator also emulated.txt), differences that were decided on in decided.txt (FILE: NUMBER or JSON path, with
+the reason).
 """
 import csv, fnmatch, html.parser, json, os, re, sys, tarfile
 
@@ -149,6 +150,8 @@ def is_among(rules, name, path):
 def main():
     expected, actual = sys.argv[1:3]
     volatile, decided = patterns("volatile.txt"), patterns("decided.txt")
+    if os.environ.get("ASSAY_TEST_EMULATOR"):
+        volatile += patterns("emulated.txt")
     bad = 0
     for name, old in sorted(read_expected(expected).items()):
         if not os.path.exists(os.path.join(actual, name)):

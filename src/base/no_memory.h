@@ -1,0 +1,13 @@
+/* no_memory.h - the one way to say that there is no memory left. */
+#ifndef ASSAY_BASE_NO_MEMORY_H
+#define ASSAY_BASE_NO_MEMORY_H
+
+#include <assay/error.h>
+
+/** Fills *error (may be NULL) and returns ASSAY_ENOMEM. */
+static inline int assay__no_memory(struct assay_error *error)
+{
+    return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+}
+
+#endif

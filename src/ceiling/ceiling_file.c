@@ -1,0 +1,373 @@
+/* ceiling_file.c - ceilings kept between runs: one JSON file per machine and user, named by a
+ * fingerprint of everything that must be the same for the numbers to hold, which also stands in the
+ * file. The file is untrusted: a value that no measurement could have written makes the whole file
+ * invalid, and the caller measures again.
+ *
+ *   {"assay_ceilings": 1, "key": "…", "measured_at", "note", "device", "hardware", "duration_s",
+ *     "steal_share", "other_share", "pinned",
+ *    "rows": [{"name", "kind", "value", "unit", "state", "source", "note", "low", "median", "high",
+ *      "repeats",
+ *              "threads", "type", "level", "pattern", "simd", "variant", "working_set_bytes",
+ *                "clock_before_hz",
+ *              "clock_after_hz"}]}
+ *
+ * A number that is not known is null. */
+#include "base/file.h"
+#include "base/json.h"
+#include "ceiling/ceiling.h"
+#include "model/sha256.h"
+#include "platform/posix_cpu.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FORMAT 1
+#define KERNELS 1 /* raised when a kernel or a definition changes: older files no longer hold */
+#define FILE_MOST ((size_t)1 << 20)
+#define ROWS_MOST 1024
+
+/* --- key and path ----------------------------------------------------------------------------- */
+
+static void add_features(struct assay__buf *buf)
+{
+    unsigned features = assay__cpu_features();
+    for (unsigned bit = 0; bit < 32; bit++)
+        if (features >> bit & 1u) assay__buf_printf(buf, " %s", assay__cpu_feature_name(1u << bit));
+}
+
+const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__machine *machine)
+{
+    struct assay__buf buf = {0};
+    char cpus[512], microcode[64];
+    assay__cpus_allowed(cpus, sizeof cpus);
+    assay__cpu_microcode(microcode, sizeof microcode);
+    assay__buf_printf(&buf, "kernels %d\ncpu %s\narchitecture %s\n", KERNELS, machine->cpu_model,
+                      machine->architecture);
+    assay__buf_printf(&buf, "packages %d cores %d threads %d\nallowed %s\n", machine->packages,
+                      machine->cores, machine->threads, cpus);
+    assay__buf_printf(&buf, "caches %llu %llu %llu\nsimd %s\nmeasured with",
+                      (unsigned long long)machine->l1d_bytes, (unsigned long long)machine->l2_bytes,
+                      (unsigned long long)machine->l3_bytes, machine->simd);
+    add_features(&buf);
+    assay__buf_printf(&buf, "\nkernel %s\nmicrocode %s\nvirtualized %s\ncontainer %s\n",
+                      machine->kernel, microcode, machine->virtualized, machine->container);
+    return assay__buf_keep(&buf, arena);
+}
+
+int assay__ceilings_path(const char *key, char *out, size_t out_size, struct assay_error *error)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    struct assay__sha256 sha;
+    uint8_t digest[32];
+    char hex[17] = "";
+    assay__sha256_start(&sha);
+    assay__sha256_add(&sha, key, strlen(key));
+    assay__sha256_end(&sha, digest);
+    for (size_t i = 0; i < 8; i++) {
+        hex[2 * i] = digits[digest[i] >> 4];
+        hex[2 * i + 1] = digits[digest[i] & 15];
+    }
+    int length;
+    if (cache && cache[0] == '/') /* the XDG specification: a relative path is ignored */
+        length = snprintf(out, out_size, "%s/assay/ceilings-%s.json", cache, hex);
+    else if (home && home[0] == '/')
+        length = snprintf(out, out_size, "%s/.cache/assay/ceilings-%s.json", home, hex);
+    else
+        return assay_error_set(error, ASSAY_ENOTFOUND,
+                               "no folder to keep ceilings in: neither XDG_CACHE_HOME nor HOME is "
+                               "an absolute path");
+    if (length < 0 || (size_t)length >= out_size)
+        return assay_error_set(error, ASSAY_ELIMIT, "the path of the cache folder is too long");
+    return 0;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static const char *const kinds[] = {"compute", "bandwidth", "latency"};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+static void put_row(struct assay__json_writer *json, const struct assay__ceiling *row)
+{
+    assay__json_object(json);
+    assay__json_put_string(json, "name", row->name);
+    assay__json_put_string(json, "kind", kinds[row->kind]);
+    assay__json_put_number(json, "value", row->value);
+    assay__json_put_string(json, "unit", row->unit);
+    assay__json_put_string(json, "state", assay_state_name(row->state));
+    assay__json_put_string(json, "source", row->source);
+    assay__json_put_string(json, "note", row->note);
+    assay__json_put_number(json, "low", row->low);
+    assay__json_put_number(json, "median", row->median);
+    assay__json_put_number(json, "high", row->high);
+    assay__json_put_integer(json, "repeats", row->repeats);
+    assay__json_put_integer(json, "threads", row->threads);
+    assay__json_put_string(json, "type", row->type);
+    assay__json_put_string(json, "level", row->level);
+    assay__json_put_string(json, "pattern", row->pattern);
+    assay__json_put_string(json, "simd", row->simd);
+    assay__json_put_string(json, "variant", row->variant);
+    assay__json_put_integer(json, "working_set_bytes", (int64_t)row->working_set_bytes);
+    assay__json_put_number(json, "clock_before_hz", row->clock_before_hz);
+    assay__json_put_number(json, "clock_after_hz", row->clock_after_hz);
+    assay__json_object_end(json);
+}
+
+static void put_set(struct assay__json_writer *json, const struct assay__ceilings *set)
+{
+    assay__json_object(json);
+    assay__json_put_integer(json, "assay_ceilings", FORMAT);
+    assay__json_put_string(json, "key", set->key);
+    assay__json_put_string(json, "measured_at", set->measured_at);
+    assay__json_put_string(json, "note", set->note);
+    assay__json_put_string(json, "device", set->device ? set->device : "");
+    assay__json_put_string(json, "hardware", set->hardware ? set->hardware : "");
+    assay__json_put_number(json, "duration_s", set->duration_s);
+    assay__json_put_number(json, "steal_share", set->steal_share);
+    assay__json_put_number(json, "other_share", set->other_share);
+    assay__json_put_bool(json, "pinned", set->pinned);
+    assay__json_key(json, "rows");
+    assay__json_array(json);
+    for (size_t i = 0; i < set->count; i++)
+        put_row(json, &set->rows[i]);
+    assay__json_array_end(json);
+    assay__json_object_end(json);
+}
+
+int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
+                         struct assay_error *error)
+{
+    struct assay__buf buf = {0};
+    struct assay__json_writer json;
+    assay__json_start(&json, &buf, true);
+    put_set(&json, set);
+    assay__buf_putc(&buf, '\n');
+    int code = buf.failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory")
+                          : assay__folder_for(path, error);
+    if (!code) code = assay__file_write(path, buf.data, buf.length, error);
+    assay__buf_free(&buf);
+    return code;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static bool positive(double value)
+{
+    return isfinite(value) && value > 0;
+}
+
+static bool share_or_unknown(double value)
+{
+    return isnan(value) || (value >= 0 && value <= 1);
+}
+
+static bool count_between(const struct assay__json *json, const char *key, int64_t low,
+                          int64_t high, int64_t *value)
+{
+    const struct assay__json *field = assay__json_get(json, key);
+    if (!field || field->kind != ASSAY__JSON_NUMBER || !field->is_integer) return false;
+    *value = field->integer;
+    return *value >= low && *value <= high;
+}
+
+/* What a measured row must be, and that an unavailable one holds no number. */
+static bool numbers_hold(const struct assay__ceiling *row)
+{
+    if (row->state == ASSAY_UNAVAILABLE)
+        return isnan(row->value) && isnan(row->low) && isnan(row->median) && isnan(row->high) &&
+               row->repeats == 0 && row->note[0];
+    double best = row->kind == ASSAY__CEILING_LATENCY ? row->low : row->high;
+    return positive(row->value) && positive(row->low) && positive(row->median) &&
+           positive(row->high) && row->low <= row->median && row->median <= row->high &&
+           row->value == best && row->repeats > 0 && row->threads >= 0;
+}
+
+static bool names_are_valid(const struct assay__ceiling *row)
+{
+    const char *unit = row->kind == ASSAY__CEILING_LATENCY       ? "s"
+                       : row->kind == ASSAY__CEILING_BANDWIDTH   ? "B/s"
+                       : row->type && !strcmp(row->type, "int8") ? "OP/s"
+                                                                 : "FLOP/s";
+    return row->name && row->name[0] && row->unit && strcmp(row->unit, unit) == 0 && row->source &&
+           row->note && row->type && row->level && row->pattern && row->simd && row->variant;
+}
+
+static bool read_row(const struct assay__json *json, struct assay__ceiling *row)
+{
+    int64_t repeats, threads, bytes;
+    const char *kind = assay__json_get_string(json, "kind", "");
+    const char *state = assay__json_get_string(json, "state", "");
+    size_t which = 0;
+    while (which < KINDS && strcmp(kinds[which], kind) != 0)
+        which++;
+    int parsed = assay_state_parse(state);
+    if (json->kind != ASSAY__JSON_OBJECT || which == KINDS ||
+        (parsed != ASSAY_MEASURED && parsed != ASSAY_UNAVAILABLE) ||
+        !count_between(json, "repeats", 0, 1000000, &repeats) ||
+        !count_between(json, "threads", 0, 1000000, &threads) ||
+        !count_between(json, "working_set_bytes", 0, INT64_MAX, &bytes))
+        return false;
+    *row = (struct assay__ceiling){
+        .name = assay__json_get_string(json, "name", NULL),
+        .kind = (enum assay__ceiling_kind)which,
+        .value = assay__json_get_number(json, "value", NAN),
+        .unit = assay__json_get_string(json, "unit", NULL),
+        .state = (enum assay_state)parsed,
+        .source = assay__json_get_string(json, "source", NULL),
+        .note = assay__json_get_string(json, "note", NULL),
+        .low = assay__json_get_number(json, "low", NAN),
+        .median = assay__json_get_number(json, "median", NAN),
+        .high = assay__json_get_number(json, "high", NAN),
+        .repeats = (int)repeats,
+        .threads = (int)threads,
+        .type = assay__json_get_string(json, "type", NULL),
+        .level = assay__json_get_string(json, "level", NULL),
+        .pattern = assay__json_get_string(json, "pattern", NULL),
+        .simd = assay__json_get_string(json, "simd", NULL),
+        .variant = assay__json_get_string(json, "variant", NULL),
+        .working_set_bytes = (uint64_t)bytes,
+        .clock_before_hz = assay__json_get_number(json, "clock_before_hz", NAN),
+        .clock_after_hz = assay__json_get_number(json, "clock_after_hz", NAN),
+    };
+    bool clocks = (isnan(row->clock_before_hz) || positive(row->clock_before_hz)) &&
+                  (isnan(row->clock_after_hz) || positive(row->clock_after_hz));
+    return clocks && names_are_valid(row) && numbers_hold(row);
+}
+
+static bool read_rows(struct assay__arena *arena, const struct assay__json *json,
+                      struct assay__ceilings *set)
+{
+    if (!json || json->kind != ASSAY__JSON_ARRAY || json->count == 0 || json->count > ROWS_MOST)
+        return false;
+    set->rows = assay__arena_array(arena, json->count, sizeof *set->rows);
+    if (!set->rows) return false;
+    for (const struct assay__json *at = json->first; at; at = at->next) {
+        if (!read_row(at, &set->rows[set->count])) return false;
+        for (size_t i = 0; i < set->count; i++)
+            if (strcmp(set->rows[i].name, set->rows[set->count].name) == 0) return false;
+        set->count++;
+    }
+    return true;
+}
+
+static int read_set(struct assay__arena *arena, const struct assay__json *root, const char *key,
+                    struct assay__ceilings *set, struct assay_error *error)
+{
+    int64_t format;
+    if (!count_between(root, "assay_ceilings", 0, INT64_MAX, &format))
+        return assay_error_set(error, ASSAY_EFORMAT, "not a file of ceilings");
+    if (format != FORMAT)
+        return assay_error_set(error, ASSAY_ENOTFOUND, "the file is of another version (%lld)",
+                               (long long)format);
+    set->key = assay__json_get_string(root, "key", "");
+    if (strcmp(set->key, key) != 0)
+        return assay_error_set(error, ASSAY_ENOTFOUND,
+                               "the file is of another machine, or this one has changed");
+    set->measured_at = assay__json_get_string(root, "measured_at", "");
+    set->note = assay__json_get_string(root, "note", "");
+    set->device = assay__json_get_string(root, "device", "");
+    set->hardware = assay__json_get_string(root, "hardware", "");
+    set->duration_s = assay__json_get_number(root, "duration_s", NAN);
+    set->steal_share = assay__json_get_number(root, "steal_share", NAN);
+    set->other_share = assay__json_get_number(root, "other_share", NAN);
+    set->pinned = assay__json_get_bool(root, "pinned", false);
+    set->from_cache = set->complete = true; /* others are not written */
+    if (!positive(set->duration_s) || !share_or_unknown(set->steal_share) ||
+        !share_or_unknown(set->other_share))
+        return assay_error_set(error, ASSAY_EFORMAT,
+                               "the file of ceilings holds impossible values");
+    if (!read_rows(arena, assay__json_get(root, "rows"), set))
+        return assay_error_set(error, ASSAY_EFORMAT, "row %zu of the file of ceilings is not valid",
+                               set->count + 1);
+    return 0;
+}
+
+int assay__ceilings_load(struct assay__arena *arena, const char *path, const char *key,
+                         struct assay__ceilings **out, struct assay_error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct assay__json *root = NULL;
+    struct stat status;
+    *out = NULL;
+    if (stat(path, &status) != 0)
+        return assay_error_set(error, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "'%s': %s",
+                               path, strerror(errno));
+    if (!S_ISREG(status.st_mode)) /* a pipe would be waited for */
+        return assay_error_set(error, ASSAY_EFORMAT, "'%s' is not a regular file", path);
+    if ((uint64_t)status.st_size >= FILE_MOST)
+        return assay_error_set(error, ASSAY_EFORMAT, "'%s' is too long for a file of ceilings",
+                               path);
+    int code = assay__file_read(path, FILE_MOST, &text, &length, error);
+    if (code) return code;
+    struct assay__ceilings *set = assay__arena_alloc(arena, sizeof *set);
+    code = set ? assay__json_parse(arena, text, length, &root, error)
+               : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!code) code = read_set(arena, root, key, set, error);
+    if (!code) *out = set;
+    free(text);
+    return code;
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+/* The machine's key; a part of the rows has a file of its own. */
+static const char *key_of(struct assay__arena *arena, const struct assay__machine *machine,
+                          const struct assay__ceiling_options *options)
+{
+    const char *key = assay__ceilings_key(arena, machine);
+    if (!key || !options || !options->only) return key;
+    return assay__arena_printf(arena, "%sonly %s\n", key, options->only);
+}
+
+static void add_note(struct assay__arena *arena, struct assay__ceilings *set, const char *what,
+                     const char *why)
+{
+    const char *note = assay__arena_printf(arena, "%s%s%s%s", set->note, set->note[0] ? "; " : "",
+                                           what, why);
+    if (note) set->note = note;
+}
+
+int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine *machine,
+                         struct assay__ceilings **out, struct assay_error *error)
+{
+    char path[4096];
+    const char *key = assay__ceilings_key(arena, machine);
+    *out = NULL;
+    if (!key) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = assay__ceilings_path(key, path, sizeof path, error);
+    return code ? code : assay__ceilings_load(arena, path, key, out, error);
+}
+
+int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine *machine,
+                        const struct assay__ceiling_options *options, struct assay__ceilings **out,
+                        struct assay_error *error)
+{
+    struct assay_error no_path = {0}, not_loaded = {0}, not_saved = {0};
+    char path[4096];
+    const char *key = key_of(arena, machine, options);
+    *out = NULL;
+    if (!key) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    bool kept = assay__ceilings_path(key, path, sizeof path, &no_path) == 0;
+    int loaded = ASSAY_ENOTFOUND;
+    if (kept && !(options && options->remeasure))
+        loaded = assay__ceilings_load(arena, path, key, out, &not_loaded);
+    if (loaded == 0) return 0;
+    int code = assay__ceilings_measure(arena, machine, options, out, error);
+    if (code) return code;
+    struct assay__ceilings *set = *out;
+    set->key = key;
+    if (!set->complete)
+        add_note(arena, set, "not kept for next time: ", "the time was too short for all of it");
+    else if (!kept)
+        add_note(arena, set, "not kept for next time: ", no_path.message);
+    else if (set->count > 0 && assay__ceilings_save(set, path, &not_saved))
+        add_note(arena, set, "not kept for next time: ", not_saved.message);
+    if (loaded != ASSAY_ENOTFOUND)
+        add_note(arena, set, "the earlier measurement could not be used: ", not_loaded.message);
+    return 0;
+}

@@ -1,0 +1,66 @@
+/* ceiling_survey.h - one measurement of all ceilings while it is under way: the teams, their
+ * memory, the time that is left, the rows so far. Inside ceiling/ only. */
+#ifndef ASSAY_CEILING_CEILING_SURVEY_H
+#define ASSAY_CEILING_CEILING_SURVEY_H
+
+#include "ceiling/ceiling.h"
+#include "ceiling/thread_team.h"
+
+#define ASSAY__SURVEY_TEAMS 2 /* one core, all cores */
+
+struct assay__survey_team {
+    struct assay__thread_team *team;
+    const char *name; /* "one-core", "all-cores": the end of the rows' names */
+    /* of each thread, touched first by it; NULL entries before assay__survey_memory */
+    unsigned char **memory;
+    size_t memory_bytes; /* of each */
+};
+
+struct assay__survey {
+    struct assay__arena *arena;
+    const struct assay__machine *machine;
+    const struct assay__ceiling_options *options;
+    struct assay_error *error;
+    unsigned features;
+    size_t l3_count; /* caches of that level the cores share; 0 unknown */
+    struct assay__survey_team teams[ASSAY__SURVEY_TEAMS];
+    bool late;                     /* something was left out because the time was over */
+    uint64_t deadline_ns, slot_ns; /* a slot: what one kernel on one team gets */
+    struct assay__ceiling *rows;
+    size_t count, capacity;
+};
+
+/** A new row, unavailable so far, after asking `progress`. NULL: out of memory or interrupted
+ *  (*code says), or with *code 0 not among those wanted. */
+struct assay__ceiling *assay__survey_row(struct assay__survey *survey, const char *name,
+                                         enum assay__ceiling_kind kind, const char *unit,
+                                         int *code);
+/** True when the time is over; the row then says so. */
+bool assay__survey_late(struct assay__survey *survey, struct assay__ceiling *row);
+/** Makes the row measured: rate × `per_step` in the row's unit. */
+void assay__survey_measured(struct assay__ceiling *row, const struct assay__rate *rate,
+                            double per_step);
+
+/** How many slots each part would like. */
+size_t assay__survey_compute_slots(const struct assay__survey *survey);
+size_t assay__survey_memory_slots(const struct assay__survey *survey);
+/** The parts. 0, ASSAY_ENOMEM or ASSAY_EINTERRUPTED. */
+int assay__survey_compute(struct assay__survey *survey);
+int assay__survey_levels(struct assay__survey *survey); /* bandwidth and latency */
+
+/* --- working sets ----------------------------------------------------------------------------- */
+
+#define ASSAY__LEVELS 4
+/** "l1", "l2", "l3", "dram". */
+const char *assay__level_name(size_t level);
+/** Bytes for each of `threads` threads that stay in that level and not in the one before; 0 with a
+ *  reason (in the arena) when there is no such size. */
+size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machine *machine,
+                          size_t level, size_t threads, size_t l3_count, const char **reason);
+/** Gives every thread of the team `bytes` of zeroed memory near its core (huge pages where the
+ *  system has them). */
+int assay__survey_memory(struct assay__survey *survey, struct assay__survey_team *team,
+                         size_t bytes);
+void assay__survey_memory_free(struct assay__survey_team *team);
+
+#endif

@@ -1,0 +1,94 @@
+/* device_selection.c - turns the words of --devices into a list of devices. */
+#include "cli/device_selection.h"
+
+#include <string.h>
+
+static bool is_class(const char *word)
+{
+    return strcmp(word, "cpu") == 0 || strcmp(word, "gpu") == 0 || strcmp(word, "npu") == 0;
+}
+
+static int add(struct assay__device_selection *out, struct assay__arena *arena, const char *name,
+               const char *kind, bool software, const char *refusal, struct assay_error *error)
+{
+    for (size_t i = 0; i < out->count; i++)
+        if (strcmp(out->items[i].name, name) == 0) return 0;
+    if (out->count == ASSAY__SELECTED_DEVICES)
+        return assay_error_set(error, ASSAY_EINVAL, "--devices: more than %d devices",
+                               ASSAY__SELECTED_DEVICES);
+    struct assay__selected_device made = {assay__arena_strdup(arena, name),
+                                          assay__arena_strdup(arena, kind), software,
+                                          assay__arena_strdup(arena, refusal)};
+    if (!made.name || !made.kind || !made.refusal)
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    out->items[out->count++] = made;
+    return 0;
+}
+
+static const struct assay__found_device *named(const struct assay__found *found, const char *word)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (strcmp(found->items[i].name, word) == 0) return &found->items[i];
+    return NULL;
+}
+
+static int add_class(struct assay__device_selection *out, const struct assay__found *found,
+                     struct assay__arena *arena, const char *word, struct assay_error *error)
+{
+    size_t usable = 0;
+    int code = 0;
+    for (size_t i = 0; i < found->count && !code; i++) {
+        const struct assay__found_device *item = &found->items[i];
+        if (!item->device.available || strcmp(item->device.kind, word) != 0) continue;
+        usable++;
+        code = add(out, arena, item->name, word, item->device.software, "", error);
+    }
+    if (code || usable) return code;
+    const char *why = assay__arena_printf(
+        arena, "no device of class %s can be used here ('assay devices' says why)", word);
+    return why ? add(out, arena, word, word, false, why, error)
+               : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+}
+
+static int add_word(struct assay__device_selection *out, const struct assay__found *found,
+                    struct assay__arena *arena, const char *word, struct assay_error *error)
+{
+    const struct assay__found_device *item = named(found, word);
+    const char *why = "";
+    if (item && item->device.available)
+        return add(out, arena, word, item->device.kind, item->device.software, "", error);
+    if (is_class(word)) return add_class(out, found, arena, word, error);
+    why = item ? assay__arena_printf(arena, "%s cannot be used: %s", word, item->device.reason)
+               : assay__arena_printf(
+                     arena, "there is no device '%s' here ('assay devices' lists them)", word);
+    return why ? add(out, arena, word, item ? item->device.kind : "", false, why, error)
+               : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+}
+
+int assay__device_selection_read(const char *list, const struct assay__found *found,
+                                 struct assay__arena *arena, struct assay__device_selection *out,
+                                 struct assay_error *error)
+{
+    out->count = 0;
+    for (const char *at = list;; at++) {
+        size_t length = strcspn(at, ",");
+        const char *word = assay__arena_strndup(arena, at, length);
+        if (!word) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (!*word || word[strcspn(word, " =")])
+            return assay_error_set(error, ASSAY_EINVAL, "--devices: '%s' is not a value of it",
+                                   word);
+        int code = add_word(out, found, arena, word, error);
+        if (code) return code;
+        at += length;
+        if (!*at) return 0;
+    }
+}
+
+const char *assay__device_selection_list(const struct assay__device_selection *selection,
+                                         struct assay__arena *arena)
+{
+    const char *list = "";
+    for (size_t i = 0; i < selection->count && list; i++)
+        list = assay__arena_printf(arena, "%s%s%s", list, i ? "," : "", selection->items[i].name);
+    return list;
+}

@@ -1,0 +1,34 @@
+/* device_selection.h - which devices --devices selects: names ('assay devices') and the classes
+ * cpu, gpu, npu. A word that nothing here answers to is no error: it stays in the list with the
+ * reason, so that a table has its row. */
+#ifndef ASSAY_CLI_DEVICE_SELECTION_H
+#define ASSAY_CLI_DEVICE_SELECTION_H
+
+#include "base/arena.h"
+#include "cli/device_list.h"
+
+#define ASSAY__SELECTED_DEVICES 64
+
+struct assay__selected_device {
+    const char *name;    /* of a device; of a class that no device has, the class */
+    const char *kind;    /* "cpu", "gpu", "npu"; "" unknown */
+    bool software;       /* measured, never recommended */
+    const char *refusal; /* why it cannot be used; "" it can */
+};
+
+struct assay__device_selection {
+    struct assay__selected_device items[ASSAY__SELECTED_DEVICES];
+    size_t count;
+};
+
+/** Resolves a comma-separated list, twins once: a usable device of that name, else every usable
+ *  device of that class, else the refusal. Strings are copied into the arena. 0; ASSAY_EINVAL with
+ *  a message: an empty word, or too many; ASSAY_ENOMEM. */
+int assay__device_selection_read(const char *list, const struct assay__found *found,
+                                 struct assay__arena *arena, struct assay__device_selection *out,
+                                 struct assay_error *error);
+/** The names, separated by commas: what assay__config_read takes. NULL: out of memory. */
+const char *assay__device_selection_list(const struct assay__device_selection *selection,
+                                         struct assay__arena *arena);
+
+#endif

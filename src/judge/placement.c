@@ -1,0 +1,256 @@
+/* placement.c - asks the engine who runs which node and keeps it with the trial; then sums it up.
+ * Nodes that compute something are listed first, then those that only make shapes and indices
+ * ("name (Op, indices)"), which engines keep on the CPU on purpose. */
+#include "judge/placement.h"
+
+#include "check/check.h"
+#include "base/buf.h"
+#include "base/metric_value.h"
+#include "zoo/model_open.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const counts[] = {"placement.nodes",          "placement.elsewhere",
+                                     "placement.partitions",     "placement.crossings",
+                                     "placement.crossing_bytes", "placement.flops_share",
+                                     "placement.crossing_time",  "placement.inferred"};
+#define COUNTS (sizeof counts / sizeof counts[0])
+#define SOURCE "engine"
+
+static int put_none(struct assay__trial *trial, const char *reason)
+{
+    for (size_t i = 0; i < COUNTS; i++)
+        assay_metrics_unavailable(trial->metrics, counts[i], reason);
+    return assay_metrics_failed(trial->metrics);
+}
+
+/* --- what crossing took ----------------------------------------------------------------------- */
+
+static void put_time(struct assay__trial *trial, double crossings)
+{
+    static const char name[] = "placement.crossing_time";
+    const struct assay__layers *layers = &trial->layers;
+    double time_ns = 0;
+    size_t copies = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        if (strncmp(layers->items[i].op ? layers->items[i].op : "", "Memcpy", 6) != 0) continue;
+        copies++;
+        time_ns += layers->items[i].time_ns; /* NaN stays */
+    }
+    if (copies)
+        assay__metrics_put_known(trial->metrics, name, ASSAY_DERIVED, time_ns / 1e9, "layers",
+                                 "sum over the engine's copy nodes",
+                                 "the engine's copy nodes have no time of their own");
+    else if (crossings == 0)
+        assay_metrics_derived(trial->metrics, name, 0, "graph", "nothing crosses");
+    else
+        assay_metrics_unavailable(trial->metrics, name,
+                                  layers->count ? "the engine's record has no copy nodes: this "
+                                                  "provider copies inside others"
+                                                : "layers were not timed (--layers=engine)");
+}
+
+/* --- who ran which node ----------------------------------------------------------------------- */
+
+/* A row of every node whose place is known, in the order they run. */
+static int put_nodes(struct assay_profile *profile, struct assay__trial *trial,
+                     const struct assay__check *check)
+{
+    const struct assay__graph *graph = &check->model->graph;
+    struct assay__placement *out = &trial->placement;
+    struct assay__arena *arena = profile->arena;
+    *out = (struct assay__placement){
+        .record = assay__arena_strdup(arena, check->asked),
+        .nodes = assay__arena_array(arena, graph->node_count, sizeof *out->nodes)};
+    if (!out->record || !out->nodes) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        size_t n = check->analysis->order[i];
+        if (check->places[n] != ASSAY__PLACE_ON && check->places[n] != ASSAY__PLACE_OFF) continue;
+        const char *provider = check->providers[n] ? check->providers[n] : "";
+        struct assay__placed_node *row = &out->nodes[out->node_count++];
+        *row = (struct assay__placed_node){
+            .node = assay__arena_strdup(arena, assay__check_node_name(&graph->nodes[n])),
+            .op = assay__arena_strdup(arena, graph->nodes[n].op),
+            .provider = assay__arena_strdup(arena, provider),
+            .elsewhere = check->places[n] == ASSAY__PLACE_OFF,
+            .indices = check->indices[n]};
+        if (!row->node || !row->op || !row->provider) return ASSAY_ENOMEM;
+    }
+    return 0;
+}
+
+/* The provider that is named first of those that run the others; "" none is. */
+static const char *other_provider(const struct assay__placement *placement)
+{
+    for (size_t i = 0; i < placement->node_count; i++)
+        if (placement->nodes[i].elsewhere && *placement->nodes[i].provider)
+            return placement->nodes[i].provider;
+    return "";
+}
+
+static int list_elsewhere(const struct assay__placement *placement, struct assay__arena *arena,
+                          const char ***names, size_t *count)
+{
+    *count = 0;
+    *names = assay__arena_array(arena, placement->node_count + 1, sizeof **names);
+    if (!*names) return ASSAY_ENOMEM;
+    for (int indices = 0; indices < 2; indices++)
+        for (size_t i = 0; i < placement->node_count; i++) {
+            const struct assay__placed_node *node = &placement->nodes[i];
+            if (!node->elsewhere || node->indices != (indices == 1)) continue;
+            const char *name = *node->op ? assay__arena_printf(arena, "%s (%s%s)", node->node,
+                                                               node->op, indices ? ", indices" : "")
+                                         : node->node;
+            if (!name) return ASSAY_ENOMEM;
+            (*names)[(*count)++] = name;
+        }
+    return 0;
+}
+
+/* The count, and in words who they are. */
+static int put_elsewhere(struct assay__trial *trial, const struct assay__check *check)
+{
+    struct assay__buf text = {0};
+    const char **names = NULL, *provider = other_provider(&trial->placement);
+    size_t count = 0;
+    int code = list_elsewhere(&trial->placement, check->arena, &names, &count);
+    if (count) assay__buf_printf(&text, "on %s: ", *provider ? provider : "another provider");
+    for (size_t i = 0; i < count; i++)
+        assay__buf_printf(&text, "%s%s", i ? "; " : "", names[i]);
+    if (text.failed) code = ASSAY_ENOMEM;
+    if (!code)
+        assay_metrics_measured(trial->metrics, "placement.elsewhere", (double)check->partitions.off,
+                               SOURCE, assay__buf_text(&text));
+    assay__buf_free(&text);
+    return code;
+}
+
+static int put_placement(struct assay_profile *profile, struct assay__trial *trial,
+                         struct assay__check *check)
+{
+    const struct assay__check_partitions *p = &check->partitions;
+    struct assay_metrics *to = trial->metrics;
+    double share = assay__check_share(p);
+    const char *note = assay__arena_printf(
+        check->arena, "%s%s", check->asked,
+        p->inferred ? "; its record leaves out what it runs in another layout, and what it "
+                      "names for nobody is counted as the device's"
+        : p->merged ? "; nodes that it merged count with their neighbours"
+                    : "");
+    const char *sized = p->crossing_unsized ? "the size of some is not known and not in it" : "";
+    if (!note) return ASSAY_ENOMEM;
+    /* by exclusion where they are inferred: the engine has not named them */
+    struct assay_metric nodes = {"placement.nodes",
+                                 (double)p->on,
+                                 NULL,
+                                 p->inferred ? ASSAY_DERIVED : ASSAY_MEASURED,
+                                 SOURCE,
+                                 note};
+    assay_metrics_put(to, &nodes);
+    assay_metrics_derived(to, "placement.inferred", (double)p->inferred, SOURCE, "");
+    int code = put_nodes(profile, trial, check);
+    if (!code) code = put_elsewhere(trial, check);
+    assay_metrics_derived(
+        to, "placement.partitions",
+        p->engine_pieces ? (double)p->engine_pieces : (double)p->on_segments, SOURCE,
+        p->engine_pieces ? "as the engine cuts it" : "the least that the graph allows");
+    assay_metrics_derived(to, "placement.crossings", (double)p->crossings, SOURCE,
+                          "tensors between nodes; inputs and outputs do not count");
+    assay_metrics_derived(to, "placement.crossing_bytes", p->crossing_bytes, "graph", sized);
+    assay__metrics_put_known(to, "placement.flops_share", ASSAY_DERIVED, share, "graph",
+                             "FLOPs of its nodes / of all",
+                             "the FLOPs of some nodes are not known");
+    put_time(trial, (double)p->crossings);
+    return code ? code : assay_metrics_failed(to);
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+static const char *refusal(const struct assay__check *check)
+{
+    const struct assay__check_partitions *p = &check->partitions;
+    if (*check->unasked) return check->unasked;
+    for (size_t i = 0; i < check->item_count; i++)
+        if (strcmp(check->items[i].rule->id, "refused") == 0) return check->items[i].reason;
+    if (!check->has_partitions || !(p->on + p->off)) return "the engine's record names no node";
+    return NULL;
+}
+
+static int ask(const struct assay_run_options *o, const char *model_path,
+               struct assay__check **check, struct assay_error *error)
+{
+    const struct assay__workload_options workload = {.batch = o->batch,
+                                                     .sequence = o->sequence,
+                                                     .dims = o->dims,
+                                                     .dim_count = o->dim_count,
+                                                     .shapes = o->shapes,
+                                                     .shape_count = o->shape_count,
+                                                     .files = o->inputs,
+                                                     .file_count = o->input_count,
+                                                     .seed = o->seed};
+    struct assay__model *model = NULL;
+    int code = assay__model_open(model_path, &model, NULL, error);
+    if (code) return code;
+    const struct assay__check_options wanted = {
+        .target = o->device,
+        .engine = o->engine,
+        .library = strchr(o->device, '/') ? NULL : o->library, /* the prefix names it */
+        .optimization = o->optimization,
+        .name = model_path,
+        .workload = &workload,
+        .timeout_s = o->launch_limit_s > 0 ? o->launch_limit_s : o->timeout_s,
+        .interrupt = o->interrupt};
+    return assay__check_new(model, &wanted, check, error);
+}
+
+int assay__placement_put(const struct assay_run_options *options, const char *model_path,
+                         struct assay_profile *profile, struct assay__trial *trial,
+                         struct assay_error *error)
+{
+    struct assay__check *check = NULL;
+    struct assay_error detail = {0};
+    if (!*model_path || assay__target_is_fallback(&trial->target)) return 0;
+    if (!assay__trial_good_launches(trial)) {
+        int code = put_none(trial, "no launch ended well");
+        return code ? assay_error_set(error, code, "out of memory") : 0;
+    }
+    int code = ask(options, model_path, &check, &detail);
+    if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
+        return assay_error_set(error, code, "%s", detail.message);
+    const char *reason = code ? detail.message : refusal(check);
+    code = reason ? put_none(trial, *reason ? reason : "the engine could not be asked")
+                  : put_placement(profile, trial, check);
+    assay__check_free(check);
+    return code ? assay_error_set(error, code, "out of memory for the placement") : 0;
+}
+
+/* --- and back --------------------------------------------------------------------------------- */
+
+int assay__placement_summarise(const struct assay__trial *trial, struct assay__arena *arena,
+                               struct assay__placement_summary *out)
+{
+    *out = (struct assay__placement_summary){
+        .reason = "", .time_reason = "", .record = "", .provider = ""};
+    const struct assay_metric *nodes = trial->metrics
+                                           ? assay_metrics_get(trial->metrics, "placement.nodes")
+                                           : NULL;
+    double *values[] = {&out->nodes,           &out->elsewhere,      &out->partitions,
+                        &out->crossings,       &out->crossing_bytes, &out->flops_share,
+                        &out->crossing_time_s, &out->inferred};
+    for (size_t i = 0; i < COUNTS; i++)
+        *values[i] = nodes ? assay__trial_value(trial, counts[i]) : (double)NAN;
+    if (!nodes) return 0;
+    out->asked = true;
+    if (nodes->state == ASSAY_UNAVAILABLE) out->reason = nodes->note;
+    const struct assay_metric *time = assay_metrics_get(trial->metrics, "placement.crossing_time");
+    if (time && time->state == ASSAY_UNAVAILABLE) out->time_reason = time->note;
+    out->record = trial->placement.record;
+    out->provider = other_provider(&trial->placement);
+    return list_elsewhere(&trial->placement, arena, &out->names, &out->name_count);
+}
+
+bool assay__placement_is_elsewhere(const struct assay__placement_summary *placement)
+{
+    return placement->nodes == 0 && placement->elsewhere > 0;
+}

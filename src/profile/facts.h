@@ -1,0 +1,268 @@
+/* facts.h - the typed facts of a profile: what it is a profile of, what each trial ran on and is
+ * there for, which settings vary, what was asked of all trials together, who ran which node. They
+ * are filled where they are known and read everywhere; the texts that people and JSON see are
+ * written from them and never read back. Profiles of schema 1 hold them as text only: schema1.c
+ * reads those. */
+#ifndef ASSAY_PROFILE_FACTS_H
+#define ASSAY_PROFILE_FACTS_H
+
+#include <assay/engine.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* --- the kind of a profile -------------------------------------------------------------------- */
+
+enum assay__profile_kind {
+    ASSAY__PROFILE_UNKNOWN,
+    ASSAY__PROFILE_RUN,
+    ASSAY__PROFILE_COMPARE,
+    ASSAY__PROFILE_SWEEP,
+    ASSAY__PROFILE_TUNE,
+    ASSAY__PROFILE_POWER,
+    ASSAY__PROFILE_MEMORY,
+    ASSAY__PROFILE_COUNTERS,
+    ASSAY__PROFILE_ADVISE,
+    ASSAY__PROFILE_PREDICT,
+    ASSAY__PROFILE_KINDS
+};
+
+/** What a kind implies. */
+struct assay__kind_info {
+    const char *command; /* that makes such profiles; "" unknown */
+    bool joint;          /* its trials are judged together; none has a report of its own */
+    bool alone;          /* its report is about one subject only */
+};
+const struct assay__kind_info *assay__kind_info(enum assay__profile_kind kind);
+/** The kind that a command makes; UNKNOWN for any other text, and for NULL. */
+enum assay__profile_kind assay__kind_of_command(const char *command);
+
+/* --- what a trial is there for ---------------------------------------------------------------- */
+
+enum assay__trial_role {
+    ASSAY__ROLE_NONE,
+    ASSAY__ROLE_REFERENCE, /* what the others are compared with */
+    ASSAY__ROLE_CONTROL,   /* the CPU of a further build: measured, never recommended */
+    ASSAY__ROLE_SOFTWARE,  /* on a device emulated in software: never recommended either */
+    ASSAY__ROLE_CONFIRM,   /* a point of a sweep once more, with launches enough for a test */
+    ASSAY__ROLE_START,     /* of a tuning: the usual settings */
+    ASSAY__ROLE_SEARCH,    /* short launches that choose */
+    ASSAY__ROLE_REFUSED,   /* known not to run */
+    ASSAY__ROLE_FINALIST,  /* launches of its own that judge */
+    ASSAY__ROLE_ABLATION,  /* the best, and the best with one setting reset */
+    ASSAY__ROLE_COUNT
+};
+const char *assay__role_name(enum assay__trial_role role); /* "reference", …; "" none */
+enum assay__trial_role assay__role_parse(const char *name);
+
+/* --- the target ------------------------------------------------------------------------------- */
+
+enum assay__device_class {
+    ASSAY__CLASS_UNKNOWN,
+    ASSAY__CLASS_CPU,
+    ASSAY__CLASS_GPU,
+    ASSAY__CLASS_NPU,
+    ASSAY__CLASS_COUNT
+};
+const char *assay__device_class_name(enum assay__device_class device_class); /* "cpu", …; "" */
+enum assay__device_class assay__device_class_parse(const char *name);
+
+enum assay__optimization {
+    ASSAY__OPTIMIZATION_UNKNOWN,
+    ASSAY__OPTIMIZATION_NONE,
+    ASSAY__OPTIMIZATION_BASIC,
+    ASSAY__OPTIMIZATION_EXTENDED,
+    ASSAY__OPTIMIZATION_ALL,
+    ASSAY__OPTIMIZATION_COUNT
+};
+const char *assay__optimization_name(enum assay__optimization level); /* "none", …; "" unknown */
+enum assay__optimization assay__optimization_parse(const char *name);
+
+/** What a trial ran on. Strings are "" where unknown. */
+struct assay__target {
+    const char *engine, *engine_version, *engine_library;
+    const char *device; /* as the user names it: "cpu", "ovn/openvino:cpu" */
+    const char *build;  /* of the engine, the device's prefix: "ovn"; "" the default one */
+    /* by the engine's table of devices: the one answer to "is it the CPU?" */
+    enum assay__device_class device_class;
+    bool software;        /* emulated on the CPU */
+    int threads;          /* 0 unknown */
+    bool threads_default; /* nobody asked for that number: it is the engine's */
+    enum assay__optimization optimization;
+    int streams;           /* requests in flight; 0 unknown */
+    const char *precision; /* a copy of the model: "float16"; "" the model as it is */
+    bool spinning_off;     /* of the engine's threads while they wait */
+    const char *cpus;      /* pinned to: "0-3"; "" any */
+    const char *chip;      /* of a prediction: "m1-max", "this"; "" measured */
+    bool published;        /* of a prediction: from published peaks, not measured ceilings */
+    const char *uncovered; /* of a prediction: why its error does not cover the model; "" it does */
+};
+struct assay__target assay__target_unknown(void);
+/** What follows the build's prefix: "openvino:cpu" of "ovn/openvino:cpu". Borrowed; NULL legal. */
+const char *assay__device_bare(const char *device);
+/** The CPU provider that every engine has, of whichever build: other devices fall back to it, and
+ *  its outputs are taken for the model's own. */
+bool assay__target_is_fallback(const struct assay__target *target);
+
+/* --- how it was measured ---------------------------------------------------------------------- */
+
+/* What is read beside the latency; bits. */
+enum assay__watched {
+    ASSAY__WATCHED_POWER = 1u << 0,
+    ASSAY__WATCHED_MEMORY = 1u << 1,
+    ASSAY__WATCHED_COUNTERS = 1u << 2,
+};
+
+struct assay__protocol {
+    int launches;   /* asked for; 0 unknown */
+    int64_t warmup; /* iterations that were asked for; -1: found in the data */
+    uint64_t seed;
+    enum assay_layer_method layers; /* asked for */
+    unsigned watched;               /* enum assay__watched */
+};
+
+/** Text generation with the model's cache. */
+struct assay__generation_info {
+    int64_t tokens; /* of one inference; 0: it does not generate */
+    int64_t prompt;
+    const int64_t *ids; /* what the last generation said, of all samples of the batch */
+    size_t id_count;
+};
+
+/* --- the settings that vary ------------------------------------------------------------------- */
+
+/* In the order of labels and of points: the last axis moves fastest. */
+enum assay__axis {
+    ASSAY__AXIS_DEVICE,
+    ASSAY__AXIS_PRECISION,
+    ASSAY__AXIS_OPT,
+    ASSAY__AXIS_THREADS,
+    ASSAY__AXIS_SPINNING,
+    ASSAY__AXIS_SEQ,
+    ASSAY__AXIS_BATCH,
+    ASSAY__AXIS_COUNT
+};
+const char *assay__axis_name(enum assay__axis axis); /* "device", …: in labels and in JSON */
+/** ASSAY__AXIS_COUNT: there is none of that name. */
+enum assay__axis assay__axis_parse(const char *name, size_t length);
+/** Its values are numbers. */
+bool assay__axis_is_number(enum assay__axis axis);
+
+/** Where a trial stands on an axis of its sweep or tuning. */
+struct assay__axis_value {
+    enum assay__axis axis;
+    const char *value; /* "8", "float16" */
+};
+/** What the value means for a target: its precision, optimisation, threads or spinning. The value
+ * is borrowed. */
+void assay__target_set_axis(struct assay__target *target, const struct assay__axis_value *value);
+/** The number behind a value; NaN: it is a word. */
+double assay__axis_number(const char *value);
+
+/* --- what was asked of all trials together ---------------------------------------------------- */
+
+enum assay__plan_goal {
+    ASSAY__PLAN_THROUGHPUT,
+    ASSAY__PLAN_LATENCY,
+    ASSAY__PLAN_ENERGY,
+    ASSAY__PLAN_GOALS
+};
+const char *assay__plan_goal_name(enum assay__plan_goal goal); /* "throughput", … */
+/** THROUGHPUT for any other text, and for NULL. */
+enum assay__plan_goal assay__plan_goal_parse(const char *name);
+
+/** Of a sweep or a tuning. */
+struct assay__plan {
+    bool asked; /* false: there is none, the rest is unknown */
+    enum assay__plan_goal goal;
+    const char *slo_metric; /* "latency.p99"; NULL: no limit of latency */
+    double slo_s;           /* at most; NaN */
+    const char *slo;        /* as it was asked for: "p99=20ms"; "" none */
+    double memory_bytes;    /* budget of memory.peak.worker; NaN: none */
+    double drift_limit;     /* of the outputs, relative L2; INFINITY: all is allowed */
+    double budget_s;        /* of a tuning; NaN */
+    int64_t configurations; /* that a tuning chooses from; -1 unknown */
+};
+struct assay__plan assay__plan_unknown(void);
+/** "p99=20ms" into the plan's limit of latency. False: not of that form (a time needs its unit);
+ *  then the plan has none. The text is borrowed. */
+bool assay__plan_set_slo(struct assay__plan *plan, const char *text);
+
+/* --- what a trial must reach ------------------------------------------------------------------ */
+
+enum assay__require_kind {
+    ASSAY__REQUIRE_TFLOPS,
+    ASSAY__REQUIRE_BANDWIDTH,
+    ASSAY__REQUIRE_THROUGHPUT,
+    ASSAY__REQUIRE_P50,
+    ASSAY__REQUIRE_P99,
+    ASSAY__REQUIRE_MEMORY,
+    ASSAY__REQUIRE_POWER,
+    ASSAY__REQUIRE_COUNT
+};
+
+/** The requirement table that a trial is judged by. */
+struct assay__requirements {
+    const char *name;                     /* "m1-max" */
+    const char *chip;                     /* "M1 Max"; "" none */
+    double minimum[ASSAY__REQUIRE_COUNT]; /* base units; NaN: not required */
+    double target[ASSAY__REQUIRE_COUNT];
+    int64_t batch, backbone_units; /* of the NCP guides; 0: none */
+};
+
+/* --- what disturbed the run ------------------------------------------------------------------- */
+
+enum assay__disturbance_kind {
+    ASSAY__DISTURBANCE_OTHER,
+    ASSAY__DISTURBANCE_CLOCK,     /* the CPU's clock changed */
+    ASSAY__DISTURBANCE_THROTTLED, /* the CPU, for heat */
+    ASSAY__DISTURBANCE_SLOWED,    /* a device held its clocks down, or the system was too warm */
+    ASSAY__DISTURBANCE_QUOTA,     /* the control group's */
+};
+
+/* --- energy ----------------------------------------------------------------------------------- */
+
+/* Why the power of a trial is not known. */
+enum assay__power_gap {
+    ASSAY__POWER_UNREAD, /* nobody asked for it */
+    ASSAY__POWER_KNOWN,
+    ASSAY__POWER_NO_SENSOR, /* nothing here tells it */
+    ASSAY__POWER_LOST,      /* a sensor does, but had no answer: see the metric */
+};
+/** In a few words; "" where it is known, or the metric's own reason says it best. */
+const char *assay__power_gap_words(enum assay__power_gap gap);
+
+/** What must not be overlooked about a number of power. */
+struct assay__power_warning {
+    const char *about; /* "package", "package, idle", "power", "net energy" */
+    const char *text;
+};
+
+struct assay__power_info {
+    enum assay__power_gap gap;
+    const char **rails; /* that power.average adds up: "package", "dram" */
+    size_t rail_count;
+    bool whole_machine;      /* they are the whole machine's */
+    const char *temperature; /* the series behind hardware.temperature; "" none */
+    const char *frequency;   /* … and hardware.frequency */
+    struct assay__power_warning *warnings;
+    size_t warning_count;
+};
+
+/* --- who ran which node ----------------------------------------------------------------------- */
+
+struct assay__placed_node {
+    const char *node, *op;
+    const char *provider; /* the engine's name of it: "CPUExecutionProvider"; "" not named */
+    bool elsewhere;       /* not on the trial's device */
+    bool indices;         /* it only makes shapes and indices, which engines keep on the CPU */
+};
+
+/** As the engine says it; the totals are the metrics placement.* of the trial. */
+struct assay__placement {
+    const char *record; /* who was asked: "ONNX Runtime 1.31.1, …"; "" nobody */
+    struct assay__placed_node *nodes;
+    size_t node_count;
+};
+
+#endif

@@ -1,0 +1,133 @@
+/* messages.c - the field tables of the worker's messages. Layers and allocations travel by the
+ * tables of the profile (profile/tables.h). */
+#include "run/worker/messages.h"
+
+#include "run/watch/counters.h"
+#include "run/watch/memory_track.h"
+#include "run/worker/job.h"
+
+#define F ASSAY__FIELD
+#define SAME(tag, member) F(tag, member, #member)
+#define TABLE(rows, element)                                                                 \
+    {                                                                                        \
+        .fields = (rows), .count = sizeof(rows) / sizeof((rows)[0]), .size = sizeof(element) \
+    }
+
+/* A field is a line. clang-format would pair short ones. */
+/* clang-format off */
+
+static const struct assay__field job_fields[] = {
+    F(assay__job, engine, "engine", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, model, "model", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, library, "library", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, device, "device", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, optimization, "optimization", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, cpus, "cpus", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, script, "script", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, outputs, "outputs", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, provider_options, "provider_options", .empty = ASSAY__EMPTY_NULL),
+    F(assay__job, model_name, "model_name", .empty = ASSAY__EMPTY_NULL),
+    SAME(assay__job, threads),
+    F(assay__job, streams, "streams", .least = 1, .unknown = 1),
+    F(assay__job, spinning, "spinning", .unknown = -1),
+    F(assay__job, warmup, "warmup", .unknown = -1),
+    SAME(assay__job, layers),
+    SAME(assay__job, counters),
+    SAME(assay__job, allocations),
+    SAME(assay__job, strict),
+};
+const struct assay__field_table assay__message_job = TABLE(job_fields, struct assay__job);
+
+static const struct assay__field generation_fields[] = {
+    SAME(assay_generation, tokens),
+    F(assay_generation, ids, "ids", .empty = ASSAY__EMPTY_NULL),
+    F(assay_generation, mask, "mask", .empty = ASSAY__EMPTY_NULL),
+    F(assay_generation, positions, "positions", .empty = ASSAY__EMPTY_NULL),
+    F(assay_generation, logits, "logits", .empty = ASSAY__EMPTY_NULL),
+    F(assay_generation, past, "past",
+      .count_offset = offsetof(struct assay_generation, pair_count)),
+    F(assay_generation, present, "present",
+      .count_offset = offsetof(struct assay_generation, pair_count)),
+};
+const struct assay__field_table assay__message_generation =
+    TABLE(generation_fields, struct assay_generation);
+
+static const struct assay__field facts_fields[] = {
+    SAME(assay__worker_facts, load_ns),
+    SAME(assay__worker_facts, compile_ns),
+    SAME(assay__worker_facts, create_ns),
+    SAME(assay__worker_facts, first_ns),
+    SAME(assay__worker_facts, loop_ns),
+    SAME(assay__worker_facts, clock_ns),
+    SAME(assay__worker_facts, clock_step_ns),
+    SAME(assay__worker_facts, load_reason),
+    SAME(assay__worker_facts, version),
+    SAME(assay__worker_facts, library),
+    SAME(assay__worker_facts, provider),
+    SAME(assay__worker_facts, threads),
+};
+const struct assay__field_table assay__message_facts = TABLE(facts_fields, struct assay__worker_facts);
+
+static const struct assay__field memory_fields[] = {
+    SAME(assay__worker_memory, baseline),
+    SAME(assay__worker_memory, rss),
+    SAME(assay__worker_memory, peak),
+    SAME(assay__worker_memory, pss),
+    SAME(assay__worker_memory, arena),
+    SAME(assay__worker_memory, arena_peak),
+};
+const struct assay__field_table assay__message_memory = TABLE(memory_fields, struct assay__worker_memory);
+
+static const struct assay__field spent_fields[] = {
+    SAME(assay__worker_spent, open_ns),
+    SAME(assay__worker_spent, steps_ns),
+    SAME(assay__worker_spent, layers_ns),
+};
+const struct assay__field_table assay__message_spent = TABLE(spent_fields, struct assay__worker_spent);
+
+static const struct assay__field event_fields[] = {
+    SAME(assay__counted_event, name),
+    SAME(assay__counted_event, source),
+    SAME(assay__counted_event, reason),
+    SAME(assay__counted_event, user_only),
+    SAME(assay__counted_event, grown),
+    SAME(assay__counted_event, share),
+    SAME(assay__counted_event, wall_ns),
+    F(assay__counted_event, completions, "completions", .least = INT64_MIN), /* checked by hand */
+};
+const struct assay__field_table assay__message_event = TABLE(event_fields, struct assay__counted_event);
+
+static const struct assay__field tracked_fields[] = {
+    SAME(assay__tracked, growth_smallest),
+    SAME(assay__tracked, growth_every),
+    SAME(assay__tracked, growth_total),
+    SAME(assay__tracked, growth_flat),
+    SAME(assay__tracked, growth_settled),
+    SAME(assay__tracked, marks),
+    SAME(assay__tracked, dropped),
+    SAME(assay__tracked, arena_allocations),
+    SAME(assay__tracked, arena_extensions),
+    SAME(assay__tracked, arena_held),
+};
+const struct assay__field_table assay__message_tracked = {
+    .fields = tracked_fields,
+    .count = sizeof tracked_fields / sizeof tracked_fields[0],
+    .part = &assay__stored_allocations,
+    .part_offset = offsetof(struct assay__tracked, seen),
+    .size = sizeof(struct assay__tracked),
+};
+
+static const struct assay__field device_fields[] = {
+    SAME(assay_device, name),
+    SAME(assay_device, kind),
+    SAME(assay_device, engine),
+    SAME(assay_device, library),
+    SAME(assay_device, available),
+    SAME(assay_device, reason),
+    SAME(assay_device, version),
+    SAME(assay_device, hardware),
+    SAME(assay_device, software),
+    SAME(assay_device, note),
+    F(assay_device, offered, "offered", .unknown = true),
+};
+const struct assay__field_table assay__message_device = TABLE(device_fields, struct assay_device);

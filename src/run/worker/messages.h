@@ -1,0 +1,34 @@
+/* messages.h - what a worker tells about one launch, as structs that travel whole: each has a field
+ * table (profile/fields.h), and an object of the protocol (job.h) has a member for every row. */
+#ifndef ASSAY_RUN_WORKER_MESSAGES_H
+#define ASSAY_RUN_WORKER_MESSAGES_H
+
+#include "profile/tables.h"
+
+struct assay__worker_facts {
+    double load_ns, compile_ns, create_ns, first_ns, loop_ns, clock_ns,
+        clock_step_ns; /* NaN unknown */
+    const char *load_reason, *version, *library, *provider;
+    int threads;
+    bool known; /* they came; no part of the message */
+};
+
+struct assay__worker_memory {
+    double baseline, rss, peak, pss, arena, arena_peak; /* bytes; NaN unknown */
+};
+
+/** Real time the worker spent; NaN unknown. */
+struct assay__worker_spent {
+    double open_ns, steps_ns, layers_ns;
+};
+
+extern const struct assay__field_table assay__message_job;        /* struct assay__job */
+extern const struct assay__field_table assay__message_generation; /* struct assay_generation */
+extern const struct assay__field_table assay__message_facts;
+extern const struct assay__field_table assay__message_memory;
+extern const struct assay__field_table assay__message_spent;
+extern const struct assay__field_table assay__message_event;   /* struct assay__counted_event */
+extern const struct assay__field_table assay__message_tracked; /* struct assay__tracked */
+extern const struct assay__field_table assay__message_device;  /* struct assay_device */
+
+#endif

@@ -1,0 +1,104 @@
+/* model_owns.c - tells whether a path is one of the files that a model is made of. A mistyped -o
+ * must not cost a model its weights, so files are compared by what they are (device and number),
+ * not by how their paths are written. In a package everything counts, also a file that is not there
+ * yet: what is put into one is part of it. */
+#include "zoo/model_open.h"
+
+#include "base/file.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+static bool same_file(const char *path, const struct stat *file)
+{
+    struct stat other;
+    return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
+}
+
+/* Tensors name few files many times: the last one that was no match is not looked at again. */
+struct looking {
+    const struct assay__model *model;
+    const struct stat *file;
+    const char *last;
+};
+
+static bool is_external(struct looking *look, const struct assay__tensor *tensor)
+{
+    char path[PATH_MAX];
+    if (!tensor || !tensor->external || !tensor->location) return false;
+    if (look->last && strcmp(look->last, tensor->location) == 0) return false;
+    look->last = tensor->location;
+    return !assay__path_join(look->model->folder, tensor->location, path, sizeof path) &&
+           same_file(path, look->file);
+}
+
+static bool graph_refers(struct looking *look, const struct assay__graph *graph, int depth)
+{
+    if (depth > 100) return false; /* the reader's limit is lower */
+    for (size_t i = 0; i < graph->initializer_count; i++)
+        if (is_external(look, &graph->initializers[i])) return true;
+    for (size_t n = 0; n < graph->node_count; n++)
+        for (size_t a = 0; a < graph->nodes[n].attr_count; a++) {
+            const struct assay__attr *attr = &graph->nodes[n].attrs[a];
+            if (is_external(look, attr->t)) return true;
+            if (attr->g && graph_refers(look, attr->g, depth + 1)) return true;
+            for (size_t k = 0; attr->graphs && k < attr->count; k++)
+                if (attr->graphs[k] && graph_refers(look, attr->graphs[k], depth + 1)) return true;
+        }
+    return false;
+}
+
+/* Where `path` will lie, links followed, also when it does not exist yet. */
+static bool resolve(const char *path, char *out)
+{
+    char folder[PATH_MAX], whole[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (realpath(path, out)) return true;
+    return !assay__path_folder(path, folder, sizeof folder) && realpath(folder, whole) &&
+           !assay__path_join(whole, slash ? slash + 1 : path, out, PATH_MAX);
+}
+
+static bool inside(const char *package, const char *path)
+{
+    char outer[PATH_MAX], inner[PATH_MAX];
+    struct stat status;
+    if (stat(package, &status) || !S_ISDIR(status.st_mode)) return false;
+    if (!realpath(package, outer) || !resolve(path, inner)) return false;
+    size_t length = strlen(outer);
+    return strncmp(inner, outer, length) == 0 && (inner[length] == '/' || !inner[length]);
+}
+
+/* "cfc:units=8,weights=policy.safetensors" */
+static bool is_zoo_weights(const char *name, const struct stat *file)
+{
+    char path[PATH_MAX];
+    const char *at = strstr(name, "weights=");
+    if (!at) return false;
+    at += strlen("weights=");
+    int length = (int)strcspn(at, ",");
+    return snprintf(path, sizeof path, "%.*s", length, at) < (int)sizeof path &&
+           same_file(path, file);
+}
+
+const char *assay__model_owns(const struct assay__model *model, const char *name, bool zoo,
+                              const char *path)
+{
+    struct stat file;
+    if (!zoo && inside(name, path)) return "lies inside of the model's package";
+    if (stat(path, &file)) return NULL;
+    if (zoo) return is_zoo_weights(name, &file) ? "holds the model's weights" : NULL;
+    if (same_file(name, &file)) return "is the model itself";
+    struct looking look = {.model = model, .file = &file};
+    if (model && graph_refers(&look, &model->graph, 0)) return "holds the model's weights";
+    for (size_t i = 0; model && model->functions && i < model->function_count; i++)
+        if (model->functions[i].body && graph_refers(&look, model->functions[i].body, 0))
+            return "holds the model's weights";
+    return NULL;
+}
