@@ -41,6 +41,8 @@ void assay__json_unsigned(struct assay__json_writer *writer, uint64_t value);
 void assay__json_bool(struct assay__json_writer *writer, bool value);
 void assay__json_null(struct assay__json_writer *writer);
 /* key + value in one call */
+void assay__json_put_object(struct assay__json_writer *writer, const char *key); /* opens it */
+void assay__json_put_array(struct assay__json_writer *writer, const char *key);  /* opens it */
 void assay__json_put_string(struct assay__json_writer *writer, const char *key, const char *text);
 /** Text that may be absent: NULL and "" write null. */
 void assay__json_put_text(struct assay__json_writer *writer, const char *key, const char *text);

@@ -207,6 +207,18 @@ void assay__json_null(struct assay__json_writer *writer)
     assay__buf_puts(writer->out, "null");
 }
 
+void assay__json_put_object(struct assay__json_writer *writer, const char *key)
+{
+    assay__json_key(writer, key);
+    assay__json_object(writer);
+}
+
+void assay__json_put_array(struct assay__json_writer *writer, const char *key)
+{
+    assay__json_key(writer, key);
+    assay__json_array(writer);
+}
+
 void assay__json_put_string(struct assay__json_writer *writer, const char *key, const char *text)
 {
     assay__json_key(writer, key);
@@ -221,8 +233,7 @@ void assay__json_put_text(struct assay__json_writer *writer, const char *key, co
 void assay__json_put_strings(struct assay__json_writer *writer, const char *key,
                              const char *const *items, size_t count)
 {
-    assay__json_key(writer, key);
-    assay__json_array(writer);
+    assay__json_put_array(writer, key);
     for (size_t i = 0; i < count; i++)
         assay__json_string(writer, items[i]);
     assay__json_array_end(writer);

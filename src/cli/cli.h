@@ -121,14 +121,6 @@ int assay__print(struct assay__buf *out);
 /** True when stdout is a terminal that takes colours and NO_COLOR is not set. */
 bool assay__stdout_color(void);
 int assay__stdout_columns(void); /* 80 when not a terminal */
-/** How text is drawn: on stdout as the terminal, the locale and the options say (columns 0: not
- *  given), in a file plain and 80 wide. */
-struct assay__text_style {
-    bool ascii, color;
-    int columns;
-};
-struct assay__text_style assay__text_style_of(bool ascii, bool no_color, int64_t columns,
-                                              bool to_file);
 /** What LC_ALL, LC_CTYPE or LANG says. */
 bool assay__locale_is_utf8(void);
 

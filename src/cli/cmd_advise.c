@@ -128,17 +128,6 @@ static int check(const struct assay__invocation *invocation, bool profile)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static int list_rules(const struct advise_options *o)
-{
-    struct assay__buf out = {0};
-    struct assay__doc *doc = NULL;
-    if (assay__wants_json(&o->run.render))
-        assay__json_rules(&out);
-    else if (assay__rules_document(&doc))
-        return assay__fail(ASSAY_ENOMEM, NULL);
-    return assay__print_document(&o->run.render, doc, &out);
-}
-
 static int print_advice(const struct advise_options *o, const struct assay__advice *advice,
                         const struct assay_profile *profile)
 {
@@ -414,7 +403,9 @@ static int advise_model(struct assay__invocation *invocation)
 static int advise_on_argument(struct assay__invocation *invocation)
 {
     const struct advise_options *o = invocation->options;
-    if (o->list) return list_rules(o);
+    if (o->list)
+        return assay__print_list("advise", &o->run.render, assay__json_rules,
+                                 assay__rules_document);
     bool profile = invocation->argument_count &&
                    assay__report_file_is_database(invocation->arguments[0]);
     int status = check(invocation, profile);

@@ -4,8 +4,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/make.h"
+#include "cli/render_options.h"
 #include "base/text.h"
+#include "report/report_make.h"
 #include "run/activation_range.h"
 #include "zoo/model_open.h"
 #include "zoo/zoo.h"
@@ -13,6 +14,7 @@
 #include <assay/run.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,8 @@ struct make_options {
     const char *output, *from, *library;
     int64_t batch, seed;
     union rewrite_arguments rewrites[ASSAY__REWRITE_COUNT];
-    bool list, no_drift, json, quiet;
+    bool list, no_drift, quiet;
+    struct assay__render_options render;
 };
 
 #define AT(member) offsetof(struct make_options, member)
@@ -74,8 +77,8 @@ static const struct assay__option options[] = {
     {"library", 0, ASSAY__OPTION_STRING, AT(library), "FILE",
      "ONNX Runtime's library for that (default: $ASSAY_ORT_LIBRARY, else the one set up here).",
      NULL, NULL, 0, 0, false},
-    FLAG("json", json, "Print JSON."),
     FLAG("quiet", quiet, "No progress."),
+    ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__MAKE_TABLES),
     {NULL, 0, ASSAY__OPTION_FLAG, 0, NULL, NULL, NULL, NULL, 0, 0, false},
 };
 
@@ -202,13 +205,13 @@ static int rewrite_model(struct making *make)
                    : rewriter->apply(make->model, &request, &make->notes, &make->error);
         make->steps[make->made.step_count++] = rewriter->step;
         if (rewriter->no_drift) make->made.drift_reason = rewriter->no_drift;
-        if (rewriter->drift_note[0]) make->made.drift_note = rewriter->drift_note;
+        if (rewriter->drift_note) make->made.drift_note = rewriter->drift_note;
         if (!code && assay__interrupted)
             code = assay_error_set(&make->error, ASSAY_EINTERRUPTED,
                                    "interrupted; nothing was written");
     }
     if (!code && make->made.rewritten) code = assay__model_check(make->model, &make->error);
-    make->made.rewrite_s = (double)(assay__now_ns() - start) / 1e9;
+    if (make->made.rewritten) make->made.rewrite_s = (double)(assay__now_ns() - start) / 1e9;
     return code;
 }
 
@@ -280,7 +283,8 @@ static int check(const struct assay__invocation *invocation, const char **source
         assay__say("make: %s is a file; to rewrite it: assay make --from %s …", *source, *source);
         return ASSAY__EXIT_USAGE;
     }
-    int status = check_rewrites(o);
+    int status = assay__render_check("make", &o->render);
+    if (!status) status = check_rewrites(o);
     if (status) return status;
     if (o->from && !rewrites(o)) {
         assay__say("make: --from %s: nothing to do; these change a model: --batch" REWRITE_NAMES,
@@ -397,6 +401,7 @@ static int measure_drift(struct making *make, const char *source)
 static int make_model(struct making *make, const char *source)
 {
     struct assay__buf out = {0};
+    struct assay__doc *doc = NULL;
     int code = open_source(make, source);
     if (!code) code = check_owned(make, source);
     if (!code) code = rewrite_model(make);
@@ -407,31 +412,30 @@ static int make_model(struct making *make, const char *source)
     }
     int status = measure_drift(make, source);
     assay__bar_erase(&make->bar);
-    if (make->options->json)
+    if (assay__wants_json(&make->options->render))
         assay__make_json(&out, &make->made);
-    else
-        assay__make_text(&out, &make->made);
-    int printed = assay__print(&out);
+    else if (assay__make_document(&make->made, &doc))
+        out.failed = true;
+    int printed = assay__print_document(&make->options->render, doc, &out);
     if (status == ASSAY__EXIT_FAILED) assay__say("%s", make->made.drift_reason);
     return status ? status : printed;
 }
 
-static int make_or_list(struct assay__invocation *invocation)
+static int list_zoo(const struct assay__invocation *invocation)
 {
     const struct make_options *o = invocation->options;
+    if (!invocation->argument_count && !o->output && !o->from && !rewrites(o))
+        return assay__print_list("make", &o->render, assay__zoo_json, assay__zoo_document);
+    assay__say("make: --list shows the zoo and makes nothing: no model, no -o");
+    return ASSAY__EXIT_USAGE;
+}
+
+static int make_or_list(struct assay__invocation *invocation)
+{
+    struct make_options *o = invocation->options;
     const char *source = NULL;
-    if (o->list) {
-        struct assay__buf out = {0};
-        if (invocation->argument_count || o->output || o->from || rewrites(o)) {
-            assay__say("make: --list goes with --json only");
-            return ASSAY__EXIT_USAGE;
-        }
-        if (o->json)
-            assay__make_list_json(&out);
-        else
-            assay__make_list_text(&out, assay__stdout_columns());
-        return assay__print(&out);
-    }
+    assay__render_top(invocation, &o->render);
+    if (o->list) return list_zoo(invocation);
     int status = check(invocation, &source);
     if (status) return status;
     struct making *make = calloc(1, sizeof *make);
@@ -448,6 +452,7 @@ static int make_or_list(struct assay__invocation *invocation)
                                       .steps = make->steps,
                                       .notes = &make->notes,
                                       .rewritten = rewrites(o),
+                                      .rewrite_s = NAN,
                                       .drift_reason = ""};
     assay__catch_interrupts();
     assay__bar_start(&make->bar, o->quiet);

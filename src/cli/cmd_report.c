@@ -1,7 +1,6 @@
 /* cmd_report.c - assay report: render a kept profile. The same text on every machine. */
 #include "judge/diff.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/report_several.h"
 #include "cli/report_figure.h"
@@ -10,12 +9,10 @@
 #include "report/figure/figure.h"
 #include "cli/render_options.h"
 #include "report/subject/subjects.h"
-#include "report/walk/text_page.h"
 #include "run/arm/recover.h"
 
 #include <assay/profile.h>
 #include <assay/report.h>
-#include <stdio.h>
 #include <string.h>
 
 struct report_options {
@@ -50,8 +47,7 @@ static const struct assay__option options[] = {
      "for each.",
      NULL, NULL, 0, 0, false},
     {"list", 0, ASSAY__OPTION_FLAG, AT(list), NULL,
-     "List the formats, and the figures of --svg and --chart; with --json as JSON.", NULL, NULL, 0,
-     0, false},
+     "List the formats, and the figures of --svg and --chart.", NULL, NULL, 0, 0, false},
     {0},
 };
 
@@ -80,103 +76,6 @@ static bool conflicts(const struct assay__invocation *invocation, const struct r
     else
         return false;
     return true;
-}
-
-/* --- the list --------------------------------------------------------------------------------- */
-
-static void put_extensions(struct assay__json_writer *w, const char *extensions)
-{
-    assay__json_key(w, "extensions");
-    assay__json_array(w);
-    for (const char *at = extensions; *at; at += strspn(at, " ")) {
-        char word[16];
-        int length = (int)strcspn(at, " ");
-        snprintf(word, sizeof word, "%.*s", length, at);
-        assay__json_string(w, word);
-        at += length;
-    }
-    assay__json_array_end(w);
-}
-
-static void list_json(struct assay__buf *out)
-{
-    const struct assay__format *format;
-    const struct assay__figure_row *figure;
-    struct assay__json_writer w;
-    assay__json_start(&w, out, true);
-    assay__json_object(&w);
-    assay__json_key(&w, "formats");
-    assay__json_array(&w);
-    for (size_t i = 0; (format = assay__format_at(i)); i++) {
-        assay__json_object(&w);
-        assay__json_put_string(&w, "name", format->name);
-        put_extensions(&w, format->extensions);
-        assay__json_put_string(&w, "summary", format->summary);
-        assay__json_object_end(&w);
-    }
-    assay__json_array_end(&w);
-    assay__json_key(&w, "figures");
-    assay__json_array(&w);
-    for (size_t i = 0; (figure = assay__figure_row_at(i)); i++) {
-        assay__json_object(&w);
-        assay__json_put_string(&w, "name", figure->name);
-        assay__json_put_string(&w, "summary", figure->summary);
-        assay__json_object_end(&w);
-    }
-    assay__json_array_end(&w);
-    assay__json_object_end(&w);
-    assay__buf_putc(out, '\n');
-}
-
-/* "  name  .ext  summary"; where the page is narrow the summary stands below. */
-static void list_row(struct assay__page *page, const char *name, const char *extensions,
-                     const char *summary)
-{
-    enum { NAME = 16, EXTENSION = 15 };
-    struct assay__buf label = {0};
-    size_t width = 2 + NAME + (*extensions ? EXTENSION : 0);
-    assay__buf_printf(&label, "  %-*s", NAME, name);
-    for (const char *at = extensions; *at; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
-        assay__buf_printf(&label, "%s.%.*s", at > extensions ? " " : "", (int)length, at);
-        at += length;
-    }
-    bool below = width + strlen(summary) > (size_t)page->columns;
-    while (!below && label.length < width && !label.failed)
-        assay__buf_putc(&label, ' ');
-    if (below) assay__buf_printf(page->out, "%s\n", assay__buf_text(&label));
-    assay__page_wrap(page, ASSAY__STYLE_PLAIN, below || !label.data ? "      " : label.data,
-                     summary);
-    assay__buf_free(&label);
-}
-
-static void list_text(struct assay__page *page)
-{
-    const struct assay__format *format;
-    const struct assay__figure_row *figure;
-    assay__page_heading(page, "Formats", "--format, or -o FILE");
-    for (size_t i = 0; (format = assay__format_at(i)); i++)
-        list_row(page, format->name, format->extensions, format->summary);
-    assay__page_heading(page, "Figures", "--svg NAME, --chart NAME");
-    for (size_t i = 0; (figure = assay__figure_row_at(i)); i++)
-        list_row(page, figure->name, "", figure->summary);
-}
-
-static int list(const struct report_options *o)
-{
-    struct assay__buf out = {0};
-    const struct assay__render_options *r = &o->render;
-    struct assay__page page = {.out = &out};
-    page.ascii = r->ascii || !assay__locale_is_utf8();
-    page.color = !r->no_color && assay__stdout_color();
-    page.columns = r->columns ? (int)r->columns : assay__stdout_columns();
-    if (page.columns < ASSAY__PAGE_MIN_COLUMNS) page.columns = ASSAY__PAGE_MIN_COLUMNS;
-    if (r->json || (r->format && strcmp(r->format, "json") == 0))
-        list_json(&out);
-    else
-        list_text(&page);
-    if (page.ascii) assay__page_to_ascii(&out, 0);
-    return assay__print(&out);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -236,15 +135,13 @@ static int usage(const char *what)
     return ASSAY__EXIT_USAGE;
 }
 
-/* What the list would ignore. */
-static int check_list(const struct assay__invocation *invocation, const struct report_options *o)
+/* The formats and figures there are; what the list would ignore is refused. */
+static int list(const struct assay__invocation *invocation, const struct report_options *o)
 {
-    const struct assay__render_options *r = &o->render;
-    bool other = r->format && strcmp(r->format, "text") != 0 && strcmp(r->format, "json") != 0;
-    if (!invocation->argument_count && !o->output && !o->svg && !o->chart && !o->require &&
-        !o->trials.count && !r->table && !r->detail && !other)
-        return 0;
-    return usage("--list goes with --json, --columns, --ascii and --no-color only");
+    if (invocation->argument_count || o->output || o->svg || o->chart || o->require ||
+        o->trials.count || o->render.table || o->render.detail)
+        return usage("--list goes with --format, --json and the options of the text's look only");
+    return assay__print_list("report", &o->render, assay__formats_json, assay__formats_document);
 }
 
 static int report_profile(struct assay__invocation *invocation)
@@ -254,7 +151,7 @@ static int report_profile(struct assay__invocation *invocation)
     const struct assay__require_table *table = NULL;
     bool several = invocation->argument_count > 1;
     int status = 0;
-    if (o->list) return check_list(invocation, o) ? ASSAY__EXIT_USAGE : list(o);
+    if (o->list) return list(invocation, o);
     if (conflicts(invocation, o)) return ASSAY__EXIT_USAGE;
     if (!invocation->argument_count)
         return usage("PROFILE is missing: assay report [options] PROFILE...");

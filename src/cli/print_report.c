@@ -22,20 +22,6 @@ bool assay__locale_is_utf8(void)
     return false;
 }
 
-struct assay__text_style assay__text_style_of(bool ascii, bool no_color, int64_t columns,
-                                              bool to_file)
-{
-    struct assay__text_style style = {
-        .ascii = ascii || (!to_file && !assay__locale_is_utf8()),
-        .color = !to_file && !no_color && assay__stdout_color(),
-        .columns = columns   ? (int)columns
-                   : to_file ? 80
-                             : assay__stdout_columns(),
-    };
-    if (!columns && style.columns > 120) style.columns = 120; /* longer lines read worse */
-    return style;
-}
-
 int assay__render_check(const char *command, const struct assay__render_options *options)
 {
     const char *format = options->json ? "json" : options->format ? options->format : "text";
@@ -60,18 +46,20 @@ void assay__render_top(const struct assay__invocation *invocation,
 struct assay_report_options assay__report_options_of(const struct assay__render_options *options,
                                                      bool to_file)
 {
-    struct assay__text_style style = assay__text_style_of(options->ascii, options->no_color,
-                                                          options->columns, to_file);
-    return (struct assay_report_options){.size = sizeof(struct assay_report_options),
-                                         .format = options->json ? "json" : options->format,
-                                         .table = options->table,
-                                         .detail = options->detail,
-                                         .ascii = style.ascii,
-                                         .color = style.color,
-                                         .columns = style.columns,
-                                         .top = (int)options->top,
-                                         .full = options->full,
-                                         .unfold = "details are folded: --full shows them"};
+    int columns = to_file ? 80 : assay__stdout_columns();
+    if (columns > 120) columns = 120; /* longer lines read worse */
+    if (options->columns) columns = (int)options->columns;
+    return (struct assay_report_options){
+        .size = sizeof(struct assay_report_options),
+        .format = options->json ? "json" : options->format,
+        .table = options->table,
+        .detail = options->detail,
+        .ascii = options->ascii || (!to_file && !assay__locale_is_utf8()),
+        .color = !to_file && !options->no_color && assay__stdout_color(),
+        .columns = columns,
+        .top = (int)options->top,
+        .full = options->full,
+        .unfold = "details are folded: --full shows them"};
 }
 
 bool assay__wants_json(const struct assay__render_options *options)
@@ -89,6 +77,21 @@ int assay__print_document(const struct assay__render_options *options, struct as
     if (!code) return assay__print(out);
     assay__buf_free(out);
     return assay__fail(code, &error);
+}
+
+int assay__print_list(const char *command, const struct assay__render_options *options,
+                      void (*json)(struct assay__buf *out),
+                      int (*document)(struct assay__doc **doc))
+{
+    struct assay__buf out = {0};
+    struct assay__doc *doc = NULL;
+    int status = assay__render_check(command, options);
+    if (status) return status;
+    if (assay__wants_json(options))
+        json(&out);
+    else if (document(&doc))
+        out.failed = true;
+    return assay__print_document(options, doc, &out);
 }
 
 int assay__render(const struct assay_profile *profile, const struct assay__render_options *options,

@@ -9,13 +9,16 @@
 /** Rows for struct assay__render_options; AT(member) is the place of its `render`'s member. */
 /* clang-format off */
 #define ASSAY__RENDER_ROWS(formats, tables)                                                       \
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",                            \
-     "Format of the report (default text).", formats, NULL, 0, 0, false},                         \
-    {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL,                                        \
-     "Print JSON; the same as --format json.", NULL, NULL, 0, 0, false},                          \
+    ASSAY__FORMAT_ROWS(formats),                                                                  \
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",                                 \
      "Table of the CSV format.", tables, NULL, 0, 0, false},                                      \
     ASSAY__TEXT_ROWS
+
+#define ASSAY__FORMAT_ROWS(formats)                                                               \
+    {"format", 'f', ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",                            \
+     "Format of the report (default text).", formats, NULL, 0, 0, false},                         \
+    {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL,                                        \
+     "Print JSON; the same as --format json.", NULL, NULL, 0, 0, false}
 
 /** The same of a command without formats of its own choice. */
 #define ASSAY__TEXT_ROWS                                                                          \
@@ -24,6 +27,10 @@
      false},                                                                                      \
     {"full", 0, ASSAY__OPTION_FLAG, AT(render.full), NULL,                                        \
      "Show every detail and every row in the text.", NULL, NULL, 0, 0, false},                    \
+    ASSAY__LOOK_ROWS
+
+/** The same of a command that always shows every row. */
+#define ASSAY__LOOK_ROWS                                                                          \
     {"columns", 0, ASSAY__OPTION_INTEGER, AT(render.columns), "N",                                \
      "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 1000, false},       \
     {"ascii", 0, ASSAY__OPTION_FLAG, AT(render.ascii), NULL,                                      \
@@ -44,5 +51,9 @@ bool assay__wants_json(const struct assay__render_options *options);
  *  status. */
 int assay__print_document(const struct assay__render_options *options, struct assay__doc *doc,
                           struct assay__buf *out);
+/** What a command knows, as a document or as JSON, on stdout. The exit status. */
+int assay__print_list(const char *command, const struct assay__render_options *options,
+                      void (*json)(struct assay__buf *out),
+                      int (*document)(struct assay__doc **doc));
 
 #endif

@@ -1,25 +1,20 @@
 /* report_figure.c - writes one figure of a profile as SVG, or draws it in the terminal. */
 #include "cli/report_figure.h"
 
+#include "cli/render_options.h"
 #include "report/figure/figure.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static void put_text(const struct assay__figure *figures, size_t count,
                      const struct assay__render_options *render, bool to_file,
                      struct assay__buf *out)
 {
-    struct assay__page page = {.out = out, .top = 20};
-    size_t start = out->length;
-    page.ascii = render->ascii || (!to_file && !assay__locale_is_utf8());
-    page.color = !to_file && !render->no_color && assay__stdout_color();
-    page.columns = render->columns ? (int)render->columns : to_file ? 80 : assay__stdout_columns();
-    if (!render->columns && page.columns > 120) page.columns = 120;
-    if (page.columns < ASSAY__PAGE_MIN_COLUMNS) page.columns = ASSAY__PAGE_MIN_COLUMNS;
-    for (size_t i = 0; i < count; i++)
-        assay__figure_text(&page, &figures[i]);
-    if (page.ascii) assay__page_to_ascii(out, start);
+    struct assay_report_options options = assay__report_options_of(render, to_file);
+    struct assay__doc *doc = NULL;
+    int code = assay__doc_new(&doc);
+    for (size_t i = 0; i < count && !code; i++)
+        assay__doc_picture(doc, &(struct assay__picture){.figure = &figures[i]});
+    if (code || assay__doc_view(doc, &options, out, NULL)) out->failed = true;
+    assay__doc_free(doc);
 }
 
 int assay__report_figure(const struct assay_profile *profile, const char *name,

@@ -39,7 +39,6 @@ enum assay__work_class {
     ASSAY__WORK_VIEW, /* moves nothing */
     ASSAY__WORK_CLASSES
 };
-const char *assay__work_class_name(enum assay__work_class class); /* "convolution", … */
 
 struct assay__work_item {
     enum assay__work_class class;

@@ -16,14 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *assay__work_class_name(enum assay__work_class class)
-{
-    static const char *const names[ASSAY__WORK_CLASSES] = {
-        "convolution", "depthwise convolution", "matrix product", "attention", "elementwise",
-        "function",    "normalisation",         "movement",       "recurrent", "view"};
-    return class < ASSAY__WORK_CLASSES ? names[class] : "";
-}
-
 /* --- classes ---------------------------------------------------------------------------------- */
 
 static bool among(const char *op, const char *const *names)

@@ -37,7 +37,8 @@ void assay__store_abandon(struct assay__store *store);
 
 /** `assay query`: runs one read-only statement on an untrusted profile with the column chunks shown
  *  as tables (samples(trial, launch, stream, seq, ns), layer_times(trial, launch, layer, time_ns),
- *  series(trial, launch, name, seq, time_ns, value)); rows go to the callback as text (NULL for SQL
+ *  series(trial, launch, name, seq, time_ns, value)), or, where it is NULL, lists the tables and
+ *  their columns; rows go to the callback as text (NULL for SQL
  *  null). Stops when it returns non-zero. `types` holds SQLite's numbers: 1 integer, 2 real, 3
  *  text, 4 blob (shown as x'0102...' and cut at 32 bytes), 5 null. A negative number from the
  *  callback is returned. *interrupt (may be NULL) stops a long query: ASSAY_EINTERRUPTED. */

@@ -53,6 +53,9 @@ const struct assay__format *assay__format_find(const char *name);
 /** A document in the view options->format names (NULL: text). 0 or a negative code. */
 int assay__doc_view(const struct assay__doc *doc, const struct assay_report_options *options,
                     struct assay__buf *out, struct assay_error *error);
+/** The formats, and the figures of a profile: a document (0 or ASSAY_ENOMEM), and JSON. */
+int assay__formats_document(struct assay__doc **doc);
+void assay__formats_json(struct assay__buf *out);
 /** What a file of that name is, by what it ends in, in capitals or not; NULL: nothing of ours. */
 const struct assay__format *assay__format_of_path(const char *path);
 /** What follows the last dot of the last part of a path; NULL: none, or the name is only that

@@ -35,8 +35,7 @@ static void put_gradient(struct assay__json_writer *w)
         double stop;
         const char *background, *text;
     } stops[] = {{0, "#ffffff", "#1a1a1a"}, {0.5, "#f5c26b", "#1a1a1a"}, {1, "#b3350a", "#ffffff"}};
-    assay__json_key(w, "gradient");
-    assay__json_array(w);
+    assay__json_put_array(w, "gradient");
     for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
         assay__json_object(w);
         assay__json_put_number(w, "stop", stops[i].stop);
@@ -90,11 +89,9 @@ int assay__write_model_explorer(struct assay__study *study,
     assay__json_start(&w, out, true);
     assay__json_object(&w);
     assay__json_put_string(&w, "name", "time per inference (ms)");
-    assay__json_key(&w, "results");
-    assay__json_object(&w);
+    assay__json_put_object(&w, "results");
     for (size_t i = 0; i < sums.count && code == 0; i++) {
-        assay__json_key(&w, sums.names[i]);
-        assay__json_object(&w);
+        assay__json_put_object(&w, sums.names[i]);
         assay__json_put_number(&w, "value", sums.times_ns[i] / NS_PER_MS);
         assay__json_object_end(&w);
     }

@@ -2,6 +2,7 @@
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" make --list
 expect_has out "resnet50"
+python3 "$ROOT/tests/formats_same.py" "$ASSAY" make --list || fail "formats of the zoo differ"
 expect_exit 0 "$ASSAY" make --list --json
 expect_equal "$(json_get out '.command')" make
 [ "$(json_get out '.zoo.length')" -ge 20 ] || fail "the zoo is not all there"
@@ -15,6 +16,10 @@ expect_equal "$(json_get out '.model.parameters')" 150794
 expect_equal "$(json_get out '.model.bytes')" "$(wc -c <mlp.onnx | tr -d ' ')"
 expect_equal "$(json_get out '.drift')" null
 expect_equal "$(json_get out '.times.write.state')" measured
+expect_exit 0 "$ASSAY" make mlp -o mlp.onnx --format csv
+expect_equal "$(tail -n 1 out | cut -d , -f 1-4)" "mlp.onnx,mlp,$(wc -c <mlp.onnx | tr -d ' '),150794"
+expect_exit 0 "$ASSAY" make mlp -o mlp.onnx --format csv --table drift # nothing was rewritten: no rows
+expect_lines out 1
 cp mlp.onnx kept.onnx
 
 # wrong usage: one line, status 2, nothing written
@@ -33,8 +38,8 @@ wrong "is not of the form NAME=N" --from mlp.onnx --fix-dim batch -o y.onnx
 wrong "is not a number of elements" --from mlp.onnx --strip=x -o y.onnx
 wrong "did you mean" --from mlp.onnx --int8 dynamc -o y.onnx
 wrong "assay make --from mlp.onnx … -o model.onnx" --from mlp.onnx --float16
-wrong "--list goes with --json only" --list extra
-wrong "--list goes with --json only" --list -o y.onnx
+wrong "--list shows the zoo and makes nothing" --list extra
+wrong "--list shows the zoo and makes nothing" --list -o y.onnx
 wrong "'batch' is given twice" --from mlp.onnx --fix-dim batch=2 --fix-dim batch=3 -o y.onnx
 wrong "given twice, as 'weights' and as 'dynamic'" --from mlp.onnx --int8 weights --int8 dynamic -o y.onnx
 wrong "'a' is given twice" --from mlp.onnx --extract a,a..b -o y.onnx

@@ -100,6 +100,8 @@ expect_exit 0 "$ASSAY" make --from act.onnx --float16 -o y.onnx
 expect_has out "kept 2 operators in float32: their values reach 3.6e+09 on these inputs"
 expect_has out "4 float32 values looked at"
 expect_has out "calculates float16 in float32 inside"
+python3 "$ROOT/tests/formats_same.py" --without '=?[0-9.]+ ([mnµ]?s|[kMG]?B/s)' "$ASSAY" make --from act.onnx --float16 -o y.onnx ||
+    fail "formats of what was made differ"
 expect_exit 0 "$ASSAY" make --from act.onnx --float16 -o y.onnx --json
 json_get out '.drift.note' >note
 expect_has note "not of every operation"

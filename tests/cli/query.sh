@@ -2,21 +2,30 @@
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us' --iters 30 --warmup 0 -q -o p.assay
 expect_exit 0 "$ASSAY" query p.assay "SELECT 1 AS one, 'a=b' AS text, NULL AS none, 2.5 AS half"
-expect_lines out 3
+expect_lines out 2
 expect_has out "one  text  none  half"
-expect_has out "  1  a=b   —      2.5"
+expect_has out "  1  a=b      —   2.5"
 expect_exit 0 "$ASSAY" query p.assay "SELECT 'x,y' AS a, '=1+1' AS b, -3 AS c, NULL AS d" --csv
 expect_equal "$(tail -n 1 out)" "\"x,y\",\"'=1+1\",-3,"
 expect_exit 0 "$ASSAY" query p.assay "SELECT 1 AS a, 'b' AS b, NULL AS c, 0.5 AS d" --json
 expect_equal "$(cat out)" '{"columns":["a","b","c","d"],"rows":[[1,"b",null,0.5]]}'
 expect_exit 0 "$ASSAY" query p.assay 'SELECT count(*) AS n, min(ns) AS low, max(ns) AS high FROM samples' --csv
 expect_equal "$(tail -n 1 out)" "30,100000.0,100000.0"
-# more rows than are held for the widths
+expect_exit 0 "$ASSAY" query p.assay "SELECT 'x|y' AS a, -3 AS b, NULL AS c" --format markdown
+expect_equal "$(tail -n 1 out)" '| x\|y | -3 | — |'
+expect_exit 0 "$ASSAY" query p.assay "SELECT 1 AS \"<b>\"\"x\", '<i>' AS c" --format html
+expect_not out '<b>'
+expect_not out '<i>'
+expect_exit 0 "$ASSAY" query p.assay 'SELECT 1 AS a' --format csv
+expect_lines out 2
+# nothing is cut or split in a pipe, every row is there
+expect_exit 0 "$ASSAY" query p.assay "SELECT printf('%0200d', 7) AS long, 1 AS one"
+expect_lines out 2
 expect_exit 0 "$ASSAY" query p.assay 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT i FROM n'
-expect_lines out 3002
+expect_lines out 3001
 expect_equal "$(tail -n 1 out | tr -d ' ')" 3000
 expect_exit 0 "$ASSAY" query p.assay
-for row in metrics samples launches layers; do expect_has out "$row"; done
+for row in metrics samples launches layers layer_times series; do expect_has out "  $row "; done
 expect_exit 0 "$ASSAY" query p.assay --json
 python3 -m json.tool out >/dev/null || fail "not JSON"
 for sql in 'DELETE FROM metrics' "ATTACH 'x' AS x" 'DROP TABLE metrics' 'SELECT * FROM no_such_table' 'nonsense'; do
@@ -30,3 +39,4 @@ expect_exit 0 "$ASSAY" query p.assay 'SELECT * FROM metrics WHERE 0'
 expect_lines out 0
 expect_has err "no rows"
 expect_exit 2 "$ASSAY" query p.assay 'SELECT 1' --json --csv
+expect_exit 2 "$ASSAY" query p.assay 'SELECT 1' --format html --csv

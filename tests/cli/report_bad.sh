@@ -38,11 +38,12 @@ refused "add --format csv" good.assay --table layers
 refused "add --format csv" good.assay --table layers --json
 refused "--list goes with" --list good.assay
 refused "--list goes with" --list -o list.txt
-refused "--list goes with" --list --format csv
+refused "--list goes with" --list --format csv --table layers
+refused "no report in the format" --list --format junit
 refused "no format is called '.pdf'; known are .txt, .json, .csv, .md, .markdown, .xml, .html, .htm, .svg" good.assay -o x.pdf
 refused "no format is called '.assay'" good.assay -o x.assay
-refused "html is always the whole report" good.assay --detail basic -o x.html
-refused "markdown is always the whole report" good.assay --detail basic --format markdown
+refused "junit is always the whole report" good.assay --detail basic -o x.xml
+refused "model-explorer is always the whole report" good.assay --detail basic --format model-explorer
 refused "no --table and no --detail" good.assay --detail basic -o x.svg
 refused "profile's own log" good.assay --format text -o good.assay-wal
 # shellcheck disable=SC2046

@@ -41,7 +41,7 @@ expect_error 2 "of one profile" "$ASSAY" report p.assay p.assay -o x.svg
 
 # the list follows the table, and so do the choices of both options
 expect_exit 0 "$ASSAY" report --list
-for text in text json csv markdown junit html model-explorer .xml treemap pareto; do
+for text in text json csv markdown junit html model-explorer xml treemap pareto; do
     expect_has out "$text"
 done
 for width in 40 60; do
@@ -52,6 +52,11 @@ expect_exit 0 "$ASSAY" report --list --json
 expect_equal "$(json_get out '.formats[5].name')" html
 expect_equal "$(json_get out '.formats[5].extensions[1]')" htm
 expect_equal "$(json_get out '.figures[0].name')" layers
+expect_exit 0 "$ASSAY" report --list --format csv
+expect_equal "$(grep -c ^format, out)" 7
+expect_has out "figure,treemap,,"
+expect_exit 0 "$ASSAY" report --list --format markdown
+expect_has out "| html | html htm |"
 for command in report run; do
     expect_exit 2 "$ASSAY" $command p.assay --format nothing
     expect_has err "text|json|csv|markdown|junit|html|model-explorer"

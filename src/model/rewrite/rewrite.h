@@ -70,8 +70,8 @@ struct assay__rewriter {
     const char *step; /* "fix": its name in the list of what was done */
     /* (optional) Why its outputs cannot be compared with the original's. */
     const char *no_drift;
-    /* (optional) What a drift measured on a CPU does not show, in two lines. */
-    const char *drift_note[2];
+    /* (optional) What a drift measured on a CPU does not show. */
+    const char *drift_note;
     bool needs_ranges; /* it wants to know which values go beyond float16 */
     /** (optional) What is wrong with the arguments: ASSAY_EINVAL with a message. */
     int (*check)(const char *const *arguments, size_t count, struct assay_error *error);

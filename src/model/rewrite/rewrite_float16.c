@@ -713,10 +713,9 @@ static int apply_float16(struct assay__model *model, const struct assay__rewrite
 
 const struct assay__rewriter assay__rewriter_float16 = {
     .step = "float16",
-    .drift_note = {"the CPU engine calculates float16 in float32 inside and may drop the roundings "
-                   "between operators:",
-                   "this drift shows the rounding of weights and of what is stored, not of every "
-                   "operation"},
+    .drift_note = "the CPU engine calculates float16 in float32 inside and may drop the roundings "
+                  "between operators: this drift shows the rounding of weights and of what is "
+                  "stored, not of every operation",
     .needs_ranges = true,
     .apply = apply_float16,
 };

@@ -143,13 +143,6 @@ void assay__doc_fold(struct assay__doc *doc, const struct assay__heading *headin
     begin(doc, doc->unfolded ? ASSAY__BLOCK_SECTION : ASSAY__BLOCK_FOLD, heading);
 }
 
-bool assay__doc_is_empty(const struct assay__doc *doc)
-{
-    if (!doc->count) return true;
-    enum assay__block_kind last = doc->blocks[doc->count - 1].kind;
-    return last == ASSAY__BLOCK_SECTION || last == ASSAY__BLOCK_FOLD;
-}
-
 /* Takes away the heading of what holds nothing to read. Tables without rows stay: CSV has a head of
  * each. */
 static bool drop_hollow(struct assay__doc *doc)

@@ -252,8 +252,6 @@ void assay__doc_picture(struct assay__doc *doc, const struct assay__picture *pic
  *  reads when out of memory). */
 struct assay__table *assay__doc_table(struct assay__doc *doc, const struct assay__table *head,
                                       const struct assay__column *columns, size_t count);
-/** Whether the block that stands last is a section or fold that was just begun. */
-bool assay__doc_is_empty(const struct assay__doc *doc);
 
 /** Printed into the document's arena; "" when out of memory. */
 const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);

@@ -9,8 +9,7 @@
 
 static void put_rules(struct assay__json_writer *w, const struct assay__advice *advice)
 {
-    assay__json_key(w, "rules");
-    assay__json_array(w);
+    assay__json_put_array(w, "rules");
     for (size_t i = 0; i < advice->result_count; i++) {
         const struct assay__rule_result *r = &advice->results[i];
         assay__json_object(w);
@@ -43,14 +42,12 @@ static void put_head(struct assay__json_writer *w, const struct assay__advice *a
     const struct assay_profile *profile = advice->profile;
     const struct assay__trial *trial = advice->trial;
     assay__json_put_text(w, "profile", profile->path);
-    assay__json_key(w, "model");
-    assay__json_object(w);
+    assay__json_put_object(w, "model");
     assay__json_put_text(w, "name", profile->models[0]->name);
     assay__json_put_text(w, "path", profile->models[0]->path);
     assay__json_put_text(w, "fingerprint", profile->models[0]->fingerprint);
     assay__json_object_end(w);
-    assay__json_key(w, "trial");
-    assay__json_object(w);
+    assay__json_put_object(w, "trial");
     assay__json_put_integer(w, "id", trial->id);
     assay__json_put_string(w, "state", assay__trial_state_name(trial->state));
     assay__json_put_text(w, "engine", trial->target.engine);
@@ -88,8 +85,7 @@ void assay__json_advice(struct assay__buf *out, const struct assay__advice *advi
     assay__json_head(w, advice->profile->assay_version, advice->profile->schema);
     assay__json_put_string(w, "command", "advise");
     put_head(w, advice);
-    assay__json_key(w, "summary");
-    assay__json_object(w);
+    assay__json_put_object(w, "summary");
     assay__json_put_integer(w, "rules", (int64_t)advice->result_count);
     assay__json_put_integer(w, "found", (int64_t)advice->found);
     assay__json_put_integer(w, "nothing", (int64_t)advice->nothing);
@@ -109,8 +105,7 @@ void assay__json_rules(struct assay__buf *out)
     assay__json_start(w, out, true);
     assay__json_head(w, ASSAY_VERSION_STRING, ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "advise");
-    assay__json_key(w, "rules");
-    assay__json_array(w);
+    assay__json_put_array(w, "rules");
     for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
         struct assay__buf needs = {0};
         assay__rule_needs(&needs, rule);

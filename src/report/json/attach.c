@@ -60,8 +60,7 @@ static void put_launch(struct assay__json_writer *w, const struct assay__trial *
         assay__html_base64(&text, bytes.data, bytes.length);
         assay__json_put_string(w, "data", text.data ? text.data : "");
     } else {
-        assay__json_key(w, "values");
-        assay__json_array(w);
+        assay__json_put_array(w, "values");
         for (size_t i = 0; i < launch->sample_count; i++)
             assay__json_number(w, launch->samples_ns[i]);
         assay__json_array_end(w);
@@ -79,8 +78,7 @@ static void put_samples(struct assay__buf *out, const struct assay_profile *prof
     assay__json_object(w);
     assay__json_put_string(w, "unit", "ns");
     assay__json_put_string(w, "encoding", "base64 of LEB128 of zigzag of differences");
-    assay__json_key(w, "launches");
-    assay__json_array(w);
+    assay__json_put_array(w, "launches");
     for (size_t i = 0; i < profile->trial_count; i++)
         for (size_t k = 0; k < profile->trials[i].launch_count; k++)
             if (profile->trials[i].launches[k].sample_count)
@@ -103,14 +101,12 @@ static void put_places(struct assay__json_writer *w, const struct assay__rooflin
 {
     static const char *const keys[] = {"attainable", "utilization"};
     for (size_t k = 0; k < 2; k++) {
-        assay__json_key(w, keys[k]);
-        assay__json_array(w);
+        assay__json_put_array(w, keys[k]);
         for (size_t i = 0; i < r->layer_count; i++)
             put_rounded(w, k ? r->layers[i].utilization : r->layers[i].attainable);
         assay__json_array_end(w);
     }
-    assay__json_key(w, "roof");
-    assay__json_array(w);
+    assay__json_put_array(w, "roof");
     for (size_t i = 0; i < r->layer_count; i++) {
         const struct assay__roofline_layer *l = &r->layers[i];
         const struct assay__roof *roof = l->bound == ASSAY__BOUND_MEMORY ? l->level : l->peak;
@@ -125,8 +121,7 @@ static void put_shares(struct assay__json_writer *w, const struct assay__trial *
 {
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
-    assay__json_key(w, "shares");
-    assay__json_array(w);
+    assay__json_put_array(w, "shares");
     for (size_t i = 0; i < 2; i++)
         assay__json_number(w, isfinite(rest_ns[i]) && p50 && p50->value > 0
                                   ? rest_ns[i] / 1e9 / p50->value

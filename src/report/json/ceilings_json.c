@@ -13,15 +13,14 @@ static void published_json(struct assay__json_writer *json, const struct assay__
 {
     struct assay__published published;
     bool known = assay__published_find(hardware, row->name, &published);
-    assay__json_key(json, "published");
     if (known) {
-        assay__json_object(json);
+        assay__json_put_object(json, "published");
         assay__json_put_number(json, "value", published.value);
         assay__json_put_string(json, "state", assay_state_name(ASSAY_PUBLISHED));
         assay__json_put_string(json, "source", published.source);
         assay__json_object_end(json);
     } else {
-        assay__json_null(json);
+        assay__json_put_null(json, "published");
     }
     assay__json_put_number(json, "share", known ? row->value / published.value : NAN);
 }
@@ -30,8 +29,7 @@ static void row_json(struct assay__json_writer *json, const struct assay__ceilin
                      const char *hardware)
 {
     static const char *const kinds[] = {"compute", "bandwidth", "latency"};
-    assay__json_key(json, row->name);
-    assay__json_object(json);
+    assay__json_put_object(json, row->name);
     assay__json_put_number(json, "value", row->value);
     assay__json_put_string(json, "unit", row->unit);
     assay__json_put_string(json, "state", assay_state_name(row->state));
@@ -49,11 +47,7 @@ static void row_json(struct assay__json_writer *json, const struct assay__ceilin
     assay__json_put_text(json, "pattern", row->pattern);
     assay__json_put_text(json, "simd", row->simd);
     assay__json_put_text(json, "variant", row->variant);
-    assay__json_key(json, "working_set_bytes");
-    if (row->working_set_bytes)
-        assay__json_unsigned(json, row->working_set_bytes);
-    else
-        assay__json_null(json);
+    assay__json_put_count(json, "working_set_bytes", (int64_t)row->working_set_bytes, 1);
     assay__json_put_number(json, "clock_before_hz", row->clock_before_hz);
     assay__json_put_number(json, "clock_after_hz", row->clock_after_hz);
     if (hardware) published_json(json, row, hardware);
@@ -70,8 +64,7 @@ static bool any_measured(const struct assay__ceilings *set)
 void assay__ceilings_json(struct assay__json_writer *json, const struct assay__ceilings *set,
                           const char *why)
 {
-    assay__json_key(json, "ceilings");
-    assay__json_object(json);
+    assay__json_put_object(json, "ceilings");
     for (size_t i = 0; set && i < set->count; i++)
         row_json(json, &set->rows[i], set->device && *set->device ? set->hardware : NULL);
     assay__json_object_end(json);
@@ -79,12 +72,11 @@ void assay__ceilings_json(struct assay__json_writer *json, const struct assay__c
     assay__json_put_string(json, "ceilings_state", measured ? "measured" : "unavailable");
     if (set && !measured && !*set->note) why = "no row could be measured";
     assay__json_put_text(json, "ceilings_note", set && *set->note ? set->note : why);
-    assay__json_key(json, "ceilings_measurement");
     if (!set) {
-        assay__json_null(json);
+        assay__json_put_null(json, "ceilings_measurement");
         return;
     }
-    assay__json_object(json);
+    assay__json_put_object(json, "ceilings_measurement");
     assay__json_put_text(json, "measured_at", set->measured_at);
     assay__json_put_bool(json, "from_cache", set->from_cache);
     assay__json_put_number(json, "duration_s", set->duration_s);

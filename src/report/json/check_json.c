@@ -16,8 +16,7 @@ static void put_size(struct assay__json_writer *w, const char *key, size_t value
 static void put_model(struct assay__json_writer *w, const struct assay__check *check)
 {
     const struct assay__model *model = check->model;
-    assay__json_key(w, "model");
-    assay__json_object(w);
+    assay__json_put_object(w, "model");
     assay__json_put_string(w, "name", check->name);
     assay__json_put_text(w, "path", model->path);
     assay__json_put_string(w, "format", model->format && *model->format ? model->format : "ONNX");
@@ -28,8 +27,7 @@ static void put_model(struct assay__json_writer *w, const struct assay__check *c
         assay__json_put_integer(w, "weight_bytes", check->analysis->parameter_bytes);
     else
         assay__json_put_null(w, "weight_bytes");
-    assay__json_key(w, "dims");
-    assay__json_object(w);
+    assay__json_put_object(w, "dims");
     for (size_t i = 0; check->planned && i < check->workload->dim_count; i++)
         assay__json_put_integer(w, check->workload->dims[i].symbol, check->workload->dims[i].value);
     assay__json_object_end(w);
@@ -39,8 +37,7 @@ static void put_model(struct assay__json_writer *w, const struct assay__check *c
 
 static void put_chips(struct assay__json_writer *w, const struct assay__check *check)
 {
-    assay__json_key(w, "chips");
-    assay__json_array(w);
+    assay__json_put_array(w, "chips");
     for (size_t i = 0; check->by_chip && i < check->chip_count; i++) {
         const struct assay__check_chip *one = &check->by_chip[i];
         assay__json_object(w);
@@ -75,8 +72,7 @@ static void put_item(struct assay__json_writer *w, const struct assay__check_ite
 static void put_side(struct assay__json_writer *w, const char *key, size_t nodes, double flops,
                      size_t segments, bool counted)
 {
-    assay__json_key(w, key);
-    assay__json_object(w);
+    assay__json_put_object(w, key);
     put_size(w, "nodes", nodes);
     assay__json_put_number(w, "flops", flops);
     if (counted) put_size(w, "partitions", segments);
@@ -87,8 +83,7 @@ static void put_map(struct assay__json_writer *w, const struct assay__check *che
 {
     const struct assay__check_partitions *p = &check->partitions;
     const struct assay__graph *graph = &check->model->graph;
-    assay__json_key(w, "map");
-    assay__json_array(w);
+    assay__json_put_array(w, "map");
     for (size_t i = 0; i < p->segment_count; i++) {
         const struct assay__check_segment *s = &p->segments[i];
         assay__json_object(w);
@@ -146,8 +141,7 @@ void assay__check_json(const struct assay__check *check, struct assay__buf *out)
     assay__json_put_text(&w, "asked", check->asked);
     assay__json_put_text(&w, "reason", check->unasked);
     put_model(&w, check);
-    assay__json_key(&w, "items");
-    assay__json_array(&w);
+    assay__json_put_array(&w, "items");
     for (size_t i = 0; i < check->item_count; i++)
         put_item(&w, &check->items[i]);
     assay__json_array_end(&w);

@@ -5,44 +5,24 @@
 #include "report/json/json_head.h"
 
 #include <assay/profile.h>
-
-static void put_bytes(struct assay__json_writer *w, const char *key, uint64_t bytes)
-{
-    if (bytes)
-        assay__json_put_number(w, key, (double)bytes);
-    else
-        assay__json_put_null(w, key);
-}
-
-static void put_count(struct assay__json_writer *w, const char *key, int count)
-{
-    if (count > 0)
-        assay__json_put_integer(w, key, count);
-    else
-        assay__json_put_null(w, key);
-}
+#include <math.h>
 
 static void cpu_json(struct assay__json_writer *w, const struct assay__machine *m)
 {
-    assay__json_key(w, "cpu");
-    assay__json_object(w);
+    assay__json_put_object(w, "cpu");
     assay__json_put_text(w, "model", m->cpu_model);
     assay__json_put_text(w, "architecture", m->architecture);
-    put_count(w, "packages", m->packages);
-    put_count(w, "cores", m->cores);
-    put_count(w, "threads", m->threads);
-    assay__json_key(w, "max_hz");
-    if (m->cpu_max_hz > 0)
-        assay__json_number(w, m->cpu_max_hz);
-    else
-        assay__json_null(w);
-    put_bytes(w, "l1d_bytes", m->l1d_bytes);
-    put_bytes(w, "l2_bytes", m->l2_bytes);
-    put_bytes(w, "l3_bytes", m->l3_bytes);
+    assay__json_put_count(w, "packages", m->packages, 1);
+    assay__json_put_count(w, "cores", m->cores, 1);
+    assay__json_put_count(w, "threads", m->threads, 1);
+    assay__json_put_number(w, "max_hz", m->cpu_max_hz > 0 ? m->cpu_max_hz : (double)NAN);
+    assay__json_put_count(w, "l1d_bytes", (int64_t)m->l1d_bytes, 1);
+    assay__json_put_count(w, "l2_bytes", (int64_t)m->l2_bytes, 1);
+    assay__json_put_count(w, "l3_bytes", (int64_t)m->l3_bytes, 1);
     assay__json_put_text(w, "simd", m->simd);
     assay__json_put_text(w, "governor", m->governor);
     assay__json_object_end(w);
-    put_bytes(w, "memory_bytes", m->memory_bytes);
+    assay__json_put_count(w, "memory_bytes", (int64_t)m->memory_bytes, 1);
     assay__json_put_text(w, "virtualized", m->virtualized);
     assay__json_put_text(w, "container", m->container);
 }
@@ -71,8 +51,7 @@ static void device_json(struct assay__json_writer *w, const struct assay__found 
 
 static void builds_json(struct assay__json_writer *w, const struct assay__found *found)
 {
-    assay__json_key(w, "builds");
-    assay__json_array(w);
+    assay__json_put_array(w, "builds");
     for (size_t i = 0; i < found->build_count; i++) {
         const struct assay__found_build *build = &found->builds[i];
         assay__json_object(w);
@@ -93,8 +72,7 @@ void assay__devices_json(struct assay__buf *out, const struct assay__found *foun
     assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "devices");
     assay__json_put_bool(w, "interrupted", found->interrupted);
-    assay__json_key(w, "devices");
-    assay__json_array(w);
+    assay__json_put_array(w, "devices");
     for (size_t b = 0; b < found->build_count; b++)
         for (size_t i = 0; i < found->builds[b].count; i++)
             device_json(w, found, &found->builds[b], &found->items[found->builds[b].first + i]);

@@ -48,8 +48,7 @@ static void put_layer_delta(struct assay__json_writer *w, const struct assay__di
 
 static void put_profiles(struct assay__json_writer *w, const struct assay__diff *diff)
 {
-    assay__json_key(w, "profiles");
-    assay__json_array(w);
+    assay__json_put_array(w, "profiles");
     for (size_t s = 0; s < diff->count; s++) {
         const struct assay__diff_side *side = &diff->sides[s];
         assay__json_object(w);
@@ -81,8 +80,7 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
     assay__json_put_string(w, "name", row->name);
     assay__json_put_string(w, "unit", row->unit);
     assay__json_put_bool(w, "by_launch", row->by_launch);
-    assay__json_key(w, "values");
-    assay__json_array(w);
+    assay__json_put_array(w, "values");
     for (size_t s = 0; s < diff->count; s++) {
         const struct assay_metric *m = row->values[s];
         if (!m) {
@@ -97,8 +95,7 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
-    assay__json_key(w, "deltas");
-    assay__json_array(w);
+    assay__json_put_array(w, "deltas");
     for (size_t s = 1; s < diff->count; s++)
         put_delta(w, diff, s, &row->deltas[s], row->sense);
     assay__json_array_end(w);
@@ -109,8 +106,7 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
 static void put_members(struct assay__json_writer *w, const struct assay__diff *diff,
                         const struct assay__diff_layer *row)
 {
-    assay__json_key(w, "members");
-    assay__json_array(w);
+    assay__json_put_array(w, "members");
     for (size_t s = 0; s < diff->count; s++) {
         assay__json_array(w);
         for (size_t i = row->starts[s]; i < row->starts[s + 1]; i++) {
@@ -138,13 +134,11 @@ static void put_layer(struct assay__json_writer *w, const struct assay__diff *di
     assay__json_put_bool(w, "grouped", row->grouped);
     if (row->by_launch) assay__json_put_bool(w, "by_launch", true);
     if (row->kind == ASSAY__DIFF_LAYER) put_members(w, diff, row);
-    assay__json_key(w, "times_us");
-    assay__json_array(w);
+    assay__json_put_array(w, "times_us");
     for (size_t s = 0; s < diff->count; s++)
         assay__json_number(w, row->times_ns[s] / 1e3);
     assay__json_array_end(w);
-    assay__json_key(w, "deltas");
-    assay__json_array(w);
+    assay__json_put_array(w, "deltas");
     for (size_t s = 1; s < diff->count; s++)
         put_layer_delta(w, &row->deltas[s],
                         row->kind == ASSAY__DIFF_LAYER && *diff->layers_interval_reason);
@@ -155,16 +149,14 @@ static void put_layer(struct assay__json_writer *w, const struct assay__diff *di
 
 static void put_causes(struct assay__json_writer *w, const struct assay__diff *diff)
 {
-    assay__json_key(w, "differences");
-    assay__json_array(w);
+    assay__json_put_array(w, "differences");
     for (size_t i = 0; i < diff->cause_count; i++) {
         const struct assay__diff_cause *cause = &diff->causes[i];
         assay__json_object(w);
         assay__json_put_string(w, "kind", cause->kind);
         assay__json_put_string(w, "name", cause->name);
         assay__json_put_string(w, "explains", assay__diff_likelihood(cause->weight));
-        assay__json_key(w, "values");
-        assay__json_array(w);
+        assay__json_put_array(w, "values");
         for (size_t s = 0; s < diff->count; s++)
             assay__json_string(w, *cause->values[s] ? cause->values[s] : NULL);
         assay__json_array_end(w);
@@ -188,13 +180,11 @@ int assay__diff_json(const struct assay__diff *diff, const struct assay_report_o
         assay__json_put_bool(w, "same_model", diff->same_model);
     else
         assay__json_put_null(w, "same_model");
-    assay__json_key(w, "metrics");
-    assay__json_array(w);
+    assay__json_put_array(w, "metrics");
     for (size_t i = 0; i < diff->metric_count; i++)
         put_metric(w, diff, &diff->metrics[i]);
     assay__json_array_end(w);
-    assay__json_key(w, "layers");
-    assay__json_array(w);
+    assay__json_put_array(w, "layers");
     for (size_t i = 0; i < diff->layer_count; i++)
         put_layer(w, diff, &diff->layers[i]);
     assay__json_array_end(w);

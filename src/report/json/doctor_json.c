@@ -8,8 +8,7 @@
 
 static void channels_json(struct assay__json_writer *json, const struct assay__examined *e)
 {
-    assay__json_key(json, "channels");
-    assay__json_array(json);
+    assay__json_put_array(json, "channels");
     for (size_t i = 0; i < e->channel_count; i++) {
         const struct assay__channel *c = &e->channels[i];
         const char *reason = c->available ? e->readings[i].reason : c->reason;
@@ -27,8 +26,7 @@ static void channels_json(struct assay__json_writer *json, const struct assay__e
 
 static void probes_json(struct assay__json_writer *json, const struct assay__checkup *checkup)
 {
-    assay__json_key(json, "probes");
-    assay__json_array(json);
+    assay__json_put_array(json, "probes");
     for (size_t i = 0; i < checkup->probe_count; i++) {
         const struct assay__examined *e = &checkup->probes[i];
         assay__json_object(json);
@@ -51,8 +49,7 @@ void assay__doctor_json(struct assay__buf *out, const struct assay__checkup *che
     assay__json_start(w, out, true);
     assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "doctor");
-    assay__json_key(w, "checks");
-    assay__json_array(w);
+    assay__json_put_array(w, "checks");
     for (size_t i = 0; i < checkup->check_count; i++) {
         const struct assay__diagnosis *d = &checkup->checks[i];
         assay__json_object(w);
@@ -75,13 +72,11 @@ void assay__capture_json(struct assay__buf *out, const struct assay__capture *ca
     assay__json_start(w, out, true);
     assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "doctor");
-    assay__json_key(w, "capture");
-    assay__json_object(w);
+    assay__json_put_object(w, "capture");
     assay__json_put_string(w, "folder", folder);
     assay__json_put_integer(w, "files", (int64_t)capture->files);
     assay__json_put_integer(w, "bytes", (int64_t)capture->bytes);
-    assay__json_key(w, "written");
-    assay__json_array(w);
+    assay__json_put_array(w, "written");
     for (size_t i = 0; i < capture->group_count; i++) {
         assay__json_object(w);
         assay__json_put_string(w, "folder", capture->groups[i].what);
@@ -89,8 +84,7 @@ void assay__capture_json(struct assay__buf *out, const struct assay__capture *ca
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
-    assay__json_key(w, "not_written");
-    assay__json_array(w);
+    assay__json_put_array(w, "not_written");
     for (size_t i = 0; i < capture->fault_count; i++) {
         assay__json_object(w);
         assay__json_put_string(w, "path", capture->faults[i].path);

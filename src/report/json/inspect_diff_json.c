@@ -8,8 +8,7 @@
 static void put_models(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
 {
     const struct assay__inspect *both[] = {diff->a, diff->b};
-    assay__json_key(w, "models");
-    assay__json_array(w);
+    assay__json_put_array(w, "models");
     for (size_t i = 0; i < 2; i++) {
         const struct assay__inspect *inspect = both[i];
         assay__json_object(w);
@@ -34,8 +33,7 @@ static void put_models(struct assay__json_writer *w, const struct assay__inspect
 
 static void put_ratios(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
 {
-    assay__json_key(w, "ratios");
-    assay__json_object(w);
+    assay__json_put_object(w, "ratios");
     for (size_t i = 0; i < assay_metrics_count(diff->a->metrics); i++) {
         const struct assay_metric *a = assay_metrics_at(diff->a->metrics, i);
         const struct assay_metric *b = assay_metrics_get(diff->b->metrics, a->name);
@@ -62,8 +60,7 @@ static void put_op(struct assay__json_writer *w, const char *key,
 
 static void put_operators(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
 {
-    assay__json_key(w, "operators");
-    assay__json_array(w);
+    assay__json_put_array(w, "operators");
     for (size_t i = 0; i < diff->operator_count; i++) {
         const struct assay__inspect_both *both = &diff->operators[i];
         const struct assay__op_total *op = both->a == SIZE_MAX ? &diff->b->analysis->ops[both->b]
@@ -97,8 +94,7 @@ static void put_type(struct assay__json_writer *w, const char *key,
 
 static void put_parameters(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
 {
-    assay__json_key(w, "parameters");
-    assay__json_array(w);
+    assay__json_put_array(w, "parameters");
     for (size_t i = 0; i < diff->parameter_count; i++) {
         const struct assay__inspect_both *both = &diff->parameters[i];
         const struct assay__parameter_total *p =
@@ -142,13 +138,11 @@ static void put_layer(struct assay__json_writer *w, const char *key,
 static void put_layers(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
 {
     static const char *const names[] = {"same", "changed", "removed", "added"};
-    assay__json_key(w, "layers");
-    assay__json_object(w);
+    assay__json_put_object(w, "layers");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assay__json_put_integer(w, names[i], (int64_t)diff->counts[i]);
     assay__json_put_integer(w, "renamed", (int64_t)diff->renamed);
-    assay__json_key(w, "differences");
-    assay__json_array(w);
+    assay__json_put_array(w, "differences");
     for (size_t i = 0; i < diff->pair_count; i++) {
         const struct assay__inspect_pair *p = &diff->pairs[i];
         if (p->change == ASSAY__LAYER_SAME) continue;
@@ -173,8 +167,7 @@ void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct ass
     assay__json_start(w, out, true);
     assay__inspect_json_head(w);
     put_models(w, diff);
-    assay__json_key(w, "difference");
-    assay__json_object(w);
+    assay__json_put_object(w, "difference");
     assay__json_put_bool(w, "equal", diff->equal);
     assay__json_put_bool(w, "same_fingerprint", diff->same_graph);
     assay__json_put_bool(w, "same_inputs_and_outputs", diff->ends_equal);

@@ -23,12 +23,10 @@ void assay__inspect_json_head(struct assay__json_writer *w)
 
 void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assay_metrics *set)
 {
-    assay__json_key(w, "metrics");
-    assay__json_object(w);
+    assay__json_put_object(w, "metrics");
     for (size_t i = 0; i < assay_metrics_count(set); i++) {
         const struct assay_metric *m = assay_metrics_at(set, i);
-        assay__json_key(w, m->name);
-        assay__json_object(w);
+        assay__json_put_object(w, m->name);
         assay__json_put_number(w, "value", m->value);
         assay__json_put_string(w, "unit", m->unit);
         assay__json_put_string(w, "state", assay_state_name(m->state));
@@ -65,8 +63,7 @@ static void put_symbolic(struct assay__json_writer *w, const struct assay__shape
     for (int d = 0; entry && d < entry->rank; d++)
         any |= entry->dims[d] < 0;
     if (!any) return;
-    assay__json_key(w, "symbolic_shape");
-    assay__json_array(w);
+    assay__json_put_array(w, "symbolic_shape");
     for (int d = 0; d < entry->rank; d++) {
         const char *symbol = entry->dims[d] < 0 ? assay__shapes_symbol(shapes, entry->dims[d]) : "";
         if (entry->dims[d] >= 0)
@@ -98,8 +95,7 @@ static void put_tensor(struct assay__json_writer *w, const struct assay__inspect
 static void put_names(struct assay__json_writer *w, const struct assay__inspect *inspect,
                       const char *key, const char **names, size_t count)
 {
-    assay__json_key(w, key);
-    assay__json_array(w);
+    assay__json_put_array(w, key);
     for (size_t i = 0; i < count; i++) {
         if (*names[i])
             put_tensor(w, inspect, names[i]);
@@ -113,8 +109,7 @@ static void put_values(struct assay__json_writer *w, const struct assay__inspect
                        const char *key, const struct assay__value *values, size_t count,
                        bool inputs)
 {
-    assay__json_key(w, key);
-    assay__json_array(w);
+    assay__json_put_array(w, key);
     for (size_t i = 0; i < count; i++)
         if (!inputs || assay__inspect_is_input(inspect, &values[i]))
             put_tensor(w, inspect, values[i].name);
@@ -125,8 +120,7 @@ static void put_values(struct assay__json_writer *w, const struct assay__inspect
 
 static void put_operators(struct assay__json_writer *w, const struct assay__analysis *a)
 {
-    assay__json_key(w, "operators");
-    assay__json_array(w);
+    assay__json_put_array(w, "operators");
     for (size_t i = 0; i < a->op_count; i++) {
         const struct assay__op_total *op = &a->ops[i];
         assay__json_object(w);
@@ -144,8 +138,7 @@ static void put_operators(struct assay__json_writer *w, const struct assay__anal
 
 static void put_opsets(struct assay__json_writer *w, const struct assay__model *m)
 {
-    assay__json_key(w, "opsets");
-    assay__json_array(w);
+    assay__json_put_array(w, "opsets");
     for (size_t i = 0; i < m->opset_count; i++) {
         assay__json_object(w);
         assay__json_put_string(w, "domain", m->opsets[i].domain);
@@ -159,8 +152,7 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
 {
     const struct assay__model *m = inspect->model;
     const struct assay__analysis *a = inspect->analysis;
-    assay__json_key(w, "model");
-    assay__json_object(w);
+    assay__json_put_object(w, "model");
     assay__json_put_string(w, "name", inspect->name);
     assay__json_put_text(w, "path", inspect->path);
     assay__json_put_string(w, "format", m->format && *m->format ? m->format : "ONNX");
@@ -199,15 +191,13 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
 static void put_workload(struct assay__json_writer *w, const struct assay__inspect *inspect)
 {
     const struct assay__workload *load = inspect->workload;
-    assay__json_key(w, "workload");
-    assay__json_object(w);
+    assay__json_put_object(w, "workload");
     assay__json_key(w, "batch");
     if (load->batch >= 0)
         assay__json_integer(w, load->batch);
     else
         assay__json_null(w);
-    assay__json_key(w, "dims");
-    assay__json_object(w);
+    assay__json_put_object(w, "dims");
     for (size_t i = 0; i < load->dim_count; i++)
         assay__json_put_integer(w, load->dims[i].symbol, load->dims[i].value);
     assay__json_object_end(w);
@@ -255,8 +245,7 @@ static void put_layer(struct assay__json_writer *w, const struct assay__inspect 
 
 static void put_layers(struct assay__json_writer *w, const struct assay__inspect *inspect)
 {
-    assay__json_key(w, "layers");
-    assay__json_array(w);
+    assay__json_put_array(w, "layers");
     for (size_t i = 0; i < inspect->layer_count; i++)
         put_layer(w, inspect, i);
     assay__json_array_end(w);
@@ -266,8 +255,7 @@ static void put_layers(struct assay__json_writer *w, const struct assay__inspect
 
 static void put_totals(struct assay__json_writer *w, const struct assay__analysis *a)
 {
-    assay__json_key(w, "totals");
-    assay__json_object(w);
+    assay__json_put_object(w, "totals");
     assay__json_put_number(w, "flops", a->flops);
     assay__json_put_number(w, "macs", a->macs);
     assay__json_put_number(w, "bytes_read", a->bytes_read);
@@ -282,8 +270,7 @@ static void put_memory(struct assay__json_writer *w, const struct assay__inspect
 {
     const struct assay__liveness *live = &inspect->analysis->live;
     bool known = isfinite(live->peak_bytes) && live->peak_position < inspect->layer_count;
-    assay__json_key(w, "memory");
-    assay__json_object(w);
+    assay__json_put_object(w, "memory");
     assay__json_put_number(w, "peak_bytes", live->peak_bytes);
     if (known) {
         put_size(w, "position", live->peak_position);
@@ -294,8 +281,7 @@ static void put_memory(struct assay__json_writer *w, const struct assay__inspect
     }
     assay__json_put_number(w, "inside_bodies_bytes", known ? live->peak_body_bytes : (double)NAN);
     put_size(w, "tensors_of_unknown_size", live->unknown_count);
-    assay__json_key(w, "tensors");
-    assay__json_array(w);
+    assay__json_put_array(w, "tensors");
     for (size_t i = 0; known && i < live->peak_tensor_count; i++) {
         const struct assay__live_tensor *t = &live->tensors[live->peak_tensors[i]];
         assay__json_object(w);
@@ -311,8 +297,7 @@ static void put_memory(struct assay__json_writer *w, const struct assay__inspect
 
 static void put_parameters(struct assay__json_writer *w, const struct assay__analysis *a)
 {
-    assay__json_key(w, "parameters");
-    assay__json_array(w);
+    assay__json_put_array(w, "parameters");
     for (size_t i = 0; i < a->parameter_type_count; i++) {
         const struct assay__parameter_total *p = &a->parameters_by_type[i];
         assay__json_object(w);
@@ -330,8 +315,7 @@ static void put_parameters(struct assay__json_writer *w, const struct assay__ana
 static void put_stored(struct assay__json_writer *w, const struct assay__model *model)
 {
     if (!model->stored_count) return;
-    assay__json_key(w, "compressed_weights");
-    assay__json_array(w);
+    assay__json_put_array(w, "compressed_weights");
     for (size_t i = 0; i < model->stored_count; i++) {
         const struct assay__stored_weight *weight = &model->stored[i];
         assay__json_object(w);
@@ -349,8 +333,7 @@ static void put_stored(struct assay__json_writer *w, const struct assay__model *
 
 static void put_unknown(struct assay__json_writer *w, const struct assay__analysis *a)
 {
-    assay__json_key(w, "unknown_operators");
-    assay__json_array(w);
+    assay__json_put_array(w, "unknown_operators");
     for (size_t i = 0; i < a->unknown_count; i++) {
         assay__json_object(w);
         assay__json_put_string(w, "op", a->unknown[i].op);
@@ -362,8 +345,7 @@ static void put_unknown(struct assay__json_writer *w, const struct assay__analys
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
-    assay__json_key(w, "conflicts");
-    assay__json_array(w);
+    assay__json_put_array(w, "conflicts");
     for (size_t i = 0; i < a->conflict_count; i++) {
         const struct assay__shape_conflict *c = &a->conflicts[i];
         assay__json_object(w);

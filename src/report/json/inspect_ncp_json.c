@@ -20,8 +20,7 @@ static void json_degree(struct assay__json_writer *w, const char *key,
 
 static void json_groups(struct assay__json_writer *w, const struct assay__ncp *n)
 {
-    assay__json_key(w, "groups");
-    assay__json_array(w);
+    assay__json_put_array(w, "groups");
     for (size_t i = 0; i < n->group_count; i++) {
         const struct assay__ncp_group *g = &n->groups[i];
         assay__json_object(w);
@@ -37,8 +36,7 @@ static void json_groups(struct assay__json_writer *w, const struct assay__ncp *n
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
-    assay__json_key(w, "steps");
-    assay__json_array(w);
+    assay__json_put_array(w, "steps");
     for (size_t i = 0; i < n->per_step_count; i++) {
         assay__json_object(w);
         assay__json_put_integer(w, "step", n->per_step[i].step);

@@ -16,11 +16,9 @@
 static void put_environment(struct assay__json_writer *w, const struct assay__environment *e)
 {
     const struct assay__field_table *table = &assay__stored_environment;
-    assay__json_key(w, "environment");
-    assay__json_object(w);
+    assay__json_put_object(w, "environment");
     assay__fields_json(w, table, e, NULL, "architecture");
-    assay__json_key(w, "cpu");
-    assay__json_object(w);
+    assay__json_put_object(w, "cpu");
     assay__fields_json(w, table, e, "cpu_model", "governor");
     assay__json_object_end(w);
     assay__fields_json(w, table, e, "memory_bytes", NULL);
@@ -30,8 +28,7 @@ static void put_environment(struct assay__json_writer *w, const struct assay__en
 static void put_tensors(struct assay__json_writer *w, const char *key,
                         const struct assay__tensor_info *tensors, size_t count)
 {
-    assay__json_key(w, key);
-    assay__json_array(w);
+    assay__json_put_array(w, key);
     for (size_t i = 0; i < count; i++) {
         const struct assay__tensor_info *t = &tensors[i];
         assay__json_object(w);
@@ -59,8 +56,7 @@ static void put_tensors(struct assay__json_writer *w, const char *key,
 
 static void put_model(struct assay__json_writer *w, const struct assay__model_info *m)
 {
-    assay__json_key(w, "model");
-    assay__json_object(w);
+    assay__json_put_object(w, "model");
     assay__fields_json(w, &assay__stored_model, m, NULL, NULL);
     assay__fields_json_list(w, "operators", &assay__stored_operator, m->operators,
                             m->operator_count);
@@ -71,12 +67,10 @@ static void put_model(struct assay__json_writer *w, const struct assay__model_in
 
 static void put_metrics(struct assay__json_writer *w, const struct assay_metrics *set)
 {
-    assay__json_key(w, "metrics");
-    assay__json_object(w);
+    assay__json_put_object(w, "metrics");
     for (size_t i = 0; i < assay_metrics_count(set); i++) {
         const struct assay_metric *m = assay_metrics_at(set, i);
-        assay__json_key(w, m->name);
-        assay__json_object(w);
+        assay__json_put_object(w, m->name);
         assay__fields_json(w, &assay__stored_metric, m, NULL, NULL);
         assay__json_object_end(w);
     }
@@ -93,8 +87,7 @@ static void put_scaled(struct assay__json_writer *w, const char *key,
 
 static void put_token_ids(struct assay__json_writer *w, const struct assay__generation_info *g)
 {
-    assay__json_key(w, "token_ids");
-    assay__json_array(w);
+    assay__json_put_array(w, "token_ids");
     for (size_t i = 0; i < g->id_count; i++)
         assay__json_integer(w, g->ids[i]);
     assay__json_array_end(w);
@@ -106,8 +99,7 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
     static const char *const groups[][2] = {{"ttft_us", "llm.ttft"}, {"itl_us", "llm.itl"}};
     const struct assay__generation_info *g = &trial->generation;
     if (!g->tokens) return;
-    assay__json_key(w, "generation");
-    assay__json_object(w);
+    assay__json_put_object(w, "generation");
     assay__json_put_integer(w, "prompt", g->prompt);
     assay__json_put_integer(w, "tokens", g->tokens);
     assay__fields_json(w, &assay__stored_trial, trial, "batch", "batch");
@@ -117,8 +109,7 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
     assay__json_put_number(w, "dropped", dropped ? dropped->value : counted ? 0 : (double)NAN);
     for (size_t i = 0; i < 2; i++) {
         char name[32];
-        assay__json_key(w, groups[i][0]);
-        assay__json_object(w);
+        assay__json_put_object(w, groups[i][0]);
         put_scaled(w, "p50", trial, groups[i][1], 1e6);
         snprintf(name, sizeof name, "%s_p90", groups[i][1]);
         put_scaled(w, "p90", trial, name, 1e6);
@@ -134,8 +125,7 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
 
 static void put_launches(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    assay__json_key(w, "launches");
-    assay__json_array(w);
+    assay__json_put_array(w, "launches");
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         struct assay__launch_counts counts = assay__launch_counts(l);
@@ -183,14 +173,12 @@ static void put_layer(struct assay__json_writer *w, const struct assay__layers *
 
 static void put_layers(struct assay__json_writer *w, const struct assay__layers *layers)
 {
-    assay__json_key(w, "layers");
-    assay__json_array(w);
+    assay__json_put_array(w, "layers");
     for (size_t i = 0; i < layers->count; i++)
         put_layer(w, layers, &layers->items[i]);
     assay__json_array_end(w);
     assay__fields_json(w, &assay__stored_layers, layers, NULL, "unattributed_ns");
-    assay__json_key(w, "layer_timing");
-    assay__json_object(w);
+    assay__json_put_object(w, "layer_timing");
     assay__fields_json(w, &assay__stored_layers, layers, "layers_method", NULL);
     assay__json_put_integer(w, "launches", (int64_t)layers->launch_count);
     assay__json_put_text(w, "interval_reason", assay__layer_interval_reason(layers));
@@ -199,11 +187,9 @@ static void put_layers(struct assay__json_writer *w, const struct assay__layers 
 
 static void put_target(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    assay__json_key(w, "target");
-    assay__json_object(w);
+    assay__json_put_object(w, "target");
     assay__fields_json(w, &assay__stored_trial, trial, "engine", "device");
-    assay__json_key(w, "options");
-    assay__json_object(w);
+    assay__json_put_object(w, "options");
     for (size_t i = 0; i < trial->option_count; i++)
         if (strcmp(trial->options[i].key, "token_ids") != 0) /* in "generation" */
             assay__json_put_string(w, trial->options[i].key, trial->options[i].value);
@@ -218,14 +204,12 @@ static void put_trial(struct assay__json_writer *w, struct assay__study *study,
     assay__json_put_integer(w, "id", trial->id);
     assay__fields_json(w, &assay__stored_trial, trial, NULL, "reason");
     put_target(w, trial);
-    assay__json_key(w, "workload");
-    assay__json_object(w);
+    assay__json_put_object(w, "workload");
     assay__fields_json(w, &assay__stored_trial, trial, "batch", "batch");
     put_tensors(w, "inputs", trial->inputs, trial->input_count);
     assay__json_put_strings(w, "notes", trial->notes, trial->note_count);
     assay__json_object_end(w);
-    assay__json_key(w, "stability");
-    assay__json_object(w);
+    assay__json_put_object(w, "stability");
     assay__fields_json(w, &assay__stored_trial, trial, "stability", "more_iterations");
     assay__json_object_end(w);
     put_metrics(w, trial->metrics);
@@ -241,8 +225,7 @@ static void put_trial(struct assay__json_writer *w, struct assay__study *study,
 
 void assay__json_findings(struct assay__json_writer *w, const struct assay_profile *profile)
 {
-    assay__json_key(w, "findings");
-    assay__json_array(w);
+    assay__json_put_array(w, "findings");
     for (size_t i = 0; i < profile->finding_count; i++) {
         struct assay__finding finding = assay__finding_tried(&profile->findings[i]);
         assay__json_object(w);
@@ -255,8 +238,7 @@ void assay__json_findings(struct assay__json_writer *w, const struct assay_profi
 void assay__json_head(struct assay__json_writer *w, const char *version, int schema)
 {
     assay__json_object(w);
-    assay__json_key(w, "assay");
-    assay__json_object(w);
+    assay__json_put_object(w, "assay");
     assay__json_put_string(w, "version", version);
     assay__json_put_integer(w, "schema", schema);
     assay__json_object_end(w);
@@ -273,8 +255,7 @@ int assay__write_json(struct assay__study *study, const struct assay_report_opti
     assay__fields_json(w, &assay__stored_profile, profile, "command", NULL);
     put_environment(w, &profile->environment);
     put_model(w, profile->models[0]);
-    assay__json_key(w, "trials");
-    assay__json_array(w);
+    assay__json_put_array(w, "trials");
     for (size_t i = 0; i < profile->trial_count; i++)
         put_trial(w, study, &profile->trials[i], options->detail && *options->detail);
     assay__json_array_end(w);

@@ -18,8 +18,7 @@ static void put_drift(struct assay__json_writer *w, const struct assay__trial *t
         assay__json_put_null(w, "drift");
         return;
     }
-    assay__json_key(w, "drift");
-    assay__json_object(w);
+    assay__json_put_object(w, "drift");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assay__json_put_number(w, names[i] + strlen("drift."), assay__trial_value(trial, names[i]));
     assay__json_put_number(w, "outputs_nonfinite", assay__trial_value(trial, "outputs.nonfinite"));
@@ -36,8 +35,7 @@ static void put_placement(struct assay__json_writer *w, const struct assay__comp
         assay__json_put_null(w, "placement");
         return;
     }
-    assay__json_key(w, "placement");
-    assay__json_object(w);
+    assay__json_put_object(w, "placement");
     assay__json_put_text(w, "reason", f->reason);
     assay__json_put_text(w, "asked", f->record);
     assay__json_put_number(w, "nodes", f->nodes);
@@ -51,8 +49,7 @@ static void put_placement(struct assay__json_writer *w, const struct assay__comp
     assay__json_put_number(w, "flops_share", f->flops_share);
     assay__json_put_bool(w, "nothing_on_device", assay__placement_is_elsewhere(f));
     assay__json_put_text(w, "provider", f->provider);
-    assay__json_key(w, "names");
-    assay__json_array(w);
+    assay__json_put_array(w, "names");
     for (size_t i = 0; i < f->name_count; i++)
         assay__json_string(w, f->names[i]);
     assay__json_array_end(w);
@@ -110,15 +107,13 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
 
 static void put_recommendations(struct assay__json_writer *w, const struct assay__comparison *all)
 {
-    assay__json_key(w, "recommendation");
-    assay__json_object(w);
+    assay__json_put_object(w, "recommendation");
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++) {
         size_t row = all->recommendations[i].row;
         assay__json_put_text(w, assay__goal_name((enum assay__goal_kind)i),
                              row == SIZE_MAX ? "" : all->rows[row].judged.label);
     }
-    assay__json_key(w, "why");
-    assay__json_object(w);
+    assay__json_put_object(w, "why");
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++)
         assay__json_put_string(w, assay__goal_name((enum assay__goal_kind)i),
                                all->recommendations[i].why);
@@ -130,10 +125,8 @@ void assay__json_comparison(struct assay__json_writer *w, struct assay__study *s
 {
     const struct assay_profile *profile = study->profile;
     const struct assay__comparison *all = assay__study_comparison(study);
-    assay__json_key(w, "comparison");
-    assay__json_object(w);
-    assay__json_key(w, "rows");
-    assay__json_array(w);
+    assay__json_put_object(w, "comparison");
+    assay__json_put_array(w, "rows");
     for (size_t i = 0; i < all->count; i++)
         put_row(w, profile, all, i);
     assay__json_array_end(w);

@@ -13,19 +13,11 @@ static const char *state_of(double value)
     return assay_state_name(isfinite(value) ? ASSAY_DERIVED : ASSAY_UNAVAILABLE);
 }
 
-static void put_count(struct assay__json_writer *w, const char *key, int64_t value)
-{
-    if (value < 0)
-        assay__json_put_null(w, key);
-    else
-        assay__json_put_integer(w, key, value);
-}
-
 static void put_part(struct assay__json_writer *w, const struct assay__ncp_groups *g,
                      const struct assay__part *row, bool step)
 {
     assay__json_object(w);
-    if (step) put_count(w, "step", row->step);
+    if (step) assay__json_put_count(w, "step", row->step, 0);
     assay__json_put_string(w, step ? "name" : "group", row->name);
     bool one = step && row->kind == ASSAY__PART_GROUP;
     assay__json_put_string(w, "kind", one ? "step" : assay__part_kind_name(row->kind));
@@ -33,8 +25,8 @@ static void put_part(struct assay__json_writer *w, const struct assay__ncp_group
     assay__json_put_number(w, "share", row->share);
     assay__json_put_number(w, "flops", row->flops);
     if (!step) assay__json_put_number(w, "flops_needed", row->flops_needed);
-    if (!step) put_count(w, "neurons", row->neurons);
-    put_count(w, "layers", g->layers ? (int64_t)row->layers : -1);
+    if (!step) assay__json_put_count(w, "neurons", row->neurons, 0);
+    assay__json_put_count(w, "layers", g->layers ? (int64_t)row->layers : -1, 0);
     assay__json_put_string(w, "state", assay_state_name(row->state));
     assay__json_put_string(w, "flops_state", assay_state_name(row->flops_state));
     assay__json_put_string(w, "note", row->note);
@@ -43,8 +35,7 @@ static void put_part(struct assay__json_writer *w, const struct assay__ncp_group
 
 static void put_summary(struct assay__json_writer *w, const struct assay__ncp_groups *g)
 {
-    assay__json_key(w, "time_steps");
-    assay__json_object(w);
+    assay__json_put_object(w, "time_steps");
     assay__json_put_string(w, "cell", g->cell->kind);
     assay__json_put_string(w, "form", g->cell->form);
     assay__json_put_integer(w, "count", g->cell->steps);
@@ -70,13 +61,11 @@ void assay__json_ncp_groups(struct assay__json_writer *json, struct assay__study
     if (fault && fault[0]) assay__json_put_string(json, "time_steps_fault", fault);
     if (!g) return;
     put_summary(json, g);
-    assay__json_key(json, "steps");
-    assay__json_array(json);
+    assay__json_put_array(json, "steps");
     for (size_t i = 0; i < g->step_count; i++)
         put_part(json, g, &g->steps[i], true);
     assay__json_array_end(json);
-    assay__json_key(json, "groups");
-    assay__json_array(json);
+    assay__json_put_array(json, "groups");
     for (size_t i = 0; i < g->group_count; i++)
         put_part(json, g, &g->groups[i], false);
     assay__json_array_end(json);

@@ -44,8 +44,7 @@ static void put_allocations(struct assay__json_writer *w, const struct assay__al
         assay__json_put_string(w, "allocations_reason", a->reason ? a->reason : NOT_ASKED);
         return;
     }
-    assay__json_key(w, "allocations");
-    assay__json_object(w);
+    assay__json_put_object(w, "allocations");
     assay__fields_json_list(w, "phases", &assay__stored_phase, a->phases, a->phase_count);
     assay__fields_json_list(w, "classes", &assay__stored_class, a->classes, a->class_count);
     assay__fields_json_list(w, "sites", &assay__stored_site, a->sites, a->site_count);
@@ -59,8 +58,7 @@ static void put_class(struct assay__json_writer *w, const struct assay__trial *t
 {
     assay__json_object(w);
     assay__fields_json(w, &assay__stored_class_counters, c, NULL, NULL);
-    assay__json_key(w, "values");
-    assay__json_object(w);
+    assay__json_put_object(w, "values");
     for (size_t i = 0; i < trial->counter_count; i++)
         assay__json_put_number(w, text_or_empty(trial->counter_names[i]),
                                c->values ? c->values[i] : (double)NAN);
@@ -75,11 +73,9 @@ static void put_counters(struct assay__json_writer *w, const struct assay__trial
         assay__json_put_null(w, "counters"); /* not asked for */
         return;
     }
-    assay__json_key(w, "counters");
-    assay__json_object(w);
+    assay__json_put_object(w, "counters");
     assay__json_put_strings(w, "names", trial->counter_names, trial->counter_count);
-    assay__json_key(w, "classes");
-    assay__json_array(w);
+    assay__json_put_array(w, "classes");
     for (size_t i = 0; i < trial->class_counter_count; i++)
         put_class(w, trial, &trial->class_counters[i]);
     assay__json_array_end(w);
@@ -89,8 +85,7 @@ static void put_counters(struct assay__json_writer *w, const struct assay__trial
 
 void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    assay__json_key(w, "series");
-    assay__json_array(w);
+    assay__json_put_array(w, "series");
     for (size_t i = 0; i < trial->series_count; i++)
         put_series(w, &trial->series[i]);
     assay__json_array_end(w);
@@ -101,8 +96,7 @@ void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *
 
 void assay__json_ceilings(struct assay__json_writer *w, const struct assay_profile *profile)
 {
-    assay__json_key(w, "ceilings");
-    assay__json_array(w);
+    assay__json_put_array(w, "ceilings");
     for (size_t i = 0; i < profile->ceiling_count; i++) {
         const struct assay__ceiling_info *c = &profile->ceilings[i];
         assay__json_object(w);

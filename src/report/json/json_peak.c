@@ -21,8 +21,7 @@ void assay__json_peak(struct assay__json_writer *w, const struct assay__trial *t
         assay__json_put_null(w, "peak");
         return;
     }
-    assay__json_key(w, "peak");
-    assay__json_object(w);
+    assay__json_put_object(w, "peak");
     assay__json_put_text(w, "reason", p->reason);
     assay__json_put_text(w, "node", p->node);
     assay__json_put_text(w, "op", p->op);
@@ -33,8 +32,7 @@ void assay__json_peak(struct assay__json_writer *w, const struct assay__trial *t
     else
         assay__json_put_null(w, "alive");
     assay__json_put_number(w, "rest_bytes", p->rest_bytes);
-    assay__json_key(w, "tensors");
-    assay__json_array(w);
+    assay__json_put_array(w, "tensors");
     for (size_t i = 0; i < p->count; i++)
         put_tensor(w, &p->tensors[i]);
     assay__json_array_end(w);

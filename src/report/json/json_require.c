@@ -6,8 +6,7 @@
 static void put_column(struct assay__json_writer *w, const char *key, double required, double ratio,
                        enum assay__require_state state)
 {
-    assay__json_key(w, key);
-    assay__json_object(w);
+    assay__json_put_object(w, key);
     assay__json_put_number(w, "value", required);
     assay__json_put_number(w, "ratio", ratio);
     assay__json_put_string(w, "verdict", assay__require_state_name(state));
@@ -39,11 +38,9 @@ static void put_requirement(struct assay__json_writer *w, const struct assay__re
 
 static void put_score(struct assay__json_writer *w, const struct assay__score *score)
 {
-    assay__json_key(w, "score");
-    assay__json_object(w);
+    assay__json_put_object(w, "score");
     assay__json_put_number(w, "value", score->points);
-    assay__json_key(w, "parts");
-    assay__json_array(w);
+    assay__json_put_array(w, "parts");
     for (size_t i = 0; i < ASSAY__SCORE_PARTS; i++) {
         const struct assay__score_part *part = &score->parts[i];
         assay__json_object(w);
@@ -61,14 +58,12 @@ static void put_score(struct assay__json_writer *w, const struct assay__score *s
 static void put_judgement(struct assay__json_writer *w, const struct assay__review *review)
 {
     const struct assay__judgement *j = &review->judgement;
-    assay__json_key(w, "requirements");
-    assay__json_object(w);
+    assay__json_put_object(w, "requirements");
     assay__json_put_string(w, "table", j->table->name);
     assay__json_put_text(w, "chip", j->table->chip ? j->table->chip->name : NULL);
     assay__json_put_string(w, "minimum", assay__require_state_name(j->minimum));
     assay__json_put_string(w, "target", assay__require_state_name(j->target));
-    assay__json_key(w, "rows");
-    assay__json_array(w);
+    assay__json_put_array(w, "rows");
     for (size_t i = 0; i < j->count; i++)
         put_requirement(w, &j->rows[i]);
     assay__json_array_end(w);
@@ -90,8 +85,7 @@ void assay__json_requirements(struct assay__json_writer *w, struct assay__study 
     if (study->failed) return;
     if (review->required) put_judgement(w, review);
     if (want_review) {
-        assay__json_key(w, "review");
-        assay__json_object(w);
+        assay__json_put_object(w, "review");
         put_score(w, &review->score);
         put_list(w, "bottlenecks", &review->bottlenecks);
         put_list(w, "opportunities", &review->opportunities);

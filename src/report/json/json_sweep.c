@@ -12,8 +12,7 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
     assay__json_object(w);
     assay__json_put_integer(w, "trial", profile->trials[p->judged.trial].id);
     assay__json_put_string(w, "label", p->judged.label);
-    assay__json_key(w, "values");
-    assay__json_object(w);
+    assay__json_put_object(w, "values");
     for (size_t a = 0; a < sweep->axes.count; a++)
         assay__json_put_text(w, assay__axis_name(sweep->axes.items[a]), p->values[a]);
     assay__json_object_end(w);
@@ -51,13 +50,11 @@ static void put_label(struct assay__json_writer *w, const char *key,
 
 static void put_pairs(struct assay__json_writer *w, const struct assay__sweep *sweep)
 {
-    assay__json_key(w, "not_apart");
-    assay__json_array(w);
+    assay__json_put_array(w, "not_apart");
     for (size_t i = 0; i < sweep->alike_count; i++)
         assay__json_string(w, sweep->points[sweep->alike[i]].judged.label);
     assay__json_array_end(w);
-    assay__json_key(w, "not_separated");
-    assay__json_array(w);
+    assay__json_put_array(w, "not_separated");
     for (size_t i = 0; i < sweep->pair_count; i++) {
         assay__json_array(w);
         assay__json_string(w, sweep->points[sweep->pairs[i].a].judged.label);
@@ -71,8 +68,7 @@ static void put_confirmation(struct assay__json_writer *w, const struct assay__s
 {
     const struct assay__sweep_confirmation *c = &sweep->confirmation;
     if (!c->asked) return;
-    assay__json_key(w, "confirmation");
-    assay__json_object(w);
+    assay__json_put_object(w, "confirmation");
     put_label(w, "first", sweep, c->points[0]);
     put_label(w, "second", sweep, c->points[1]);
     assay__json_put_integer(w, "first_launches", (int64_t)c->launches[0]);
@@ -90,8 +86,7 @@ static void put_confirmation(struct assay__json_writer *w, const struct assay__s
 static void put_matrix(struct assay__json_writer *w, const struct assay__sweep *sweep)
 {
     if (!assay__sweep_is_matrix(sweep)) return;
-    assay__json_key(w, "matrix");
-    assay__json_array(w);
+    assay__json_put_array(w, "matrix");
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
         assay__json_object(w);
@@ -110,8 +105,7 @@ static void put_matrix(struct assay__json_writer *w, const struct assay__sweep *
 
 static void put_wall(struct assay__json_writer *w, const struct assay__sweep_wall *wall)
 {
-    assay__json_key(w, "wall");
-    assay__json_object(w);
+    assay__json_put_object(w, "wall");
     assay__json_put_number(w, "total_s", wall->total);
     assay__json_put_number(w, "measuring_s", wall->measuring);
     assay__json_put_number(w, "loading_s", wall->loading);
@@ -123,15 +117,12 @@ void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study)
 {
     const struct assay_profile *profile = study->profile;
     const struct assay__sweep *sweep = assay__study_sweep(study);
-    assay__json_key(w, "sweep");
-    assay__json_object(w);
-    assay__json_key(w, "axes");
-    assay__json_array(w);
+    assay__json_put_object(w, "sweep");
+    assay__json_put_array(w, "axes");
     for (size_t a = 0; a < sweep->axes.count; a++)
         assay__json_string(w, assay__axis_name(sweep->axes.items[a]));
     assay__json_array_end(w);
-    assay__json_key(w, "points");
-    assay__json_array(w);
+    assay__json_put_array(w, "points");
     for (size_t i = 0; i < sweep->count; i++)
         put_point(w, profile, sweep, &sweep->points[i]);
     assay__json_array_end(w);

@@ -40,8 +40,7 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
 
 static void put_parts(struct assay__json_writer *w, const struct assay__tune_result *result)
 {
-    assay__json_key(w, "contributions");
-    assay__json_array(w);
+    assay__json_put_array(w, "contributions");
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         assay__json_object(w);
@@ -64,8 +63,7 @@ static void put_parts(struct assay__json_writer *w, const struct assay__tune_res
 static void put_labels(struct assay__json_writer *w, const char *key,
                        const struct assay__tune_result *result, bool front)
 {
-    assay__json_key(w, key);
-    assay__json_array(w);
+    assay__json_put_array(w, key);
     for (size_t i = 0; i < result->count; i++)
         if (front ? result->rows[i].front : result->rows[i].alike)
             assay__json_string(w, result->rows[i].judged.label);
@@ -91,8 +89,7 @@ void assay__json_tune(struct assay__json_writer *w, struct assay__study *study)
     static const char *const languages[] = {"c", "python", "json"};
     const struct assay_profile *profile = study->profile;
     const struct assay__tune_result *result = assay__study_tune(study);
-    assay__json_key(w, "tune");
-    assay__json_object(w);
+    assay__json_put_object(w, "tune");
     assay__json_put_string(w, "goal", assay__plan_goal_name(result->plan->goal));
     assay__json_put_text(w, "best",
                          result->best != SIZE_MAX ? result->rows[result->best].judged.label : "");
@@ -104,15 +101,13 @@ void assay__json_tune(struct assay__json_writer *w, struct assay__study *study)
     assay__json_put_text(w, "unconfirmed", result->unconfirmed);
     put_labels(w, "not_apart", result, false);
     put_labels(w, "pareto", result, true);
-    assay__json_key(w, "rows");
-    assay__json_array(w);
+    assay__json_put_array(w, "rows");
     for (size_t i = 0; i < result->count; i++)
         put_row(w, profile, &result->rows[i]);
     assay__json_array_end(w);
     put_parts(w, result);
     put_spent(w, result);
-    assay__json_key(w, "snippets");
-    assay__json_object(w);
+    assay__json_put_object(w, "snippets");
     for (size_t i = 0; i < 3; i++) {
         const char *text = assay__tune_snippet(profile, result, languages[i], study->arena);
         assay__json_put_text(w, languages[i], text ? text : "");

@@ -12,8 +12,7 @@ static void put_cell(struct assay__json_writer *w, const char *name, const struc
                      const char *unit)
 {
     bool known = isfinite(cell->value);
-    assay__json_key(w, name);
-    assay__json_object(w);
+    assay__json_put_object(w, name);
     assay__json_put_number(w, "value", known ? cell->value : (double)NAN);
     assay__json_put_string(w, "unit", unit);
     assay__json_put_string(w, "state",
@@ -34,8 +33,7 @@ void assay__chips_json(struct assay__buf *out)
     assay__json_start(w, out, true);
     assay__json_head(w, ASSAY_VERSION_STRING, 1);
     assay__json_put_string(w, "command", "predict");
-    assay__json_key(w, "chips");
-    assay__json_array(w);
+    assay__json_put_array(w, "chips");
     for (size_t i = 0; (chip = assay__chip_at(i)); i++) {
         assay__json_object(w);
         assay__json_put_string(w, "name", chip->name);
@@ -94,11 +92,9 @@ void assay__validation_json(const struct assay__validation *v, bool published,
     assay__json_start(w, out, true);
     assay__json_head(w, ASSAY_VERSION_STRING, 1);
     assay__json_put_string(w, "command", "predict");
-    assay__json_key(w, "validation");
-    assay__json_object(w);
+    assay__json_put_object(w, "validation");
     assay__json_put_string(w, "of", published ? "published measurements" : "this machine");
-    assay__json_key(w, "rows");
-    assay__json_array(w);
+    assay__json_put_array(w, "rows");
     for (size_t i = 0; i < v->count; i++)
         put_row(w, &v->rows[i], published);
     assay__json_array_end(w);
@@ -107,8 +103,7 @@ void assay__validation_json(const struct assay__validation *v, bool published,
     if (published) put_errors(w, "never_fitted", &v->held_out);
     put_errors(w, "in_sample", &v->in);
     assay__json_put_integer(w, "missing", (int64_t)v->missing);
-    assay__json_key(w, "fit");
-    assay__json_object(w);
+    assay__json_put_object(w, "fit");
     for (int i = 0; i < ASSAY__FIT_PARAMETERS; i++)
         assay__json_put_number(w, assay__fit_parameter_name(i), v->fit.value[i]);
     assay__json_object_end(w);

@@ -20,11 +20,6 @@ bool assay__detail_is_known(const char *detail)
     return !detail || !*detail || strcmp(detail, "basic") == 0 || strcmp(detail, "detailed") == 0;
 }
 
-const struct assay__subject *assay__subject_at(size_t index)
-{
-    return index < SUBJECT_COUNT ? subjects[index] : NULL;
-}
-
 static const struct assay__column *known_table(const char *name, size_t *count)
 {
     for (size_t i = 0; i < SUBJECT_COUNT; i++)

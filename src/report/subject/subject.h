@@ -32,8 +32,6 @@ struct assay__subject {
 
 /** Only "" | "basic" | "detailed" are known. */
 bool assay__detail_is_known(const char *detail);
-/** In the order of the report; NULL past the end. */
-const struct assay__subject *assay__subject_at(size_t index);
 
 /** What a trial ran on, every option it was given, and its inputs, as facts. */
 void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial);

@@ -31,8 +31,7 @@ static bool can_zoom(const struct assay__html *page, const struct assay__figure 
 
 static void put_marks(struct assay__json_writer *w, const struct assay__figure *figure)
 {
-    assay__json_key(w, "marks");
-    assay__json_array(w);
+    assay__json_put_array(w, "marks");
     for (size_t i = 0; i < figure->mark_count; i++) {
         assay__json_object(w);
         assay__json_put_bool(w, "vertical", figure->marks[i].vertical);
@@ -41,8 +40,7 @@ static void put_marks(struct assay__json_writer *w, const struct assay__figure *
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
-    assay__json_key(w, "spans");
-    assay__json_array(w);
+    assay__json_put_array(w, "spans");
     for (size_t i = 0; i < figure->span_count; i++) {
         assay__json_object(w);
         assay__json_put_number(w, "begin", figure->spans[i].begin);
@@ -69,8 +67,7 @@ static void put_plot(struct assay__html *page, const struct assay__figure *figur
     assay__json_put_string(w, "y_unit", figure->y_unit);
     assay__json_put_bool(w, "log", figure->y_log);
     assay__json_put_bool(w, "zero", figure->y_zero);
-    assay__json_key(w, "series");
-    assay__json_array(w);
+    assay__json_put_array(w, "series");
     for (size_t i = 0; i < figure->series_count; i++)
         assay__json_string(w, figure->series[i].name);
     assay__json_array_end(w);

@@ -227,16 +227,6 @@ void assay__page_heading(struct assay__page *page, const char *title, const char
     assay__buf_free(&words);
 }
 
-void assay__page_row(struct assay__page *page, const char *label, const char *text)
-{
-    struct assay__buf first = {0};
-    assay__buf_puts(&first, "  ");
-    assay__text_fit(&first, label, 11, 0);
-    assay__buf_putc(&first, ' ');
-    assay__page_wrap(page, ASSAY__STYLE_PLAIN, first.data ? first.data : "", text);
-    assay__buf_free(&first);
-}
-
 void assay__page_item(struct assay__buf *items, const char *format, ...)
 {
     struct assay__buf item = {0};

@@ -39,8 +39,6 @@ void assay__page_wrap(struct assay__page *page, enum assay__style style, const c
 /** The same of text that may be of any length: what is beyond about `lines` lines is cut off. */
 void assay__page_wrap_lines(struct assay__page *page, enum assay__style style, const char *first,
                             const char *text, size_t lines);
-/** "  label       text text", wrapped under the text. */
-void assay__page_row(struct assay__page *page, const char *label, const char *text);
 /** Appends " · " between items; the item's own spaces do not break. */
 void assay__page_item(struct assay__buf *items, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** A bar of share × columns (0 … 1), in eighths of a column, padded to `columns` only when

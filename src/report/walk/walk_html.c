@@ -206,8 +206,9 @@ static void put_head(struct walk *w, const struct assay__table *table, bool sort
         if (!assay__walk_column_is_shown(table, c)) continue;
         assay__buf_puts(w->body, "<th scope=\"col\"");
         if (column->unit) assay__buf_puts(w->body, " class=\"n\"");
-        assay__buf_printf(w->body, " data-key=\"%s\"", column->key ? column->key : column->title);
-        assay__buf_putc(w->body, '>');
+        assay__buf_puts(w->body, " data-key=\"");
+        assay__html_text(w->body, column->key ? column->key : column->title);
+        assay__buf_puts(w->body, "\">");
         assay__html_text(w->body, column->title);
         assay__buf_puts(w->body, "</th>");
     }

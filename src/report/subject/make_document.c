@@ -1,0 +1,168 @@
+/* make_document.c - the file that `assay make` wrote, what each step did, and how far the outputs
+ * are from the original's. */
+#include "report/report_make.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+
+double assay__made_write_rate(const struct assay__made *made)
+{
+    return made->write_s > 0 ? (double)made->bytes / made->write_s : (double)NAN;
+}
+
+void assay__drift_numbers(const struct assay__drift_output *output,
+                          struct assay__drift_number numbers[ASSAY__DRIFT_NUMBERS])
+{
+    const struct assay__drift_number rows[] = {
+        {"max_absolute", "1", output->max_absolute, ""},
+        {"relative_l2", "ratio", output->relative_l2, "the original is all zero"},
+        {"cosine", "ratio", output->cosine, "one of the two is all zero"},
+        {"top1", "ratio", output->top1, "no class axis"},
+    };
+    for (size_t i = 0; i < ASSAY__DRIFT_NUMBERS; i++) {
+        numbers[i] = rows[i];
+        if (*output->reason || !isnan(rows[i].value)) numbers[i].gap = output->reason;
+    }
+}
+
+/* --- the model -------------------------------------------------------------------------------- */
+
+static struct assay__datum measured(double value, const char *unit)
+{
+    return assay__datum_number(value, unit, ASSAY_MEASURED);
+}
+
+static double parameters_of(const struct assay__made *made)
+{
+    return made->parameters_known ? (double)made->parameters : (double)NAN;
+}
+
+static void add_table(struct assay__doc *doc, const struct assay__made *made)
+{
+    static const struct assay__column columns[] = {
+        {.key = "path"},      {.key = "source"},  {.key = "bytes"},      {.key = "parameters"},
+        {.key = "nodes"},     {.key = "opset"},   {.key = "ir_version"}, {.key = "read_s"},
+        {.key = "rewrite_s"}, {.key = "write_s"},
+    };
+    struct assay__table *t = assay__doc_table(doc,
+                                              &(struct assay__table){.name = "model", .data = true},
+                                              columns, sizeof columns / sizeof columns[0]);
+    const double numbers[] = {(double)made->bytes, parameters_of(made), (double)made->nodes,
+                              (double)made->opset, (double)made->ir,    made->build_s,
+                              made->rewrite_s,     made->write_s};
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, made->path);
+    assay__table_text(t, made->source);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        assay__table_number(t, numbers[i], ASSAY_MEASURED);
+}
+
+static void add_model(struct assay__doc *doc, const struct assay__made *made)
+{
+    assay__doc_section(doc,
+                       &(struct assay__heading){.id = "model", .title = "Model", .quiet = true});
+    assay__doc_fact_text(doc, "from", made->source);
+    assay__doc_fact(doc, "file");
+    assay__doc_item(doc, NULL, measured((double)made->bytes, "B"));
+    assay__doc_item_after(doc, NULL, measured(parameters_of(made), ASSAY__UNIT_COUNT),
+                          "parameters");
+    assay__doc_item_after(doc, NULL, assay__datum_count((double)made->nodes), "operators");
+    assay__doc_item(doc, "operator set", assay__datum_count((double)made->opset));
+    assay__doc_fact(doc, "time");
+    assay__doc_item(doc, made->zoo ? "built in" : "read in", measured(made->build_s, "s"));
+    if (made->rewritten) assay__doc_item(doc, "rewritten in", measured(made->rewrite_s, "s"));
+    assay__doc_item(doc, "written in", measured(made->write_s, "s"));
+    assay__doc_item(doc, NULL,
+                    assay__datum_number(assay__made_write_rate(made), "B/s", ASSAY_DERIVED));
+    assay__doc_points(doc, (const char *const *)made->notes->lines, made->notes->count);
+    add_table(doc, made);
+    assay__doc_end(doc);
+}
+
+/* --- the outputs ------------------------------------------------------------------------------ */
+
+static const struct assay__column columns[] = {
+    {"output", "output", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"dtype", NULL, NULL, 0, 0, 0, 0},
+    {"max_absolute", "max |error|", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
+    {"relative_l2", "relative L2", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
+    {"cosine", "cosine", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
+    {"top1", "top-1 same", "ratio", 0, 0, 0, 0},
+    {"rows", NULL, NULL, 0, 0, 0, 0},
+    {"elements", NULL, NULL, 0, 0, 0, 0},
+    {"nonfinite", NULL, NULL, 0, 0, 0, 0},
+    {"broken", NULL, NULL, 0, 0, 0, 0},
+    {"reason", NULL, NULL, 0, 0, 0, 0},
+};
+
+static void put_output(struct assay__table *t, const struct assay__drift_output *output)
+{
+    static const char *const formats[ASSAY__DRIFT_NUMBERS] = {"%.2e", "%.2e", "%.6f", NULL};
+    const int64_t counts[] = {output->rows, output->elements, output->nonfinite, output->broken};
+    struct assay__drift_number numbers[ASSAY__DRIFT_NUMBERS];
+    assay__drift_numbers(output, numbers);
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, output->name);
+    assay__table_text(t, assay__dtype_name(output->dtype));
+    for (size_t i = 0; i < ASSAY__DRIFT_NUMBERS; i++) {
+        char text[48];
+        struct assay__datum value = measured(numbers[i].value, NULL);
+        if (isnan(value.number))
+            value = assay__datum_unknown(numbers[i].gap);
+        else if (formats[i]) {
+            snprintf(text, sizeof text, formats[i], value.number);
+            value.text = assay__doc_printf(t->doc, "%s", text);
+        }
+        assay__table_cell(t, value);
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        assay__table_number(t, (double)counts[i], ASSAY_MEASURED);
+    assay__table_text(t, output->reason);
+}
+
+static void add_outputs(struct assay__doc *doc, const struct assay__drift *drift)
+{
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .name = "drift", .caption = "Outputs", .more = "outputs", .limit = SIZE_MAX},
+        columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; drift && i < drift->output_count; i++)
+        put_output(t, &drift->outputs[i]);
+    for (size_t i = 0; drift && i < drift->output_count; i++)
+        if (drift->outputs[i].nonfinite)
+            assay__doc_point(doc, "%s: %lld elements that are infinite or NaN in both are left out",
+                             drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
+}
+
+static void add_drift(struct assay__doc *doc, const struct assay__made *made)
+{
+    const struct assay__drift *drift = made->drift;
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "drift",
+                                      .title = "Drift",
+                                      .remark = "rewritten against original, same inputs"});
+    if (drift) {
+        assay__doc_fact(doc, "measured with");
+        assay__doc_item_text(doc, "%s %s on the CPU", drift->engine, drift->version);
+        assay__doc_item_text(doc, "seed %llu", (unsigned long long)drift->seed);
+    } else if (made->rewritten) {
+        assay__doc_fact(doc, "outputs");
+        assay__doc_item(doc, NULL, assay__datum_unknown(made->drift_reason));
+    }
+    add_outputs(doc, drift);
+    if (drift && made->drift_note)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Note: %s.", made->drift_note);
+    assay__doc_end(doc);
+}
+
+int assay__make_document(const struct assay__made *made, struct assay__doc **doc)
+{
+    int code = assay__doc_new(doc);
+    if (code) return code;
+    assay__doc_name(*doc, "make", made->path);
+    add_model(*doc, made);
+    add_drift(*doc, made);
+    return 0;
+}

@@ -1,0 +1,47 @@
+/* zoo_document.c - the models of the zoo with their parameters. */
+#include "report/report_make.h"
+
+#include "zoo/zoo.h"
+
+#include <stdint.h>
+
+static const struct assay__column columns[] = {
+    {"name", "model", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"summary", "what it is", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"parameters", NULL, NULL, 0, 0, 0, 0},
+    {NULL, "parameters", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
+};
+
+/* "batch=1, classes=1000": lines may break behind a comma. */
+static const char *spaced(struct assay__doc *doc, const char *parameters)
+{
+    struct assay__buf out = {0};
+    for (const char *c = parameters; *c; c++) {
+        assay__buf_putc(&out, *c);
+        if (*c == ',') assay__buf_putc(&out, ' ');
+    }
+    return assay__doc_take(doc, &out);
+}
+
+int assay__zoo_document(struct assay__doc **made)
+{
+    const struct assay__zoo_entry *entry;
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    if (code) return code;
+    assay__doc_name(doc, "make", "Models of the zoo");
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "zoo", .caption = "Models", .limit = SIZE_MAX}, columns,
+        sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
+        struct assay__buf line = {0};
+        assay__zoo_params_line(&line, entry);
+        const char *parameters = assay__doc_take(doc, &line);
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, entry->name);
+        assay__table_text(t, entry->summary);
+        assay__table_text(t, parameters);
+        assay__table_text(t, spaced(doc, parameters));
+    }
+    return 0;
+}
