@@ -87,8 +87,14 @@ def read(path):
     return text
 
 
+def columns_of(c):
+    if unicodedata.combining(c) or c in "\u200d\ufeff":
+        return 0
+    return 2 if unicodedata.east_asian_width(c) in "WF" and c not in "\ufffe\uffff" else 1  # those two are no characters
+
+
 def width(line):
-    return sum(0 if unicodedata.combining(c) or c in "\u200d\ufeff" else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+    return sum(columns_of(c) for c in line)
 
 
 def check_text(path):
@@ -132,18 +138,22 @@ TOKEN = re.compile(r"\\([!-/:-@\[-`{-~])|`[@#!%-]`")  # an escaped character; a 
 
 def check_markdown(path):
     cells = 0
+    fenced = False
     for line in read(path).splitlines():
-        if line.startswith("    "):
+        if re.fullmatch("```[a-z]*", line):
+            fenced = not fenced
+            continue
+        if line.startswith("    ") or fenced:
             continue  # code
         # A forge reads what Markdown has become: escapes and entities are gone by then, and a code span is a piece of its own.
-        if line.startswith("<summary>"):
+        if line.startswith(("<summary>", "<details><summary>")):
             shown = bare = re.sub("<code>[@#!%-]</code>", "\n", line)
         else:
             shown = TOKEN.sub(lambda m: m[1] or "\n", line)
             bare = TOKEN.sub("", line)
         if REFERENCE.search(html.unescape(shown)):
             fault(f"{path}: a mention or a reference: {line!r}")
-        if line in ("<details>", "</details>") or re.fullmatch("<summary>[^<>]*</summary>", bare):
+        if line in ("<details>", "</details>") or re.fullmatch("(<details>)?<summary>[^<>]*</summary>", bare):
             continue  # ours; what stands in them is escaped as HTML
         if re.search(r"<[A-Za-z/!?]", bare) or "`" in bare or re.search(r"[\[\]]", bare):
             fault(f"{path}: markup: {line!r}")

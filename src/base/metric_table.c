@@ -188,7 +188,7 @@ const struct assay_metric_info assay__metric_table[] = {
     {"energy.inference.net", "J",
      "Energy during the run less idle power times time, over inferences.", NO_POWER},
     {"efficiency.tops_per_watt", "TOPS/W", "compute.flops over energy.inference.gross over 1e12.",
-     "power.average is unavailable: " NO_POWER},
+     "" NO_POWER},
     {"efficiency.inferences_per_joule", "1/J", "Inferences over energy.",
      "energy is unavailable: " NO_POWER},
     {"npu.utilization", "ratio",

@@ -409,6 +409,29 @@ static void summarize_side(struct assay__buf *text, const struct assay__diff *di
     }
 }
 
+/* Many runs in one sentence: how many are faster or slower, and which changed most. */
+static void summarize_many(struct assay__buf *text, const struct assay__diff *diff,
+                           const struct assay__diff_metric *p50)
+{
+    size_t faster = 0, slower = 0, most = 0;
+    double largest = 0;
+    for (size_t i = 1; i < diff->count; i++) {
+        const struct assay__diff_delta *d = &p50->deltas[i];
+        if (!assay__diff_is_shown(d->verdict)) continue;
+        *(d->ratio < 1 ? &faster : &slower) += 1;
+        if (!(fabs(log(d->ratio)) > largest)) continue;
+        largest = fabs(log(d->ratio));
+        most = i;
+    }
+    assay__buf_printf(text, "Of %zu runs, %zu %s faster than %s and %zu %s slower", diff->count - 1,
+                      faster, faster == 1 ? "is" : "are", diff->sides[0].name, slower,
+                      slower == 1 ? "is" : "are");
+    if (most)
+        assay__buf_printf(text, "; %s changed most: %s × the time", diff->sides[most].name,
+                          assay__digits(p50->deltas[most].ratio, 3).text);
+    assay__buf_putc(text, '.');
+}
+
 static void summarize_cause(struct assay__buf *text, const struct assay__diff *diff, bool differs)
 {
     if (!differs || !diff->cause_count) return;
@@ -422,6 +445,7 @@ static void summarize_cause(struct assay__buf *text, const struct assay__diff *d
 
 static int summarize(struct assay__diff *diff, struct assay__arena *arena)
 {
+    enum { EACH = 3 }; /* runs that are told one by one */
     const struct assay__diff_metric *p50 = assay__diff_metric_find(diff, "latency.p50");
     struct assay__buf text = {0};
     bool differs = false;
@@ -430,10 +454,11 @@ static int summarize(struct assay__diff *diff, struct assay__arena *arena)
         return 0;
     }
     for (size_t i = 1; i < diff->count; i++) {
-        summarize_side(&text, diff, p50, i);
+        if (diff->count <= EACH + 1) summarize_side(&text, diff, p50, i);
         differs |= assay__diff_is_shown(p50->deltas[i].verdict) ||
                    p50->deltas[i].verdict == ASSAY__DIFF_UNJUDGED;
     }
+    if (diff->count > EACH + 1) summarize_many(&text, diff, p50);
     summarize_cause(&text, diff, differs);
     diff->summary = assay__buf_keep(&text, arena);
     return diff->summary ? 0 : ASSAY_ENOMEM;

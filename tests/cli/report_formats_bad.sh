@@ -61,7 +61,7 @@ for row, said in zip(rows, tune["rows"]):
     assert row["energy_j"] == "" and said["energy_j"] is None  # unknown is empty, not 0
 assert [r["configuration"] for r in rows if r["mark"] == "best"] == [tune["best"]]
 text = open("t.md").read()
-assert "### Tune" in text and "intra_op_num_threads" in text and all(r["label"] in text for r in tune["rows"])
+assert "## Tune" in text and "intra_op_num_threads" in text and all(r["label"] in text for r in tune["rows"])
 PYTHON
 # nothing of another command
 expect_exit 0 "$ASSAY" report full.assay --table tune --format csv

@@ -9,7 +9,7 @@ expect_exit 0 "$ASSAY" report p.assay -o page.html
 expect_lines out 0
 "$ASSAY" report p.assay --json >p.json
 check page.html --json p.json --without comparison,sweep,requirements,trials \
-    --sections summary,latency,layers,roofline,placement,memory,power,findings,environment,metrics,data
+    --sections summary,latency,layers,roofline,placement,memory,power,findings,environment,metrics
 expect_has page.html 'Conv takes '
 expect_has page.html 'id="layer-0"'
 # The same bytes on stdout, by the name of the format, and of a second rendering.

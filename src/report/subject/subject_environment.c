@@ -50,9 +50,11 @@ static void add_tensors(struct assay__doc *doc, const char *label,
         assay__doc_fact_text(doc, label, assay__doc_printf(doc, "and %zu more", count - SHOWN));
 }
 
-static void add_model(struct assay__doc *doc, const struct assay__model_info *m)
+static void add_model(struct assay__doc *doc, const struct assay__model_info *m, size_t index)
 {
-    assay__doc_fold(doc, &(struct assay__heading){.id = "model", .title = "Model"});
+    assay__doc_fold(doc, &(struct assay__heading){
+                             .id = index ? assay__doc_printf(doc, "model-%zu", index + 1) : "model",
+                             .title = "Model"});
     assay__doc_fact_text(doc, "name", m->name);
     assay__doc_fact_text(doc, "file", m->path);
     assay__doc_fact_text(doc, "format", m->format);
@@ -117,7 +119,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     }
     add_machine(doc, e);
     for (size_t i = 0; i < profile->model_count; i++)
-        if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i]);
+        if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], i);
     add_versions(doc, profile, trial);
     if (profile->command_line && *profile->command_line) {
         assay__doc_fold(doc, &(struct assay__heading){.id = "command", .title = "Command"});

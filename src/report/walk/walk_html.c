@@ -226,11 +226,20 @@ static void put_bar(struct walk *w, const struct assay__datum *value)
     assay__buf_puts(w->body, "</td>");
 }
 
+/* The first name of a row is its header. */
+static bool is_row_header(const struct assay__table *table, size_t column)
+{
+    for (size_t c = 0; c < column; c++)
+        if (table->columns[c].flags & ASSAY__COLUMN_NAME && assay__walk_column_is_shown(table, c))
+            return false;
+    return table->columns[column].flags & ASSAY__COLUMN_NAME;
+}
+
 static void put_cell(struct walk *w, const struct assay__table *table, size_t c,
                      const struct assay__datum *value)
 {
     const struct assay__column *column = &table->columns[c];
-    bool name = column->flags & ASSAY__COLUMN_NAME;
+    bool name = is_row_header(table, c);
     if (column->flags & ASSAY__COLUMN_BAR) {
         put_bar(w, value);
         return;

@@ -73,9 +73,11 @@ void assay__markdown_text(struct assay__buf *out, const char *text)
 }
 
 /* The same in HTML, where no Markdown is read: <code>@</code>somebody. */
-static void put_summary(struct assay__buf *out, const char *text)
+static void put_summary(struct assay__buf *out, const char *given)
 {
-    struct assay__buf part = {0};
+    struct assay__buf part = {0}, safe = {0};
+    assay__text_safe(&safe, given);
+    const char *text = assay__buf_text(&safe);
     for (const char *c = text; *c; c++) {
         if (!is_reference(text, c)) {
             assay__buf_putc(&part, *c);
@@ -86,8 +88,9 @@ static void put_summary(struct assay__buf *out, const char *text)
         assay__buf_clear(&part);
     }
     assay__html_text(out, part.data ? part.data : "");
-    if (part.failed) out->failed = true;
+    if (part.failed || safe.failed) out->failed = true;
     assay__buf_free(&part);
+    assay__buf_free(&safe);
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
