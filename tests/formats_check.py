@@ -27,7 +27,7 @@ HOSTILE = [
 ]
 # what the reader looks up, or a machine wrote
 KEYS = {"state", "encoding", "time_encoding", "value_encoding", "kind", "role", "quantity", "unit", "key", "stability", "layers_method", "method",
-        "command", "phase", "severity", "bound"}
+        "command", "phase", "severity", "bound", "device_class", "optimization", "layers_asked", "axis", "goal", "slo_metric", "gap", "subject"}
 NAMES = {"metrics", "series_info", "ceilings", "counter_names", "allocation_phases"}  # names that are keys
 # drive a terminal, or turn the reading order of what stands around them
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -59,7 +59,7 @@ def make(path):
                    "VALUES (1, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), 1000, 0.01, 'measured', 'markers', CAST(? AS TEXT))",
                    (900 + i, 900 + i, text, text, text, text))
         db.execute("INSERT INTO layer_origins VALUES (1, ?, 0, CAST(? AS TEXT))", (900 + i, text))
-        db.execute("INSERT INTO notes VALUES (1, 1, 'note', ?, CAST(? AS TEXT))", (900 + i, text))
+        db.execute("INSERT INTO notes(profile, trial, kind, position, text) VALUES (1, 1, 'note', ?, CAST(? AS TEXT))", (900 + i, text))
     db.commit()
     if number < 40:
         fault(f"only {number} texts were replaced")

@@ -12,7 +12,7 @@
 #endif
 
 #define ASSAY_VERSION_STRING "0.1.0"
-#define ASSAY_SCHEMA_VERSION 1
+#define ASSAY_SCHEMA_VERSION 2
 
 /** "0.1.0"; static storage. */
 ASSAY_API const char *assay_version(void);

@@ -16,20 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const state_names[] = {"unavailable", "measured", "derived", "estimated",
-                                          "published"};
-#define STATE_COUNT ((int)(sizeof state_names / sizeof state_names[0]))
+static const char *const states[] = {"unavailable", "measured", "derived", "estimated",
+                                     "published"};
+const struct assay__enum_names assay__state_names = {states, sizeof states / sizeof states[0]};
 
 const char *assay_state_name(enum assay_state state)
 {
-    return (int)state >= 0 && (int)state < STATE_COUNT ? state_names[state] : "unavailable";
+    const char *name = assay__enum_name(&assay__state_names, state);
+    return *name ? name : states[ASSAY_UNAVAILABLE];
 }
 
 int assay_state_parse(const char *name)
 {
-    for (int i = 0; name && i < STATE_COUNT; i++)
-        if (strcmp(name, state_names[i]) == 0) return i;
-    return -1;
+    return assay__enum_value(&assay__state_names, name);
 }
 
 static bool matches(const char *row, const char *name)
@@ -134,7 +133,7 @@ int assay_metrics_failed(const struct assay_metrics *set)
 static int put_metric(struct assay_metrics *set, const struct assay_metric *metric)
 {
     if (!metric || !metric->name || metric->name[0] == '\0') return ASSAY_EINVAL;
-    if ((int)metric->state < 0 || (int)metric->state >= STATE_COUNT) return ASSAY_EINVAL;
+    if (!*assay__enum_name(&assay__state_names, metric->state)) return ASSAY_EINVAL;
     if (metric->state == ASSAY_UNAVAILABLE && (!metric->note || metric->note[0] == '\0'))
         return ASSAY_EINVAL;
     struct assay_metric *copy = copy_metric(metric);

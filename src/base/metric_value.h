@@ -3,9 +3,13 @@
 #ifndef ASSAY_BASE_METRIC_VALUE_H
 #define ASSAY_BASE_METRIC_VALUE_H
 
+#include "base/enum_names.h"
+
 #include <assay/metric.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+extern const struct assay__enum_names assay__state_names; /* enum assay_state */
 
 /** It has a finite value. NULL legal. */
 bool assay__metric_is_known(const struct assay_metric *metric);

@@ -7,37 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The index of a name in a table; 0, which is what is not known, when it has none of that name. */
-static size_t index_of(const char *const *names, size_t count, const char *name)
+#define LIST(array)                                 \
+    {                                               \
+        (array), sizeof(array) / sizeof((array)[0]) \
+    }
+
+/* The value of a name; 0, which is what is not known, when there is none of that name. */
+static unsigned value_of(const struct assay__enum_names *names, const char *name)
 {
-    for (size_t i = 1; name && i < count; i++)
-        if (strcmp(names[i], name) == 0) return i;
-    return 0;
+    int found = assay__enum_value(names, name);
+    return found < 0 ? 0 : (unsigned)found;
 }
 
-static const struct assay__kind_info kinds[ASSAY__PROFILE_KINDS] = {
-    [ASSAY__PROFILE_UNKNOWN] = {.command = ""},
-    [ASSAY__PROFILE_RUN] = {.command = "run"},
-    [ASSAY__PROFILE_COMPARE] = {.command = "compare", .joint = true, .alone = true},
-    [ASSAY__PROFILE_SWEEP] = {.command = "sweep", .joint = true, .alone = true},
-    [ASSAY__PROFILE_TUNE] = {.command = "tune", .joint = true, .alone = true},
-    [ASSAY__PROFILE_POWER] = {.command = "power", .alone = true},
-    [ASSAY__PROFILE_MEMORY] = {.command = "memory", .alone = true},
-    [ASSAY__PROFILE_COUNTERS] = {.command = "counters", .alone = true},
-    [ASSAY__PROFILE_ADVISE] = {.command = "advise"},
-    [ASSAY__PROFILE_PREDICT] = {.command = "predict"},
+/* --- kinds ------------------------------------------------------------------------------------ */
+
+static const char *const kinds[ASSAY__PROFILE_KINDS] = {
+    [ASSAY__PROFILE_UNKNOWN] = "",        [ASSAY__PROFILE_RUN] = "run",
+    [ASSAY__PROFILE_COMPARE] = "compare", [ASSAY__PROFILE_SWEEP] = "sweep",
+    [ASSAY__PROFILE_TUNE] = "tune",       [ASSAY__PROFILE_POWER] = "power",
+    [ASSAY__PROFILE_MEMORY] = "memory",   [ASSAY__PROFILE_COUNTERS] = "counters",
+    [ASSAY__PROFILE_ADVISE] = "advise",   [ASSAY__PROFILE_PREDICT] = "predict",
 };
-
-const struct assay__kind_info *assay__kind_info(enum assay__profile_kind kind)
-{
-    return &kinds[kind < ASSAY__PROFILE_KINDS ? kind : ASSAY__PROFILE_UNKNOWN];
-}
+const struct assay__enum_names assay__kind_names = LIST(kinds);
 
 enum assay__profile_kind assay__kind_of_command(const char *command)
 {
-    for (size_t i = 1; command && i < ASSAY__PROFILE_KINDS; i++)
-        if (strcmp(kinds[i].command, command) == 0) return (enum assay__profile_kind)i;
-    return ASSAY__PROFILE_UNKNOWN;
+    return (enum assay__profile_kind)value_of(&assay__kind_names, command);
 }
 
 /* --- roles ------------------------------------------------------------------------------------ */
@@ -54,54 +49,46 @@ static const char *const roles[ASSAY__ROLE_COUNT] = {
     [ASSAY__ROLE_FINALIST] = "finalist",
     [ASSAY__ROLE_ABLATION] = "ablation",
 };
+const struct assay__enum_names assay__role_names = LIST(roles);
 
 const char *assay__role_name(enum assay__trial_role role)
 {
-    return roles[role < ASSAY__ROLE_COUNT ? role : ASSAY__ROLE_NONE];
+    return assay__enum_name(&assay__role_names, role);
 }
 
 enum assay__trial_role assay__role_parse(const char *name)
 {
-    return (enum assay__trial_role)index_of(roles, ASSAY__ROLE_COUNT, name);
+    return (enum assay__trial_role)value_of(&assay__role_names, name);
 }
 
-/* --- the target ------------------------------------------------------------------------------- */
+/* --- the target, and how it is measured ------------------------------------------------------- */
 
 static const char *const classes[ASSAY__CLASS_COUNT] = {"", "cpu", "gpu", "npu"};
 static const char *const levels[ASSAY__OPTIMIZATION_COUNT] = {"", "none", "basic", "extended",
                                                               "all"};
+static const char *const methods[] = {"off", "auto", "markers", "isolated", "engine"};
+const struct assay__enum_names assay__device_class_names = LIST(classes),
+                               assay__optimization_names = LIST(levels),
+                               assay__layer_method_names = LIST(methods);
 
 const char *assay__device_class_name(enum assay__device_class device_class)
 {
-    return classes[device_class < ASSAY__CLASS_COUNT ? device_class : ASSAY__CLASS_UNKNOWN];
+    return assay__enum_name(&assay__device_class_names, device_class);
 }
 
 enum assay__device_class assay__device_class_parse(const char *name)
 {
-    return (enum assay__device_class)index_of(classes, ASSAY__CLASS_COUNT, name);
+    return (enum assay__device_class)value_of(&assay__device_class_names, name);
 }
 
 const char *assay__optimization_name(enum assay__optimization level)
 {
-    return levels[level < ASSAY__OPTIMIZATION_COUNT ? level : ASSAY__OPTIMIZATION_UNKNOWN];
+    return assay__enum_name(&assay__optimization_names, level);
 }
 
 enum assay__optimization assay__optimization_parse(const char *name)
 {
-    return (enum assay__optimization)index_of(levels, ASSAY__OPTIMIZATION_COUNT, name);
-}
-
-struct assay__target assay__target_unknown(void)
-{
-    return (struct assay__target){.engine = "",
-                                  .engine_version = "",
-                                  .engine_library = "",
-                                  .device = "",
-                                  .build = "",
-                                  .precision = "",
-                                  .cpus = "",
-                                  .chip = "",
-                                  .uncovered = ""};
+    return (enum assay__optimization)value_of(&assay__optimization_names, name);
 }
 
 const char *assay__device_bare(const char *device)
@@ -115,7 +102,12 @@ bool assay__target_is_fallback(const struct assay__target *target)
     return target->device && strcmp(assay__device_bare(target->device), "cpu") == 0;
 }
 
-/* --- energy ----------------------------------------------------------------------------------- */
+/* --- disturbances and energy ------------------------------------------------------------------ */
+
+static const char *const disturbances[] = {"", "clock", "throttled", "slowed", "quota"};
+static const char *const gaps[] = {"", "known", "no-sensor", "lost"};
+const struct assay__enum_names assay__disturbance_names = LIST(disturbances),
+                               assay__power_gap_names = LIST(gaps);
 
 const char *assay__power_gap_words(enum assay__power_gap gap)
 {
@@ -130,33 +122,31 @@ const char *assay__power_gap_words(enum assay__power_gap gap)
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    bool number;
-} axes[ASSAY__AXIS_COUNT] = {
-    [ASSAY__AXIS_DEVICE] = {"device", false},     [ASSAY__AXIS_PRECISION] = {"precision", false},
-    [ASSAY__AXIS_OPT] = {"opt", false},           [ASSAY__AXIS_THREADS] = {"threads", true},
-    [ASSAY__AXIS_SPINNING] = {"spinning", false}, [ASSAY__AXIS_SEQ] = {"seq", true},
-    [ASSAY__AXIS_BATCH] = {"batch", true},
+static const char *const axes[ASSAY__AXIS_COUNT] = {
+    [ASSAY__AXIS_DEVICE] = "device",     [ASSAY__AXIS_PRECISION] = "precision",
+    [ASSAY__AXIS_OPT] = "opt",           [ASSAY__AXIS_THREADS] = "threads",
+    [ASSAY__AXIS_SPINNING] = "spinning", [ASSAY__AXIS_SEQ] = "seq",
+    [ASSAY__AXIS_BATCH] = "batch",
 };
+const struct assay__enum_names assay__axis_names = LIST(axes);
 
 const char *assay__axis_name(enum assay__axis axis)
 {
-    return axis < ASSAY__AXIS_COUNT ? axes[axis].name : "";
+    return assay__enum_name(&assay__axis_names, axis);
 }
 
 enum assay__axis assay__axis_parse(const char *name, size_t length)
 {
     size_t i = 0;
     while (i < ASSAY__AXIS_COUNT &&
-           (strlen(axes[i].name) != length || memcmp(axes[i].name, name, length) != 0))
+           (strlen(axes[i]) != length || memcmp(axes[i], name, length) != 0))
         i++;
     return (enum assay__axis)i;
 }
 
 bool assay__axis_is_number(enum assay__axis axis)
 {
-    return axis < ASSAY__AXIS_COUNT && axes[axis].number;
+    return axis == ASSAY__AXIS_THREADS || axis == ASSAY__AXIS_SEQ || axis == ASSAY__AXIS_BATCH;
 }
 
 void assay__target_set_axis(struct assay__target *target, const struct assay__axis_value *value)
@@ -189,15 +179,16 @@ double assay__axis_number(const char *value)
 /* --- the plan --------------------------------------------------------------------------------- */
 
 static const char *const goals[ASSAY__PLAN_GOALS] = {"throughput", "latency", "energy"};
+const struct assay__enum_names assay__goal_names = LIST(goals);
 
 const char *assay__plan_goal_name(enum assay__plan_goal goal)
 {
-    return goal < ASSAY__PLAN_GOALS ? goals[goal] : "";
+    return assay__enum_name(&assay__goal_names, goal);
 }
 
 enum assay__plan_goal assay__plan_goal_parse(const char *name)
 {
-    return (enum assay__plan_goal)index_of(goals, ASSAY__PLAN_GOALS, name);
+    return (enum assay__plan_goal)value_of(&assay__goal_names, name);
 }
 
 struct assay__plan assay__plan_unknown(void)

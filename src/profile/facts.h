@@ -6,6 +6,8 @@
 #ifndef ASSAY_PROFILE_FACTS_H
 #define ASSAY_PROFILE_FACTS_H
 
+#include "base/enum_names.h"
+
 #include <assay/engine.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,13 +29,7 @@ enum assay__profile_kind {
     ASSAY__PROFILE_KINDS
 };
 
-/** What a kind implies. */
-struct assay__kind_info {
-    const char *command; /* that makes such profiles; "" unknown */
-    bool joint;          /* its trials are judged together; none has a report of its own */
-    bool alone;          /* its report is about one subject only */
-};
-const struct assay__kind_info *assay__kind_info(enum assay__profile_kind kind);
+extern const struct assay__enum_names assay__kind_names; /* the commands that make such profiles */
 /** The kind that a command makes; UNKNOWN for any other text, and for NULL. */
 enum assay__profile_kind assay__kind_of_command(const char *command);
 
@@ -52,6 +48,7 @@ enum assay__trial_role {
     ASSAY__ROLE_ABLATION,  /* the best, and the best with one setting reset */
     ASSAY__ROLE_COUNT
 };
+extern const struct assay__enum_names assay__role_names;
 const char *assay__role_name(enum assay__trial_role role); /* "reference", …; "" none */
 enum assay__trial_role assay__role_parse(const char *name);
 
@@ -64,6 +61,7 @@ enum assay__device_class {
     ASSAY__CLASS_NPU,
     ASSAY__CLASS_COUNT
 };
+extern const struct assay__enum_names assay__device_class_names;
 const char *assay__device_class_name(enum assay__device_class device_class); /* "cpu", …; "" */
 enum assay__device_class assay__device_class_parse(const char *name);
 
@@ -75,6 +73,7 @@ enum assay__optimization {
     ASSAY__OPTIMIZATION_ALL,
     ASSAY__OPTIMIZATION_COUNT
 };
+extern const struct assay__enum_names assay__optimization_names;
 const char *assay__optimization_name(enum assay__optimization level); /* "none", …; "" unknown */
 enum assay__optimization assay__optimization_parse(const char *name);
 
@@ -97,7 +96,6 @@ struct assay__target {
     bool published;        /* of a prediction: from published peaks, not measured ceilings */
     const char *uncovered; /* of a prediction: why its error does not cover the model; "" it does */
 };
-struct assay__target assay__target_unknown(void);
 /** What follows the build's prefix: "openvino:cpu" of "ovn/openvino:cpu". Borrowed; NULL legal. */
 const char *assay__device_bare(const char *device);
 /** The CPU provider that every engine has, of whichever build: other devices fall back to it, and
@@ -112,6 +110,8 @@ enum assay__watched {
     ASSAY__WATCHED_MEMORY = 1u << 1,
     ASSAY__WATCHED_COUNTERS = 1u << 2,
 };
+
+extern const struct assay__enum_names assay__layer_method_names; /* enum assay_layer_method */
 
 struct assay__protocol {
     int launches;   /* asked for; 0 unknown */
@@ -142,6 +142,7 @@ enum assay__axis {
     ASSAY__AXIS_BATCH,
     ASSAY__AXIS_COUNT
 };
+extern const struct assay__enum_names assay__axis_names;
 const char *assay__axis_name(enum assay__axis axis); /* "device", …: in labels and in JSON */
 /** ASSAY__AXIS_COUNT: there is none of that name. */
 enum assay__axis assay__axis_parse(const char *name, size_t length);
@@ -167,6 +168,7 @@ enum assay__plan_goal {
     ASSAY__PLAN_ENERGY,
     ASSAY__PLAN_GOALS
 };
+extern const struct assay__enum_names assay__goal_names;
 const char *assay__plan_goal_name(enum assay__plan_goal goal); /* "throughput", … */
 /** THROUGHPUT for any other text, and for NULL. */
 enum assay__plan_goal assay__plan_goal_parse(const char *name);
@@ -219,6 +221,7 @@ enum assay__disturbance_kind {
     ASSAY__DISTURBANCE_SLOWED,    /* a device held its clocks down, or the system was too warm */
     ASSAY__DISTURBANCE_QUOTA,     /* the control group's */
 };
+extern const struct assay__enum_names assay__disturbance_names; /* "clock", …; "" other */
 
 /* --- energy ----------------------------------------------------------------------------------- */
 
@@ -229,6 +232,7 @@ enum assay__power_gap {
     ASSAY__POWER_NO_SENSOR, /* nothing here tells it */
     ASSAY__POWER_LOST,      /* a sensor does, but had no answer: see the metric */
 };
+extern const struct assay__enum_names assay__power_gap_names; /* "known", …; "" unread */
 /** In a few words; "" where it is known, or the metric's own reason says it best. */
 const char *assay__power_gap_words(enum assay__power_gap gap);
 

@@ -2,25 +2,9 @@
  * knows where they lie and what they are, not the struct. */
 #include "profile/fields.h"
 
-#include "profile/profile.h"
-
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-
-static const char *state_name(int value)
-{
-    return assay_state_name((enum assay_state)value);
-}
-
-static const char *trial_state_name(int value)
-{
-    return assay__trial_state_name((enum assay__trial_state)value);
-}
-
-const struct assay__field_names assay__state_names = {state_name, assay_state_parse};
-const struct assay__field_names assay__trial_state_names = {trial_state_name,
-                                                            assay__trial_state_parse};
 
 size_t assay__fields_count(const struct assay__field_table *table)
 {
@@ -99,8 +83,8 @@ struct assay__field_value assay__field_get(const struct assay__field *field, con
     } else {
         value.integer = get_integer(field, member);
         if (field->names) {
-            value.kind = ASSAY__VALUE_TEXT;
-            value.text = field->names->name((int)value.integer);
+            value.text = assay__enum_name(field->names, (size_t)value.integer);
+            if (*value.text) value.kind = ASSAY__VALUE_TEXT;
         } else if (in_range(field, value.integer)) {
             value.kind = ASSAY__VALUE_INTEGER;
         }
@@ -130,8 +114,9 @@ void assay__field_set(const struct assay__field *field, void *member,
         real = known_real(field, real);
         memcpy(member, &real, sizeof real);
     } else if (field->names) {
-        int parsed = value.kind == ASSAY__VALUE_TEXT ? field->names->parse(value.text) : -1;
-        set_integer(field, member, parsed < 0 ? field->unknown : parsed);
+        int found = value.kind == ASSAY__VALUE_TEXT ? assay__enum_value(field->names, value.text)
+                                                    : -1;
+        set_integer(field, member, found < 0 ? field->unknown : found);
     } else {
         bool known = value.kind == ASSAY__VALUE_INTEGER && in_range(field, value.integer);
         set_integer(field, member, known ? value.integer : field->unknown);

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/enum_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,14 +40,6 @@ enum assay__field_range {
     ASSAY__UNLIMITED, /* any; unknown is INFINITY in memory */
 };
 
-/** An enum that is stored by name. parse: the value, or -1. */
-struct assay__field_names {
-    const char *(*name)(int value);
-    int (*parse)(const char *name);
-};
-extern const struct assay__field_names assay__state_names;       /* enum assay_state */
-extern const struct assay__field_names assay__trial_state_names; /* enum assay__trial_state */
-
 struct assay__field {
     const char *column; /* in SQLite, and the key in the worker's messages; NULL: in neither */
     const char *json;   /* key in a report's JSON; NULL: not there, or written by hand */
@@ -58,8 +51,8 @@ struct assay__field {
     /* Whole numbers: one outside least … most is unknown, and unknown is this number in memory.
      * most 0: what the type can hold. */
     int64_t least, most, unknown;
-    const struct assay__field_names *names; /* NULL: a number */
-    double divisor;                         /* JSON shows value / divisor; 0: the value */
+    const struct assay__enum_names *names; /* of an enum, which is stored by name; NULL: a number */
+    double divisor;                        /* JSON shows value / divisor; 0: the value */
 };
 
 /* clang-format off */
@@ -99,6 +92,8 @@ struct assay__field_table {
     size_t part_offset;
     size_t size;      /* bytes of an element */
     bool whole;       /* without one of its columns there are no rows; else it is unknown */
+    int since;        /* schema from whose start a file has it, so that one without it is damaged;
+                         0: 2 */
     size_t limit;     /* rows that a parent may have when read; 0: no limit */
     const char *what; /* they are, for the note that there are more; NULL: no note */
 };

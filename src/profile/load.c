@@ -21,27 +21,44 @@ static void load_header(struct assay__loader *loader)
         return;
     }
     assay__rows_fill(&rows, loader->profile);
-    assay__profile_set_command(loader->profile, loader->profile->command);
+    loader->profile->schema = loader->db->schema; /* the mark counts, which was checked */
     assay__rows_stop(&rows);
 }
 
-/* A list of texts from `notes`; trial 0: of the profile. */
+/* A list of texts from `notes`; trial 0: of the profile. subjects may be NULL. */
 static void load_notes(struct assay__loader *loader, int64_t trial, const char *kind,
-                       const char ***texts, size_t *count)
+                       const char ***texts, unsigned char **subjects, size_t *count)
 {
+    struct assay__note_row note;
     const struct assay__key keys[] = {{.number = 1}, {.number = trial}, {.text = kind}};
-    assay__load_list(loader, &assay__stored_note, keys, NULL, texts, count);
+    struct assay__rows rows = assay__rows_of(loader, &assay__stored_note, keys, 3, NULL);
+    while (assay__rows_read(&rows, &note)) {
+        if (!note.text) continue;
+        *texts = assay__rows_grow(loader, *texts, *count, sizeof **texts);
+        if (subjects) *subjects = assay__rows_grow(loader, *subjects, *count, 1);
+        if (loader->code) continue; /* which ends the rows */
+        if (subjects) (*subjects)[*count] = (unsigned char)note.subject;
+        (*texts)[(*count)++] = note.text;
+    }
 }
 
 static void load_environment(struct assay__loader *loader)
 {
     struct assay__environment *e = &loader->profile->environment;
     assay__load_one(loader, &assay__stored_environment, of_profile, e);
-    load_notes(loader, 0, "disturbance", &e->disturbances, &e->disturbance_count);
-    load_notes(loader, 0, "unknown", &e->unknown, &e->unknown_count);
+    load_notes(loader, 0, "disturbance", &e->disturbances, &e->disturbance_kinds,
+               &e->disturbance_count);
+    load_notes(loader, 0, "unknown", &e->unknown, NULL, &e->unknown_count);
 }
 
-/* --- the model -------------------------------------------------------------------------------- */
+static void load_plan(struct assay__loader *loader)
+{
+    struct assay__plan *plan = &loader->profile->plan;
+    plan->asked = assay__load_one(loader, &assay__stored_plan, of_profile, plan);
+    if (!isfinite(plan->slo_s)) plan->slo_metric = NULL; /* a limit is both */
+}
+
+/* --- models ----------------------------------------------------------------------------------- */
 
 /* The shape of a tensor whose rank is known; axes without a row are symbolic without a name. */
 static void load_dims(struct assay__loader *loader, const struct assay__key keys[4],
@@ -71,10 +88,12 @@ static void load_dims(struct assay__loader *loader, const struct assay__key keys
     tensor->symbols = symbols;
 }
 
-static void load_tensors(struct assay__loader *loader, int64_t trial, const char *role,
-                         struct assay__tensor_info **tensors, size_t *count)
+/* trial 0: of the model itself. */
+static void load_tensors(struct assay__loader *loader, int64_t model, int64_t trial,
+                         const char *role, struct assay__tensor_info **tensors, size_t *count)
 {
-    struct assay__key keys[] = {{.number = 1}, {.number = trial}, {.text = role}, {.number = 0}};
+    struct assay__key keys[] = {
+        {.number = model}, {.number = trial}, {.text = role}, {.number = 0}};
     struct assay__rows rows = assay__rows_of(loader, &assay__stored_tensor, keys, 3, NULL);
     for (struct assay__tensor_info *t; (t = assay__rows_append(&rows, tensors, count));) {
         keys[3].number = assay__rows_position(&rows);
@@ -82,18 +101,43 @@ static void load_tensors(struct assay__loader *loader, int64_t trial, const char
     }
 }
 
-static void load_model(struct assay__loader *loader)
+static void load_model_parts(struct assay__loader *loader, struct assay__model_info *m)
 {
-    struct assay__model_info *m = loader->profile->models[0];
     struct assay__cell_info *cell = &m->cell;
-    assay__load_one(loader, &assay__stored_model, of_profile, m);
-    assay__load_list(loader, &assay__stored_operator, of_profile, NULL, &m->operators,
+    const struct assay__key of_model[] = {{.number = m->id}};
+    assay__load_list(loader, &assay__stored_operator, of_model, NULL, &m->operators,
                      &m->operator_count);
-    assay__load_one(loader, &assay__stored_cell, of_profile, cell);
-    assay__load_list(loader, &assay__stored_cell_group, of_profile, NULL, &cell->groups,
+    assay__load_one(loader, &assay__stored_cell, of_model, cell);
+    assay__load_list(loader, &assay__stored_cell_group, of_model, NULL, &cell->groups,
                      &cell->group_count);
-    load_tensors(loader, 0, "input", &m->inputs, &m->input_count);
-    load_tensors(loader, 0, "output", &m->outputs, &m->output_count);
+    load_tensors(loader, m->id, 0, "input", &m->inputs, &m->input_count);
+    load_tensors(loader, m->id, 0, "output", &m->outputs, &m->output_count);
+}
+
+static void load_models(struct assay__loader *loader)
+{
+    struct assay_profile *p = loader->profile;
+    struct assay__model_info *model = p->models[0]; /* is there already */
+    struct assay__rows rows = assay__rows_of(loader, &assay__stored_model, of_profile, 1, NULL);
+    for (; assay__rows_next(&rows); model = NULL) {
+        if (!model) model = assay__profile_model(p);
+        if (!model) {
+            assay__load_no_memory(loader);
+            continue;
+        }
+        model->id = (int)assay__rows_int(&rows, "id", 1, INT_MAX, model->id);
+        assay__rows_fill(&rows, model);
+    }
+    for (size_t i = 0; i < p->model_count; i++)
+        load_model_parts(loader, p->models[i]);
+}
+
+/* The first where the trial names none that is there. */
+static const struct assay__model_info *model_of(const struct assay_profile *profile, int id)
+{
+    for (size_t i = 1; i < profile->model_count; i++)
+        if (profile->models[i]->id == id) return profile->models[i];
+    return profile->models[0];
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -276,14 +320,52 @@ static void note_lost_series(struct assay__loader *loader, struct assay__trial *
                          "end, so it is lost");
 }
 
+static void load_axes(struct assay__loader *loader, const struct assay__key *of_trial,
+                      struct assay__trial *trial)
+{
+    struct assay__rows rows = assay__rows_of(loader, &assay__stored_axis, of_trial, 1, trial);
+    for (struct assay__axis_value *a;
+         (a = assay__rows_append(&rows, &trial->axes, &trial->axis_count));)
+        if (a->axis == ASSAY__AXIS_COUNT) trial->axis_count--; /* none that we know */
+}
+
+static void load_requirements(struct assay__loader *loader, const struct assay__key *of_trial,
+                              struct assay__trial *trial)
+{
+    struct assay__requirements read = {.name = ""}, *kept;
+    if (!assay__load_one(loader, &assay__stored_requirements, of_trial, &read)) return;
+    trial->required = kept = assay__rows_grow(loader, NULL, 0, sizeof *kept);
+    if (kept) *kept = read;
+}
+
+/* What schema1.c makes of the texts of an older profile. */
+static void load_facts(struct assay__loader *loader, const struct assay__key *of_trial,
+                       struct assay__trial *trial)
+{
+    struct assay__power_info *power = &trial->power;
+    struct assay__placement *placement = &trial->placement;
+    load_axes(loader, of_trial, trial);
+    load_requirements(loader, of_trial, trial);
+    assay__load_list(loader, &assay__stored_token, of_trial, trial, &trial->generation.ids,
+                     &trial->generation.id_count);
+    assay__load_list(loader, &assay__stored_placed_node, of_trial, trial, &placement->nodes,
+                     &placement->node_count);
+    assay__load_one(loader, &assay__stored_power, of_trial, power);
+    assay__load_list(loader, &assay__stored_power_rail, of_trial, trial, &power->rails,
+                     &power->rail_count);
+    assay__load_list(loader, &assay__stored_power_warning, of_trial, trial, &power->warnings,
+                     &power->warning_count);
+}
+
 static void load_trial_parts(struct assay__loader *loader, struct assay__trial *trial)
 {
     const struct assay__key of_trial[] = {{.number = trial->id}};
     assay__load_list(loader, &assay__stored_option, of_trial, NULL, &trial->options,
                      &trial->option_count);
-    load_tensors(loader, trial->id, "input", &trial->inputs, &trial->input_count);
-    load_notes(loader, trial->id, "note", &trial->notes, &trial->note_count);
-    load_notes(loader, trial->id, "stability", &trial->stability.reasons,
+    load_facts(loader, of_trial, trial);
+    load_tensors(loader, trial->model->id, trial->id, "input", &trial->inputs, &trial->input_count);
+    load_notes(loader, trial->id, "note", &trial->notes, NULL, &trial->note_count);
+    load_notes(loader, trial->id, "stability", &trial->stability.reasons, NULL,
                &trial->stability.reason_count);
     load_metrics(loader, trial->id, 0, trial->metrics);
     load_layers(loader, of_trial, &trial->layers);
@@ -307,6 +389,7 @@ static void load_trials(struct assay__loader *loader)
         }
         trial->id = (int)assay__rows_int(&rows, "id", 1, INT_MAX, trial->id);
         assay__rows_fill(&rows, trial);
+        trial->model = model_of(loader->profile, trial->model_id);
         load_trial_parts(loader, trial);
     }
 }
@@ -350,11 +433,12 @@ int assay_profile_open(const char *path, struct assay_profile **out, struct assa
     assay__sql_exec(db->sqlite, "BEGIN");
     load_header(&loader);
     load_environment(&loader);
-    load_model(&loader);
+    load_plan(&loader);
+    load_models(&loader);
     load_trials(&loader);
     load_findings(&loader);
     load_ceilings(&loader);
-    if (!loader.code && assay__schema1_derive(loader.profile))
+    if (!loader.code && db->schema == 1 && assay__schema1_derive(loader.profile))
         assay__load_failed(&loader, ASSAY_ENOMEM, "out of memory");
     for (size_t i = 0; !loader.code && i < loader.profile->trial_count; i++)
         note_lost_series(&loader, &loader.profile->trials[i]);

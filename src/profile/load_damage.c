@@ -1,37 +1,31 @@
 /* load_damage.c - what a profile lacks that its writer put there. The loader takes a missing table
  * as an empty one, and a report of an empty table looks like a report of nothing measured: here the
- * difference is said. Tables and key columns are those of schema version 1 from its start; what
- * later versions add is not demanded. A capture that was killed lacks rows, never tables. */
+ * difference is said. What is demanded are the tables that were there from the start of the file's
+ * schema (`since` of their field tables), with their keys. A capture that was killed lacks rows,
+ * never tables. */
 #include "profile/rows.h"
 
-static const struct {
-    const char *table, *keys;
-} required[] = {
-    {"environments", "SELECT profile FROM environments"},
-    {"models", "SELECT profile FROM models"},
-    {"operators", "SELECT profile, position FROM operators"},
-    {"tensors", "SELECT profile, trial, role, position FROM tensors"},
-    {"dims", "SELECT profile, trial, role, tensor, axis, size, symbol FROM dims"},
-    {"notes", "SELECT profile, trial, kind, position, text FROM notes"},
-    {"trials", "SELECT id, profile FROM trials"},
-    {"options", "SELECT trial, position, key, value FROM options"},
-    {"launches", "SELECT trial, id FROM launches"},
-    {"metrics", "SELECT trial, launch, position FROM metrics"},
-    {"layers", "SELECT trial, position FROM layers"},
-    {"layer_origins", "SELECT trial, layer, position, node FROM layer_origins"},
-    {"findings", "SELECT profile, position FROM findings"},
-    {"evidence", "SELECT profile, finding, position, text FROM evidence"},
-    {"sample_chunks",
-     "SELECT trial, launch, stream, chunk, first, count, encoding, data FROM sample_chunks"},
-};
+static const char samples[] = "sample_chunks"; /* the only such table without a field table */
 
 /* Views and virtual tables do not prepare on this connection, so they count as missing. */
-static bool readable(struct assay__loader *loader, const char *sql)
+static bool has_samples(struct assay__loader *loader)
 {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(loader->db->sqlite, sql, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(
+        loader->db->sqlite,
+        "SELECT trial, launch, stream, chunk, first, count, encoding, data FROM sample_chunks", -1,
+        &statement, NULL);
     sqlite3_finalize(statement);
     return code == SQLITE_OK;
+}
+
+static bool has_table(struct assay__loader *loader, const struct assay__field_table *table)
+{
+    static const struct assay__key any[ASSAY__KEYS_MOST];
+    struct assay__rows rows = assay__rows_of(loader, table, any, assay__keys_count(table), NULL);
+    bool found = rows.statement != NULL;
+    assay__rows_stop(&rows);
+    return found;
 }
 
 static void say(struct assay__loader *loader, const char *text)
@@ -45,17 +39,24 @@ static void say(struct assay__loader *loader, const char *text)
         assay__load_note(loader, &profile->trials[i], text);
 }
 
+static bool demand(struct assay__loader *loader, const char *table, bool found)
+{
+    if (found || loader->code) return true;
+    say(loader,
+        assay__arena_printf(loader->profile->arena,
+                            "damaged profile: its table '%s' is missing or not readable", table));
+    return false;
+}
+
 void assay__load_damage(struct assay__loader *loader)
 {
     struct assay_profile *profile = loader->profile;
-    bool sound = true;
-    for (size_t i = 0; i < sizeof required / sizeof required[0] && !loader->code; i++) {
-        if (readable(loader, required[i].keys)) continue;
-        sound = false;
-        say(loader,
-            assay__arena_printf(profile->arena,
-                                "damaged profile: its table '%s' is missing or not readable",
-                                required[i].table));
+    if (loader->code) return;
+    bool sound = demand(loader, samples, has_samples(loader));
+    for (size_t i = 0; i < assay__table_count; i++) {
+        const struct assay__field_table *table = assay__tables[i];
+        if ((table->since ? table->since : 2) <= loader->db->schema)
+            sound &= demand(loader, table->name, has_table(loader, table));
     }
     /* The writer puts a trial's metrics before it calls the profile complete, unavailable ones
      * too. */

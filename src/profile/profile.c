@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const state_names[] = {"running", "ok", "failed", "skipped", "interrupted"};
+static const char *const states[] = {"running", "ok", "failed", "skipped", "interrupted"};
+const struct assay__enum_names assay__trial_state_names = {states,
+                                                           sizeof states / sizeof states[0]};
 
 const char *assay__trial_state_name(enum assay__trial_state state)
 {
-    size_t index = (size_t)state;
-    return index < sizeof state_names / sizeof state_names[0] ? state_names[index] : "unknown";
+    const char *name = assay__enum_name(&assay__trial_state_names, state);
+    return *name ? name : "unknown";
 }
 
 int assay__trial_state_parse(const char *name)
 {
-    for (size_t i = 0; name && i < sizeof state_names / sizeof state_names[0]; i++)
-        if (strcmp(state_names[i], name) == 0) return (int)i;
-    return -1;
+    return assay__enum_value(&assay__trial_state_names, name);
 }
 
 struct assay_profile *assay__profile_new(void)
@@ -69,6 +69,7 @@ struct assay__model_info *assay__profile_model(struct assay_profile *profile)
     if (!models || !model) return NULL;
     assay__fields_unknown(&assay__stored_model, model);
     assay__fields_unknown(&assay__stored_cell, &model->cell);
+    model->id = (int)profile->model_count + 1;
     profile->models = models;
     models[profile->model_count++] = model;
     return model;
@@ -177,18 +178,14 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
     struct assay__trial *trial = &trials[profile->trial_count++];
     *trial = (struct assay__trial){
         .id = (int)profile->trial_count,
-        .label = "",
-        .target = assay__target_unknown(),
         .model = profile->models[0],
-        .protocol = {.warmup = -1},
-        .power = {.temperature = "", .frequency = ""},
-        .placement = {.record = ""},
         .metrics = metrics,
         .peak = assay__peak_unknown(),
         .allocations = assay__allocations_unknown(),
         .class_counter_note = "",
     };
     assay__fields_unknown(&assay__stored_trial, trial);
+    assay__fields_unknown(&assay__stored_power, &trial->power);
     return trial;
 }
 

@@ -57,6 +57,7 @@ struct assay__cell_info {
 };
 
 struct assay__model_info {
+    int id;                           /* 1, 2, … within its profile */
     const char *name, *path, *format; /* "onnx" */
     const char *fingerprint;          /* graph and shapes, not weights */
     const char *sha256;               /* "" unless --hash */
@@ -96,6 +97,7 @@ enum assay__trial_state {
 const char *assay__trial_state_name(
     enum assay__trial_state state); /* "running", "ok", "failed", "skipped", "interrupted" */
 int assay__trial_state_parse(const char *name);
+extern const struct assay__enum_names assay__trial_state_names;
 
 /** One worker process. Samples are durations in time order; the first `warmup` of them are warm-up
  *  (found in the data). */
@@ -277,6 +279,7 @@ struct assay__trial {
     enum assay__trial_role role;
     struct assay__target target;
     const struct assay__model_info *model; /* one of the profile's; never NULL */
+    int model_id;                          /* of `model`, in the file: only its reader looks */
     struct assay__axis_value *axes;        /* of a sweep or a tuning, by axis */
     size_t axis_count;
     struct assay__protocol protocol;
@@ -391,7 +394,7 @@ struct assay__finding assay__finding_tried(const struct assay__finding *finding)
 
 /** An empty document with its arena (unknown numbers set to unknown). NULL when out of memory. */
 struct assay_profile *assay__profile_new(void);
-/** What it is a profile of; the text is borrowed. */
+/** What it is a profile of, and with it its kind; the text is borrowed. */
 void assay__profile_set_command(struct assay_profile *profile, const char *command);
 /** One more model, unknown yet; it does not move. NULL when out of memory. */
 struct assay__model_info *assay__profile_model(struct assay_profile *profile);

@@ -202,6 +202,7 @@ static int check_marks(struct assay__db *db, const char *path, struct assay_erro
     if (version < 1)
         return assay_error_set(error, ASSAY_EFORMAT, "%s: damaged profile: no schema version",
                                path);
+    db->schema = (int)version;
     return 0;
 }
 

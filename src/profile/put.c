@@ -11,18 +11,24 @@
 
 static const struct assay__key of_profile[] = {{.number = 1}}; /* a file holds one */
 
-/* A list of texts as rows of `notes`; trial 0: of the profile. */
+/* A list of texts as rows of `notes`; trial 0: of the profile. subjects: of each; NULL: none. */
 static void put_notes(struct assay__writer *w, int64_t trial, const char *kind,
-                      const char *const *texts, size_t count)
+                      const char *const *texts, const unsigned char *subjects, size_t count)
 {
     const struct assay__key keys[] = {{.number = 1}, {.number = trial}, {.text = kind}};
-    assay__writer_rows(w, &assay__stored_note, keys, texts, count);
+    assay__writer_clear(w, &assay__stored_note, keys, 3);
+    for (size_t i = 0; i < count; i++) {
+        struct assay__note_row row = {texts[i], subjects ? subjects[i] : 0};
+        assay__writer_row(w, &assay__stored_note, keys, (int64_t)i, &row);
+    }
 }
 
-static void put_tensors(struct assay__writer *w, int64_t trial, const char *role,
+/* trial 0: of the model itself. */
+static void put_tensors(struct assay__writer *w, int64_t model, int64_t trial, const char *role,
                         const struct assay__tensor_info *tensors, size_t count)
 {
-    struct assay__key keys[] = {{.number = 1}, {.number = trial}, {.text = role}, {.number = 0}};
+    struct assay__key keys[] = {
+        {.number = model}, {.number = trial}, {.text = role}, {.number = 0}};
     assay__writer_rows(w, &assay__stored_tensor, keys, tensors, count);
     assay__writer_clear(w, &assay__stored_dim, keys, 3);
     for (size_t i = 0; i < count; i++) {
@@ -50,14 +56,15 @@ static void put_metrics(struct assay__writer *w, int64_t trial, int64_t launch,
 static void put_model(struct assay__writer *w, const struct assay__model_info *m)
 {
     const struct assay__cell_info *cell = &m->cell;
+    const struct assay__key of_model[] = {{.number = m->id}};
     bool is_cell = (cell->kind && cell->kind[0]) || (cell->fault && cell->fault[0]);
-    assay__writer_row(w, &assay__stored_model, of_profile, 0, m);
-    assay__writer_rows(w, &assay__stored_operator, of_profile, m->operators, m->operator_count);
-    assay__writer_rows(w, &assay__stored_cell, of_profile, cell, is_cell);
-    assay__writer_rows(w, &assay__stored_cell_group, of_profile, cell->groups,
+    assay__writer_row(w, &assay__stored_model, of_profile, m->id, m);
+    assay__writer_rows(w, &assay__stored_operator, of_model, m->operators, m->operator_count);
+    assay__writer_rows(w, &assay__stored_cell, of_model, cell, is_cell);
+    assay__writer_rows(w, &assay__stored_cell_group, of_model, cell->groups,
                        is_cell ? cell->group_count : 0);
-    put_tensors(w, 0, "input", m->inputs, m->input_count);
-    put_tensors(w, 0, "output", m->outputs, m->output_count);
+    put_tensors(w, m->id, 0, "input", m->inputs, m->input_count);
+    put_tensors(w, m->id, 0, "output", m->outputs, m->output_count);
 }
 
 void assay__put_profile(struct assay__writer *w, const struct assay_profile *p)
@@ -68,8 +75,9 @@ void assay__put_profile(struct assay__writer *w, const struct assay_profile *p)
     head.complete = false; /* only a finished store is complete */
     assay__writer_row(w, &assay__stored_profile, NULL, 1, &head);
     assay__writer_row(w, &assay__stored_environment, of_profile, 0, e);
-    put_notes(w, 0, "disturbance", e->disturbances, e->disturbance_count);
-    put_notes(w, 0, "unknown", e->unknown, e->unknown_count);
+    put_notes(w, 0, "disturbance", e->disturbances, e->disturbance_kinds, e->disturbance_count);
+    put_notes(w, 0, "unknown", e->unknown, NULL, e->unknown_count);
+    assay__writer_rows(w, &assay__stored_plan, of_profile, &p->plan, p->plan.asked);
     put_model(w, p->models[0]);
     assay__writer_rows(w, &assay__stored_ceiling, of_profile, p->ceilings, p->ceiling_count);
 }
@@ -197,14 +205,36 @@ static void put_class_counters(struct assay__writer *w, const struct assay__tria
     }
 }
 
+/* Its row, and the facts that are rows of their own. A further model than the profile's first is
+ * written with the trials that run it, so that a capture that is killed holds it too. */
+static void put_facts(struct assay__writer *w, const struct assay__trial *t)
+{
+    const struct assay__key of_trial[] = {{.number = t->id}};
+    const struct assay__power_info *power = &t->power;
+    struct assay__trial row = *t;
+    row.model_id = t->model->id;
+    if (row.model_id > 1) put_model(w, t->model);
+    assay__writer_row(w, &assay__stored_trial, of_profile, t->id, &row);
+    assay__writer_rows(w, &assay__stored_option, of_trial, t->options, t->option_count);
+    assay__writer_rows(w, &assay__stored_axis, of_trial, t->axes, t->axis_count);
+    assay__writer_rows(w, &assay__stored_token, of_trial, t->generation.ids,
+                       t->generation.id_count);
+    assay__writer_rows(w, &assay__stored_requirements, of_trial, t->required, t->required != NULL);
+    assay__writer_rows(w, &assay__stored_placed_node, of_trial, t->placement.nodes,
+                       t->placement.node_count);
+    assay__writer_rows(w, &assay__stored_power, of_trial, power, power->gap != ASSAY__POWER_UNREAD);
+    assay__writer_rows(w, &assay__stored_power_rail, of_trial, power->rails, power->rail_count);
+    assay__writer_rows(w, &assay__stored_power_warning, of_trial, power->warnings,
+                       power->warning_count);
+}
+
 void assay__put_trial(struct assay__writer *w, const struct assay__trial *t)
 {
     const struct assay__key of_trial[] = {{.number = t->id}};
-    assay__writer_row(w, &assay__stored_trial, of_profile, t->id, t);
-    assay__writer_rows(w, &assay__stored_option, of_trial, t->options, t->option_count);
-    put_tensors(w, t->id, "input", t->inputs, t->input_count);
-    put_notes(w, t->id, "note", t->notes, t->note_count);
-    put_notes(w, t->id, "stability", t->stability.reasons, t->stability.reason_count);
+    put_facts(w, t);
+    put_tensors(w, t->model->id, t->id, "input", t->inputs, t->input_count);
+    put_notes(w, t->id, "note", t->notes, NULL, t->note_count);
+    put_notes(w, t->id, "stability", t->stability.reasons, NULL, t->stability.reason_count);
     put_metrics(w, t->id, 0, t->metrics);
     put_layers(w, t->id, &t->layers);
     put_series(w, t);

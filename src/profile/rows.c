@@ -50,8 +50,19 @@ struct assay__rows assay__rows_start(struct assay__loader *loader, const char *s
     return rows;
 }
 
+/* What a key or the position is called in the file: one of schema 1 holds one model, whose rows go
+ * by the profile. */
+static const char *column_of(const struct assay__loader *loader,
+                             const struct assay__field_table *table, const char *column)
+{
+    bool models = strcmp(column, "model") == 0 ||
+                  (table == &assay__stored_model && strcmp(column, "id") == 0);
+    return loader->db->schema == 1 && models ? "profile" : column;
+}
+
 /* All columns, so that one that is missing is unknown; where a row must be whole, each by name. */
-static void select_columns(struct assay__buf *sql, const struct assay__field_table *table)
+static void select_columns(struct assay__loader *loader, struct assay__buf *sql,
+                           const struct assay__field_table *table)
 {
     size_t offset;
     if (!table->whole) {
@@ -59,7 +70,7 @@ static void select_columns(struct assay__buf *sql, const struct assay__field_tab
         return;
     }
     for (size_t i = 0; i < assay__keys_count(table); i++)
-        assay__buf_printf(sql, "%s,", table->keys[i]);
+        assay__buf_printf(sql, "%s,", column_of(loader, table, table->keys[i]));
     assay__buf_puts(sql, table->position);
     for (size_t i = 0; i < assay__fields_count(table); i++)
         assay__buf_printf(sql, ",%s", assay__fields_at(table, i, &offset)->column);
@@ -83,14 +94,15 @@ struct assay__rows assay__rows_of(struct assay__loader *loader,
     struct assay__rows rows = {.loader = loader, .table = table, .trial = trial};
     struct assay__buf sql = {0};
     assay__buf_puts(&sql, "SELECT ");
-    select_columns(&sql, table);
+    select_columns(loader, &sql, table);
     assay__buf_printf(&sql, " FROM %s", table->name);
     for (size_t i = 0; i < count; i++)
-        assay__buf_printf(&sql, "%s%s=?", i ? " AND " : " WHERE ", table->keys[i]);
+        assay__buf_printf(&sql, "%s%s=?", i ? " AND " : " WHERE ",
+                          column_of(loader, table, table->keys[i]));
     if (table->position) assay__buf_puts(&sql, " ORDER BY ");
     for (size_t i = count; table->position && i < assay__keys_count(table); i++)
-        assay__buf_printf(&sql, "%s,", table->keys[i]);
-    if (table->position) assay__buf_puts(&sql, table->position);
+        assay__buf_printf(&sql, "%s,", column_of(loader, table, table->keys[i]));
+    if (table->position) assay__buf_puts(&sql, column_of(loader, table, table->position));
     if (sql.failed) assay__load_no_memory(loader);
     rows.statement = prepare(loader, sql.data);
     assay__buf_free(&sql);

@@ -1,4 +1,4 @@
--- schema.sql - the one schema of a profile (*.assay), version 1. It is embedded into the library at build time.
+-- schema.sql - the one schema of a profile (*.assay), version 2. It is embedded into the library at build time.
 --
 -- The file carries two marks that are read before anything else: PRAGMA application_id = 1095979865 ("ASSY") and
 -- PRAGMA user_version = the schema's version. New tables and new columns keep the version (readers ignore what they do
@@ -13,6 +13,7 @@ CREATE TABLE profiles (
     schema        INTEGER,
     assay_version TEXT,
     command       TEXT,                -- 'run'
+    kind          TEXT,                -- the command, when it is one whose profiles are known
     command_line  TEXT,
     created       TEXT,                -- ISO 8601, UTC
     complete      INTEGER,             -- 0 while capturing, and for ever when the capture was killed
@@ -27,8 +28,19 @@ CREATE TABLE environments (
     memory_bytes REAL, cpu_max_hz REAL, l1d_bytes REAL, l2_bytes REAL, l3_bytes REAL
 );
 
-CREATE TABLE models (
+CREATE TABLE plans (                   -- what was asked of all trials together; a row only of a sweep or a tuning
     profile INTEGER PRIMARY KEY,
+    goal TEXT,                         -- 'throughput' | 'latency' | 'energy'
+    slo TEXT,                          -- the limit of latency as it was asked for: 'p99=20ms'
+    slo_metric TEXT, slo_s REAL,       -- 'latency.p99', at most 0.02
+    memory_bytes REAL,                 -- budget of memory.peak.worker
+    drift_limit REAL,                  -- of the outputs, relative L2; NULL: none
+    budget_s REAL,                     -- of a tuning
+    configurations INTEGER             -- that a tuning chooses from
+);
+
+CREATE TABLE models (
+    id INTEGER PRIMARY KEY, profile INTEGER NOT NULL, -- the first one's is the profile's own
     name TEXT, path TEXT, format TEXT,
     fingerprint TEXT,                  -- of graph and shapes, not of weights
     sha256 TEXT,                       -- of the file, when it was asked for
@@ -37,14 +49,14 @@ CREATE TABLE models (
 );
 
 CREATE TABLE operators (
-    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    model INTEGER NOT NULL, position INTEGER NOT NULL,
     op TEXT, count INTEGER,
     flops REAL, macs REAL, bytes REAL, -- all nodes of this operator together, per inference
-    PRIMARY KEY (profile, position)
+    PRIMARY KEY (model, position)
 );
 
 CREATE TABLE cells (                   -- a row only when the model is a recurrent cell that says so
-    profile INTEGER PRIMARY KEY,
+    model INTEGER PRIMARY KEY,
     kind TEXT,                         -- 'CfC' | 'LTC'
     form TEXT,                         -- 'step' | 'unrolled' | 'scan'
     steps INTEGER,                     -- time steps of one inference
@@ -52,28 +64,28 @@ CREATE TABLE cells (                   -- a row only when the model is a recurre
 );
 
 CREATE TABLE neuron_groups (           -- of that cell; parts of the cell that hold no neurons too
-    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    model INTEGER NOT NULL, position INTEGER NOT NULL,
     name TEXT, neurons INTEGER,
     flops REAL, flops_needed REAL,     -- executed by the graph, needed by the wiring; all steps together
     state TEXT,                        -- of the FLOPs
-    PRIMARY KEY (profile, position)
+    PRIMARY KEY (model, position)
 );
 
 CREATE TABLE tensors (
-    profile INTEGER NOT NULL, trial INTEGER NOT NULL,
+    model INTEGER NOT NULL, trial INTEGER NOT NULL,
     role TEXT NOT NULL,                -- 'input' | 'output'; trial 0: of the model, else of that trial's workload
     position INTEGER NOT NULL,
     name TEXT, dtype TEXT, rank INTEGER,
     fill TEXT,                         -- how the values were made
-    PRIMARY KEY (profile, trial, role, position)
+    PRIMARY KEY (model, trial, role, position)
 );
 
 CREATE TABLE dims (
-    profile INTEGER NOT NULL, trial INTEGER NOT NULL, role TEXT NOT NULL, tensor INTEGER NOT NULL,
+    model INTEGER NOT NULL, trial INTEGER NOT NULL, role TEXT NOT NULL, tensor INTEGER NOT NULL,
     axis INTEGER NOT NULL,
     size INTEGER,                      -- NULL where symbolic
     symbol TEXT,
-    PRIMARY KEY (profile, trial, role, tensor, axis)
+    PRIMARY KEY (model, trial, role, tensor, axis)
 );
 
 CREATE TABLE notes (
@@ -81,6 +93,7 @@ CREATE TABLE notes (
     kind TEXT NOT NULL,                -- trial 0: 'disturbance' | 'unknown'; else 'note' | 'stability'
     position INTEGER NOT NULL,
     text TEXT,
+    subject TEXT,                      -- of a disturbance: 'clock' | 'throttled' | 'slowed' | 'quota'; NULL: another one
     PRIMARY KEY (profile, trial, kind, position)
 );
 
@@ -88,7 +101,31 @@ CREATE TABLE trials (
     id INTEGER PRIMARY KEY, profile INTEGER NOT NULL,
     state TEXT,                        -- 'running' | 'ok' | 'failed' | 'skipped' | 'interrupted'
     reason TEXT,
+    label TEXT,                        -- what it is called among the others
+    role TEXT,                         -- what it is there for: 'reference' | 'control' | 'software' | 'confirm' |
+                                       -- 'start' | 'search' | 'refused' | 'finalist' | 'ablation'
+    model INTEGER,                     -- models.id
+    -- the target
     engine TEXT, engine_version TEXT, engine_library TEXT, device TEXT,
+    build TEXT,                        -- of the engine: the device's prefix
+    device_class TEXT,                 -- 'cpu' | 'gpu' | 'npu'
+    software INTEGER,                  -- 1: emulated on the CPU
+    threads INTEGER, threads_default INTEGER, -- 1: the engine's number, nobody asked for it
+    optimization TEXT,                 -- 'none' | 'basic' | 'extended' | 'all'
+    streams INTEGER,                   -- requests in flight
+    precision TEXT,                    -- of a copy of the model: 'float16'
+    spinning_off INTEGER,              -- 1: the engine's threads do not spin
+    cpus TEXT,                         -- pinned to: '0-3'
+    chip TEXT, published INTEGER,      -- of a prediction; 1: from published peaks
+    uncovered TEXT,                    -- of a prediction: why its error does not cover the model
+    -- how it was measured, as it was asked for
+    launches_asked INTEGER,
+    warmup_asked INTEGER,              -- iterations; NULL: found in the data
+    seed INTEGER,
+    layers_asked TEXT,                 -- 'off' | 'auto' | 'markers' | 'isolated' | 'engine'
+    watched INTEGER,                   -- sum of 1 power, 2 memory, 4 counters
+    generated_tokens INTEGER, prompt_tokens INTEGER, -- of one inference that generates text
+    placement_record TEXT,             -- who said which node ran where
     batch INTEGER,
     stability TEXT,                    -- 'stable' | 'unstable' | 'too-few'
     more_iterations INTEGER,
@@ -101,6 +138,59 @@ CREATE TABLE trials (
 CREATE TABLE options (
     trial INTEGER NOT NULL, position INTEGER NOT NULL,
     key TEXT, value TEXT,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE axes (                    -- where a trial stands on the axes of its sweep or tuning
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    axis TEXT,                         -- 'device' | 'precision' | 'opt' | 'threads' | 'spinning' | 'seq' | 'batch'
+    value TEXT,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE token_ids (               -- what the last generation said
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    token INTEGER,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE requirements (            -- what a trial must reach, in base units; a row only where something is required
+    trial INTEGER PRIMARY KEY,
+    name TEXT, chip TEXT,              -- of the table; the chip it is made for
+    minimum_compute REAL, target_compute REAL,       -- FLOP/s
+    minimum_bandwidth REAL, target_bandwidth REAL,   -- B/s
+    minimum_throughput REAL, target_throughput REAL, -- 1/s
+    minimum_p50_s REAL, target_p50_s REAL, minimum_p99_s REAL, target_p99_s REAL,
+    minimum_memory_bytes REAL, target_memory_bytes REAL,
+    minimum_power_w REAL, target_power_w REAL,
+    batch INTEGER, backbone_units INTEGER
+);
+
+CREATE TABLE placed_nodes (            -- who ran which node, as the engine says
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    node TEXT, op TEXT,
+    provider TEXT,                     -- the engine's name of it
+    elsewhere INTEGER,                 -- 1: not on the trial's device
+    indices INTEGER,                   -- 1: it only makes shapes and indices
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE power_info (              -- a row only where power was asked for
+    trial INTEGER PRIMARY KEY,
+    gap TEXT,                          -- 'known' | 'no-sensor' | 'lost' (a sensor had no answer)
+    whole_machine INTEGER,             -- 1: the rails of power.average are the whole machine's
+    temperature TEXT, frequency TEXT   -- series behind hardware.temperature and hardware.frequency
+);
+
+CREATE TABLE power_rails (             -- that power.average adds up
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    name TEXT,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE power_warnings (          -- what must not be overlooked about a number of power
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    about TEXT, text TEXT,
     PRIMARY KEY (trial, position)
 );
 
@@ -177,6 +267,7 @@ CREATE TABLE findings (
     profile INTEGER NOT NULL, position INTEGER NOT NULL,
     id TEXT, severity TEXT, title TEXT, advice TEXT,
     expected_gain REAL, verified_gain REAL, -- ratios
+    gain_estimated INTEGER,            -- 1: expected_gain rests on an assumed cost
     effort TEXT, state TEXT, reason TEXT,   -- small | medium | large; open | verified | withdrawn, and why
     energy_saving REAL,                -- potential: share of an inference's energy
     verified_low REAL, verified_high REAL, verified_smallest REAL, -- 95 % interval of verified_gain; what could be shown

@@ -57,6 +57,15 @@ static const char *copy(struct reading *r, const char *text, size_t length)
     return made ? made : "";
 }
 
+/* What only carried a fact is no option of the target. */
+static void drop_option(struct assay__trial *trial, const char *key)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (strcmp(trial->options[i].key, key) != 0) trial->options[kept++] = trial->options[i];
+    trial->option_count = kept;
+}
+
 static void *array(struct reading *r, size_t count, size_t size)
 {
     void *made = assay__arena_array(r->profile->arena, count, size);
@@ -136,14 +145,13 @@ static unsigned watched_of(const char *text)
 
 static void read_protocol(struct reading *r)
 {
-    static const char *const methods[] = {"off", "auto", "markers", "isolated", "engine"};
     struct assay__protocol *protocol = &r->trial->protocol;
+    int method = assay__enum_value(&assay__layer_method_names, option(r, "layers"));
     protocol->launches = count(r, "launches");
     protocol->warmup = integer(r, "warmup", 0, -1);
     protocol->seed = (uint64_t)integer(r, "seed", 0, 0);
     protocol->watched = watched_of(option(r, "watch"));
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (is_option(r, "layers", methods[i])) protocol->layers = (enum assay_layer_method)i;
+    if (method >= 0) protocol->layers = (enum assay_layer_method)method;
 }
 
 /* "464 318 …" */
@@ -164,6 +172,7 @@ static void read_generation(struct reading *r)
         ids[generation->id_count++] = id;
     }
     generation->ids = ids;
+    drop_option(r->trial, "token_ids");
 }
 
 /* --- the settings that vary, and what was asked ----------------------------------------------- */
@@ -515,6 +524,7 @@ static void read_model(struct reading *r)
 int assay__schema1_derive(struct assay_profile *profile)
 {
     struct reading r = {.profile = profile};
+    profile->kind = assay__kind_of_command(profile->command);
     profile->model_count = 1;
     for (size_t i = 0; i < profile->trial_count && !r.failed; i++) {
         r.trial = &profile->trials[i];

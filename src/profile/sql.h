@@ -27,6 +27,7 @@ int assay__sql_exec(sqlite3 *db, const char *sql);
 /** A read-only, defensive connection. */
 struct assay__db {
     sqlite3 *sqlite;
+    int schema;     /* version that the file is marked with */
     uint64_t bytes; /* size of the file and its log: nothing read from it can honestly be more */
     uint64_t steps; /* thousands of virtual machine steps so far … */
     uint64_t step_limit; /* … and the most a sound file of this size needs */

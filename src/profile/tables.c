@@ -2,6 +2,8 @@
  * JSON; the columns' order in the file is schema.sql's. */
 #include "profile/tables.h"
 
+#include "base/metric_value.h"
+
 #include <limits.h>
 
 #define F ASSAY__FIELD
@@ -27,12 +29,18 @@
 #define LIST_LIMIT 65536
 #define COUNTER_LIMIT 1024
 #define CEILING_LIMIT 4096
+#define THREAD_LIMIT 65535
+#define TOKEN_LIMIT 1048576
 
 /* A field is a line. clang-format would pair short ones. */
 /* clang-format off */
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
+static const struct assay__field note_fields[] = {
+    F(assay__note_row, text, "text", .empty = ASSAY__EMPTY_NULL),
+    F(assay__note_row, subject, "subject", .names = &assay__disturbance_names),
+};
 static const struct assay__field text_fields[] = {
     {.column = "text", .type = ASSAY__FIELD_TEXT, .empty = ASSAY__EMPTY_KEPT},
 };
@@ -44,17 +52,20 @@ static const struct assay__field name_fields[] = {
 };
 
 const struct assay__field_table assay__stored_note =
-    TABLE(text_fields, const char *, "notes", .keys = {"profile", "trial", "kind"},
-          .position = "position", .whole = true);
+    TABLE(note_fields, struct assay__note_row, "notes", .keys = {"profile", "trial", "kind"},
+          .position = "position", .since = 1);
 const struct assay__field_table assay__stored_evidence =
     TABLE(text_fields, const char *, "evidence", .keys = {"profile", "finding"},
-          .position = "position", .whole = true);
+          .position = "position", .whole = true, .since = 1);
 const struct assay__field_table assay__stored_layer_origin =
     TABLE(node_fields, const char *, "layer_origins", .keys = {"trial", "layer"},
-          .position = "position", .whole = true);
+          .position = "position", .whole = true, .since = 1);
 const struct assay__field_table assay__stored_counter_name =
     TABLE(name_fields, const char *, "counter_names", .keys = {"trial"}, .position = "position",
           .whole = true, .limit = COUNTER_LIMIT, .what = "counters");
+const struct assay__field_table assay__stored_power_rail =
+    TABLE(name_fields, const char *, "power_rails", .keys = {"trial"}, .position = "position",
+          .whole = true, .limit = LIST_LIMIT, .what = "rails");
 
 /* --- the profile ------------------------------------------------------------------------------ */
 
@@ -63,13 +74,27 @@ static const struct assay__field profile_fields[] = {
       .unknown = ASSAY_SCHEMA_VERSION),
     F(assay_profile, assay_version, "assay_version"),
     SAME(assay_profile, command),
+    F(assay_profile, kind, "kind", .names = &assay__kind_names),
     SAME(assay_profile, command_line),
     SAME(assay_profile, created),
     SAME(assay_profile, complete),
     SAME(assay_profile, interrupted),
 };
 const struct assay__field_table assay__stored_profile =
-    TABLE(profile_fields, struct assay_profile, "profiles", .position = "id");
+    TABLE(profile_fields, struct assay_profile, "profiles", .position = "id", .since = 1);
+
+static const struct assay__field plan_fields[] = {
+    F(assay__plan, goal, "goal", .names = &assay__goal_names),
+    F(assay__plan, slo, "slo"),
+    F(assay__plan, slo_metric, "slo_metric", .empty = ASSAY__EMPTY_NULL),
+    F(assay__plan, slo_s, "slo_s", .range = ASSAY__POSITIVE),
+    F(assay__plan, memory_bytes, "memory_bytes", .range = ASSAY__POSITIVE),
+    F(assay__plan, drift_limit, "drift_limit", .range = ASSAY__UNLIMITED),
+    F(assay__plan, budget_s, "budget_s"),
+    F(assay__plan, configurations, "configurations", .unknown = -1),
+};
+const struct assay__field_table assay__stored_plan =
+    TABLE(plan_fields, struct assay__plan, "plans", .keys = {"profile"});
 
 static const struct assay__field environment_fields[] = {
     SAME(assay__environment, host),
@@ -95,7 +120,8 @@ static const struct assay__field environment_fields[] = {
       LENGTH(assay__environment, unknown_count)),
 };
 const struct assay__field_table assay__stored_environment =
-    TABLE(environment_fields, struct assay__environment, "environments", .keys = {"profile"});
+    TABLE(environment_fields, struct assay__environment, "environments", .keys = {"profile"},
+          .since = 1);
 
 static const struct assay__field model_fields[] = {
     SAME(assay__model_info, name),
@@ -111,7 +137,8 @@ static const struct assay__field model_fields[] = {
     SAME(assay__model_info, producer),
 };
 const struct assay__field_table assay__stored_model =
-    TABLE(model_fields, struct assay__model_info, "models", .keys = {"profile"});
+    TABLE(model_fields, struct assay__model_info, "models", .keys = {"profile"},
+          .position = "id", .since = 1);
 
 static const struct assay__field operator_fields[] = {
     SHOWN(assay__operator_info, op),
@@ -121,8 +148,8 @@ static const struct assay__field operator_fields[] = {
     SAME(assay__operator_info, bytes),
 };
 const struct assay__field_table assay__stored_operator =
-    TABLE(operator_fields, struct assay__operator_info, "operators", .keys = {"profile"},
-          .position = "position");
+    TABLE(operator_fields, struct assay__operator_info, "operators", .keys = {"model"},
+          .position = "position", .since = 1);
 
 static const struct assay__field cell_fields[] = {
     F(assay__cell_info, kind, "kind"),
@@ -131,7 +158,7 @@ static const struct assay__field cell_fields[] = {
     F(assay__cell_info, fault, "fault"),
 };
 const struct assay__field_table assay__stored_cell =
-    TABLE(cell_fields, struct assay__cell_info, "cells", .keys = {"profile"});
+    TABLE(cell_fields, struct assay__cell_info, "cells", .keys = {"model"});
 
 static const struct assay__field cell_group_fields[] = {
     F(assay__cell_group, name, "name"),
@@ -141,7 +168,7 @@ static const struct assay__field cell_group_fields[] = {
     F(assay__cell_group, state, "state", .names = &assay__state_names),
 };
 const struct assay__field_table assay__stored_cell_group =
-    TABLE(cell_group_fields, struct assay__cell_group, "neuron_groups", .keys = {"profile"},
+    TABLE(cell_group_fields, struct assay__cell_group, "neuron_groups", .keys = {"model"},
           .position = "position", .limit = ASSAY__CELL_GROUPS);
 
 static const struct assay__field tensor_fields[] = {
@@ -152,7 +179,7 @@ static const struct assay__field tensor_fields[] = {
 };
 const struct assay__field_table assay__stored_tensor =
     TABLE(tensor_fields, struct assay__tensor_info, "tensors",
-          .keys = {"profile", "trial", "role"}, .position = "position");
+          .keys = {"model", "trial", "role"}, .position = "position", .since = 1);
 
 static const struct assay__field dim_fields[] = {
     F(assay__axis_row, size, "size", .unknown = -1),
@@ -160,7 +187,8 @@ static const struct assay__field dim_fields[] = {
 };
 const struct assay__field_table assay__stored_dim =
     TABLE(dim_fields, struct assay__axis_row, "dims",
-          .keys = {"profile", "trial", "role", "tensor"}, .position = "axis", .whole = true);
+          .keys = {"model", "trial", "role", "tensor"}, .position = "axis", .whole = true,
+          .since = 1);
 
 static const struct assay__field finding_fields[] = {
     SHOWN(assay__finding, id),
@@ -184,10 +212,11 @@ static const struct assay__field finding_fields[] = {
     SAME(assay__finding, verified_energy_high),
     F(assay__finding, verified_drift, "verified_drift", .json = "drift_relative_l2"),
     SAME(assay__finding, drift_note),
+    F(assay__finding, gain_estimated, "gain_estimated"),
 };
 const struct assay__field_table assay__stored_finding =
     TABLE(finding_fields, struct assay__finding, "findings", .keys = {"profile"},
-          .position = "position");
+          .position = "position", .since = 1);
 
 static const struct assay__field ceiling_fields[] = {
     SHOWN(assay__ceiling_info, device),
@@ -226,10 +255,35 @@ static const struct assay__field trial_fields[] = {
     F(assay__trial, state, "state", .json = "state", .names = &assay__trial_state_names,
       .unknown = ASSAY__TRIAL_RUNNING),
     SAME(assay__trial, reason),
+    F(assay__trial, label, "label"),
+    F(assay__trial, role, "role", .names = &assay__role_names),
+    F(assay__trial, model_id, "model", .least = 1),
     F(assay__trial, target.engine, "engine", .json = "engine"), /* from here: in "target" */
     F(assay__trial, target.engine_version, "engine_version", .json = "engine_version"),
     F(assay__trial, target.engine_library, "engine_library", .json = "library"),
     F(assay__trial, target.device, "device", .json = "device"), /* to here */
+    F(assay__trial, target.build, "build"),
+    F(assay__trial, target.device_class, "device_class", .names = &assay__device_class_names),
+    F(assay__trial, target.software, "software"),
+    F(assay__trial, target.threads, "threads", .least = 1, .most = THREAD_LIMIT),
+    F(assay__trial, target.threads_default, "threads_default"),
+    F(assay__trial, target.optimization, "optimization", .names = &assay__optimization_names),
+    F(assay__trial, target.streams, "streams", .least = 1, .most = STREAM_LIMIT),
+    F(assay__trial, target.precision, "precision"),
+    F(assay__trial, target.spinning_off, "spinning_off"),
+    F(assay__trial, target.cpus, "cpus"),
+    F(assay__trial, target.chip, "chip"),
+    F(assay__trial, target.published, "published"),
+    F(assay__trial, target.uncovered, "uncovered"),
+    F(assay__trial, protocol.launches, "launches_asked", .least = 1),
+    F(assay__trial, protocol.warmup, "warmup_asked", .unknown = -1),
+    {.column = "seed", .type = ASSAY__FIELD_INT64, .least = INT64_MIN, /* it has no sign */
+     .offset = offsetof(struct assay__trial, protocol.seed)},
+    F(assay__trial, protocol.layers, "layers_asked", .names = &assay__layer_method_names),
+    F(assay__trial, protocol.watched, "watched"),
+    F(assay__trial, generation.tokens, "generated_tokens", .least = 1),
+    F(assay__trial, generation.prompt, "prompt_tokens", .least = 1),
+    F(assay__trial, placement.record, "placement_record"),
     COUNT(assay__trial, batch),
     F(assay__trial, stability.verdict, "stability", .json = "verdict"), /* in "stability" */
     F(assay__trial, stability.reasons, NULL, .json = "reasons",
@@ -239,7 +293,8 @@ static const struct assay__field trial_fields[] = {
 };
 const struct assay__field_table assay__stored_trial =
     TABLE(trial_fields, struct assay__trial, "trials", .keys = {"profile"}, .position = "id",
-          .part = &assay__stored_layers, .part_offset = offsetof(struct assay__trial, layers));
+          .since = 1, .part = &assay__stored_layers,
+          .part_offset = offsetof(struct assay__trial, layers));
 
 static const struct assay__field option_fields[] = {
     F(assay__pair, key, "key", .empty = ASSAY__EMPTY_KEPT),
@@ -247,7 +302,70 @@ static const struct assay__field option_fields[] = {
 };
 const struct assay__field_table assay__stored_option =
     TABLE(option_fields, struct assay__pair, "options", .keys = {"trial"}, .position = "position",
-          .whole = true);
+          .whole = true, .since = 1);
+
+static const struct assay__field axis_fields[] = {
+    F(assay__axis_value, axis, "axis", .names = &assay__axis_names, .unknown = ASSAY__AXIS_COUNT),
+    F(assay__axis_value, value, "value"),
+};
+const struct assay__field_table assay__stored_axis =
+    TABLE(axis_fields, struct assay__axis_value, "axes", .keys = {"trial"}, .position = "position",
+          .limit = ASSAY__AXIS_COUNT, .what = "axes");
+
+static const struct assay__field token_fields[] = {
+    {.column = "token", .type = ASSAY__FIELD_INT64, .least = INT64_MIN},
+};
+const struct assay__field_table assay__stored_token =
+    TABLE(token_fields, int64_t, "token_ids", .keys = {"trial"}, .position = "position",
+          .whole = true, .limit = TOKEN_LIMIT, .what = "token ids");
+
+#define REQUIRED(kind, name)                                                                      \
+    F(assay__requirements, minimum[ASSAY__REQUIRE_##kind], "minimum_" name,                       \
+      .range = ASSAY__POSITIVE),                                                                  \
+    F(assay__requirements, target[ASSAY__REQUIRE_##kind], "target_" name, .range = ASSAY__POSITIVE)
+static const struct assay__field requirement_fields[] = {
+    F(assay__requirements, name, "name"),
+    F(assay__requirements, chip, "chip"),
+    REQUIRED(TFLOPS, "compute"),
+    REQUIRED(BANDWIDTH, "bandwidth"),
+    REQUIRED(THROUGHPUT, "throughput"),
+    REQUIRED(P50, "p50_s"),
+    REQUIRED(P99, "p99_s"),
+    REQUIRED(MEMORY, "memory_bytes"),
+    REQUIRED(POWER, "power_w"),
+    F(assay__requirements, batch, "batch", .least = 1),
+    F(assay__requirements, backbone_units, "backbone_units", .least = 1),
+};
+const struct assay__field_table assay__stored_requirements =
+    TABLE(requirement_fields, struct assay__requirements, "requirements", .keys = {"trial"});
+
+static const struct assay__field placed_node_fields[] = {
+    F(assay__placed_node, node, "node"),
+    F(assay__placed_node, op, "op"),
+    F(assay__placed_node, provider, "provider"),
+    F(assay__placed_node, elsewhere, "elsewhere"),
+    F(assay__placed_node, indices, "indices"),
+};
+const struct assay__field_table assay__stored_placed_node =
+    TABLE(placed_node_fields, struct assay__placed_node, "placed_nodes", .keys = {"trial"},
+          .position = "position");
+
+static const struct assay__field power_fields[] = {
+    F(assay__power_info, gap, "gap", .names = &assay__power_gap_names),
+    F(assay__power_info, whole_machine, "whole_machine"),
+    F(assay__power_info, temperature, "temperature"),
+    F(assay__power_info, frequency, "frequency"),
+};
+const struct assay__field_table assay__stored_power =
+    TABLE(power_fields, struct assay__power_info, "power_info", .keys = {"trial"});
+
+static const struct assay__field power_warning_fields[] = {
+    F(assay__power_warning, about, "about"),
+    F(assay__power_warning, text, "text"),
+};
+const struct assay__field_table assay__stored_power_warning =
+    TABLE(power_warning_fields, struct assay__power_warning, "power_warnings", .keys = {"trial"},
+          .position = "position", .limit = LIST_LIMIT, .what = "warnings of power");
 
 static const struct assay__field launch_fields[] = {
     F(assay__launch, state, "state", .json = "state", .names = &assay__trial_state_names,
@@ -261,7 +379,8 @@ static const struct assay__field launch_fields[] = {
     SAME(assay__launch, log_tail),
 };
 const struct assay__field_table assay__stored_launch =
-    TABLE(launch_fields, struct assay__launch, "launches", .keys = {"trial"}, .position = "id");
+    TABLE(launch_fields, struct assay__launch, "launches", .keys = {"trial"}, .position = "id",
+          .since = 1);
 
 static const struct assay__field metric_fields[] = {
     F(assay_metric, name, "name"), /* the key of its object in JSON */
@@ -273,7 +392,7 @@ static const struct assay__field metric_fields[] = {
 };
 const struct assay__field_table assay__stored_metric =
     TABLE(metric_fields, struct assay_metric, "metrics", .keys = {"trial", "launch"},
-          .position = "position");
+          .position = "position", .since = 1);
 
 static const struct assay__field layer_fields[] = {
     F(assay__layer, index, "layer", .json = "index"),
@@ -298,7 +417,8 @@ static const struct assay__field layer_fields[] = {
     F(assay__layer, from, "from", .json = "from", LENGTH(assay__layer, from_count)),
 };
 const struct assay__field_table assay__stored_layer =
-    TABLE(layer_fields, struct assay__layer, "layers", .keys = {"trial"}, .position = "position");
+    TABLE(layer_fields, struct assay__layer, "layers", .keys = {"trial"}, .position = "position",
+          .since = 1);
 
 static const struct assay__field peak_fields[] = {
     SAME(assay__peak, reason),
@@ -435,20 +555,18 @@ const struct assay__field_table assay__stored_counter_value =
 /* clang-format on */
 
 const struct assay__field_table *const assay__tables[] = {
-    &assay__stored_profile,        &assay__stored_environment,
-    &assay__stored_model,          &assay__stored_operator,
-    &assay__stored_cell,           &assay__stored_cell_group,
-    &assay__stored_tensor,         &assay__stored_dim,
-    &assay__stored_note,           &assay__stored_finding,
-    &assay__stored_evidence,       &assay__stored_ceiling,
-    &assay__stored_trial,          &assay__stored_option,
-    &assay__stored_launch,         &assay__stored_metric,
-    &assay__stored_layer,          &assay__stored_layer_origin,
-    &assay__stored_peak,           &assay__stored_peak_tensor,
-    &assay__stored_series,         &assay__stored_span,
-    &assay__stored_allocations,    &assay__stored_phase,
-    &assay__stored_class,          &assay__stored_site,
-    &assay__stored_counter_info,   &assay__stored_counter_name,
+    &assay__stored_profile,        &assay__stored_environment,   &assay__stored_model,
+    &assay__stored_operator,       &assay__stored_cell,          &assay__stored_cell_group,
+    &assay__stored_tensor,         &assay__stored_dim,           &assay__stored_note,
+    &assay__stored_finding,        &assay__stored_evidence,      &assay__stored_ceiling,
+    &assay__stored_plan,           &assay__stored_trial,         &assay__stored_option,
+    &assay__stored_axis,           &assay__stored_token,         &assay__stored_requirements,
+    &assay__stored_placed_node,    &assay__stored_power,         &assay__stored_power_rail,
+    &assay__stored_power_warning,  &assay__stored_launch,        &assay__stored_metric,
+    &assay__stored_layer,          &assay__stored_layer_origin,  &assay__stored_peak,
+    &assay__stored_peak_tensor,    &assay__stored_series,        &assay__stored_span,
+    &assay__stored_allocations,    &assay__stored_phase,         &assay__stored_class,
+    &assay__stored_site,           &assay__stored_counter_info,  &assay__stored_counter_name,
     &assay__stored_class_counters, &assay__stored_counter_value,
 };
 const size_t assay__table_count = sizeof assay__tables / sizeof assay__tables[0];

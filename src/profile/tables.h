@@ -16,7 +16,8 @@ extern const struct assay__field_table assay__stored_cell;        /* struct assa
 extern const struct assay__field_table assay__stored_cell_group;  /* struct assay__cell_group */
 extern const struct assay__field_table assay__stored_tensor;      /* struct assay__tensor_info */
 extern const struct assay__field_table assay__stored_dim;         /* struct assay__axis_row */
-extern const struct assay__field_table assay__stored_note;        /* text */
+extern const struct assay__field_table assay__stored_plan;        /* struct assay__plan */
+extern const struct assay__field_table assay__stored_note;        /* struct assay__note_row */
 extern const struct assay__field_table assay__stored_finding;     /* struct assay__finding */
 extern const struct assay__field_table assay__stored_evidence;    /* text */
 extern const struct assay__field_table assay__stored_ceiling;     /* struct assay__ceiling_info */
@@ -25,9 +26,17 @@ extern const struct assay__field_table assay__stored_ceiling;     /* struct assa
 extern const struct assay__field_table assay__stored_trial;  /* struct assay__trial */
 extern const struct assay__field_table assay__stored_layers; /* struct assay__layers, part of it */
 extern const struct assay__field_table assay__stored_option; /* struct assay__pair */
-extern const struct assay__field_table assay__stored_launch; /* struct assay__launch */
-extern const struct assay__field_table assay__stored_metric; /* struct assay_metric */
-extern const struct assay__field_table assay__stored_layer;  /* struct assay__layer */
+extern const struct assay__field_table assay__stored_axis;   /* struct assay__axis_value */
+extern const struct assay__field_table assay__stored_token;  /* int64_t */
+extern const struct assay__field_table assay__stored_requirements; /* struct assay__requirements */
+extern const struct assay__field_table assay__stored_placed_node;  /* struct assay__placed_node */
+extern const struct assay__field_table assay__stored_power;        /* struct assay__power_info */
+extern const struct assay__field_table assay__stored_power_rail;   /* text */
+extern const struct assay__field_table
+    assay__stored_power_warning;                                   /* struct assay__power_warning */
+extern const struct assay__field_table assay__stored_launch;       /* struct assay__launch */
+extern const struct assay__field_table assay__stored_metric;       /* struct assay_metric */
+extern const struct assay__field_table assay__stored_layer;        /* struct assay__layer */
 extern const struct assay__field_table assay__stored_layer_origin; /* text */
 extern const struct assay__field_table assay__stored_peak;         /* struct assay__peak */
 extern const struct assay__field_table assay__stored_peak_tensor;  /* struct assay__peak_tensor */
@@ -47,6 +56,12 @@ extern const struct assay__field_table assay__stored_counter_value; /* double */
 struct assay__axis_row {
     int64_t size; /* -1 symbolic */
     const char *symbol;
+};
+
+/** A sentence, as a row. */
+struct assay__note_row {
+    const char *text;                     /* NULL: the row has none */
+    enum assay__disturbance_kind subject; /* of a disturbance */
 };
 
 /** What is said of a trial's class counters, as a row. */

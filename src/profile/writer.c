@@ -65,26 +65,35 @@ static sqlite3_stmt *prepare_insert(struct assay__writer *writer,
     return statement;
 }
 
-static sqlite3_stmt *insert_of(struct assay__writer *writer, const struct assay__field_table *table)
+/* The table's statements; NULL after a failure. */
+static struct assay__statements *statements_of(struct assay__writer *writer,
+                                               const struct assay__field_table *table)
 {
     if (writer->code != SQLITE_OK) return NULL;
     for (size_t i = 0; i < writer->kept_count; i++)
-        if (writer->kept[i].table == table) return writer->kept[i].insert;
+        if (writer->kept[i].table == table) return &writer->kept[i];
     if (writer->kept_count == ASSAY__STATEMENTS_MOST) {
         writer->code = SQLITE_TOOBIG;
         return NULL;
     }
-    sqlite3_stmt *insert = prepare_insert(writer, table);
-    if (!insert) return NULL;
-    writer->kept[writer->kept_count].table = table;
-    writer->kept[writer->kept_count++].insert = insert;
-    return insert;
+    struct assay__statements *kept = &writer->kept[writer->kept_count++];
+    *kept = (struct assay__statements){.table = table};
+    return kept;
+}
+
+static sqlite3_stmt *insert_of(struct assay__writer *writer, const struct assay__field_table *table)
+{
+    struct assay__statements *kept = statements_of(writer, table);
+    if (kept && !kept->insert) kept->insert = prepare_insert(writer, table);
+    return kept ? kept->insert : NULL;
 }
 
 void assay__writer_close(struct assay__writer *writer)
 {
-    for (size_t i = 0; i < writer->kept_count; i++)
+    for (size_t i = 0; i < writer->kept_count; i++) {
         sqlite3_finalize(writer->kept[i].insert);
+        sqlite3_finalize(writer->kept[i].clear);
+    }
     writer->kept_count = 0;
 }
 
@@ -202,16 +211,32 @@ void assay__writer_row(struct assay__writer *writer, const struct assay__field_t
     step(writer, insert);
 }
 
-void assay__writer_clear(struct assay__writer *writer, const struct assay__field_table *table,
-                         const struct assay__key *keys, size_t count)
+static sqlite3_stmt *prepare_clear(struct assay__writer *writer,
+                                   const struct assay__field_table *table, size_t count)
 {
     struct assay__buf sql = {0};
     assay__buf_printf(&sql, "DELETE FROM %s", table->name);
     for (size_t i = 0; i < count; i++)
         assay__buf_printf(&sql, "%s%s=?", i ? " AND " : " WHERE ", table->keys[i]);
     if (sql.failed && writer->code == SQLITE_OK) writer->code = SQLITE_NOMEM;
-    assay__writer_run(writer, sql.data, keys, count);
+    sqlite3_stmt *statement = assay__writer_prepare(writer, sql.data);
     assay__buf_free(&sql);
+    return statement;
+}
+
+void assay__writer_clear(struct assay__writer *writer, const struct assay__field_table *table,
+                         const struct assay__key *keys, size_t count)
+{
+    struct assay__statements *kept = statements_of(writer, table);
+    if (!kept) return;
+    if (!kept->clear || kept->clear_keys != count) {
+        sqlite3_finalize(kept->clear);
+        kept->clear = prepare_clear(writer, table, count);
+        kept->clear_keys = count;
+    }
+    if (!kept->clear) return;
+    writer->code = assay__keys_bind(kept->clear, keys, count);
+    step(writer, kept->clear);
 }
 
 void assay__writer_rows(struct assay__writer *writer, const struct assay__field_table *table,

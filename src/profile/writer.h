@@ -17,15 +17,19 @@ struct assay__key {
 /** Binds the first parameters of a statement; the texts must outlive its run. SQLite's code. */
 int assay__keys_bind(sqlite3_stmt *statement, const struct assay__key *keys, size_t count);
 
-#define ASSAY__STATEMENTS_MOST 40
+#define ASSAY__STATEMENTS_MOST 48
+
+/** Of one table; each prepared when first used. */
+struct assay__statements {
+    const struct assay__field_table *table;
+    sqlite3_stmt *insert, *clear;
+    size_t clear_keys; /* that `clear` takes */
+};
 
 struct assay__writer {
     sqlite3 *db;
     int code;
-    struct {
-        const struct assay__field_table *table;
-        sqlite3_stmt *insert;
-    } kept[ASSAY__STATEMENTS_MOST]; /* prepared when first used */
+    struct assay__statements kept[ASSAY__STATEMENTS_MOST];
     size_t kept_count;
 };
 

@@ -79,9 +79,33 @@ static inline void edit(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
+/* Makes the file one of schema 1, as far as its columns go: one model, whose rows go by the
+ * profile, and no typed facts. */
+static inline void make_schema_1(const char *path)
+{
+    edit(path,
+         "PRAGMA user_version=1; UPDATE profiles SET schema=1;"
+         "DROP TABLE plans; DROP TABLE axes; DROP TABLE token_ids; DROP TABLE requirements;"
+         "DROP TABLE placed_nodes; DROP TABLE power_info; DROP TABLE power_rails;"
+         "DROP TABLE power_warnings; ALTER TABLE profiles DROP COLUMN kind;"
+         "ALTER TABLE notes DROP COLUMN subject; ALTER TABLE findings DROP COLUMN gain_estimated;"
+         "ALTER TABLE models RENAME COLUMN id TO unused;"
+         "ALTER TABLE operators RENAME COLUMN model TO profile;"
+         "ALTER TABLE cells RENAME COLUMN model TO profile;"
+         "ALTER TABLE neuron_groups RENAME COLUMN model TO profile;"
+         "ALTER TABLE tensors RENAME COLUMN model TO profile;"
+         "ALTER TABLE dims RENAME COLUMN model TO profile;"
+         "CREATE TABLE t AS SELECT id, profile, state, reason, engine, engine_version,"
+         " engine_library, device, batch, stability, more_iterations, layers_method, layers_reason,"
+         " engine_ns, unattributed_ns, layers_scale, layers_slowdown, layers_spread,"
+         " layers_contention, layers_sessions, layers_discarded FROM trials;"
+         "DROP TABLE trials; ALTER TABLE t RENAME TO trials");
+}
+
 /* --- a full document -------------------------------------------------------------------------- */
 
 static const char *disturbances[] = {"steal time 3.1 %", "clock fell from 3.0 to 2.1 GHz"};
+static unsigned char disturbance_kinds[] = {ASSAY__DISTURBANCE_OTHER, ASSAY__DISTURBANCE_CLOCK};
 static const char *unknown[] = {"temperature: no sensor on this host"};
 static const char *notes[] = {"symbolic dimension 'seq' set to 1 (give --dim seq=N)"};
 static const char *reasons[] = {"drift 4 %", "two modes"};
@@ -310,11 +334,13 @@ static inline struct assay_profile *make_document(void)
         .l2_bytes = 1 << 20,
         .l3_bytes = NAN,
         .disturbances = disturbances,
+        .disturbance_kinds = disturbance_kinds,
         .disturbance_count = 2,
         .unknown = unknown,
         .unknown_count = 1,
     };
     *p->models[0] = (struct assay__model_info){
+        .id = 1,
         .name = "resnet50",
         .path = "a b.onnx",
         .format = "onnx",

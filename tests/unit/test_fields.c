@@ -2,6 +2,7 @@
  * anything is written, values survive a message, and what cannot be is unknown. */
 #include "harness.h"
 
+#include "base/metric_value.h"
 #include "profile/tables.h"
 #include "profile/writer.h"
 

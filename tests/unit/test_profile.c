@@ -141,6 +141,8 @@ static void same_environment(const struct assay__environment *a, const struct as
     SAME_REAL(l2_bytes);
     SAME_REAL(l3_bytes);
     same_texts(a->disturbances, a->disturbance_count, b->disturbances, b->disturbance_count);
+    for (size_t i = 0; i < a->disturbance_count; i++)
+        SAME_INT(disturbance_kinds[i]);
     same_texts(a->unknown, a->unknown_count, b->unknown, b->unknown_count);
 }
 
@@ -568,7 +570,7 @@ static void test_previous(void)
     CHECK_INT(unlink(aside), 0);
     edit(path, "PRAGMA user_version=7");
     CHECK_INT(assay__store_create(path, &store, &error), ASSAY_ENEWER);
-    CHECK_HAS(error.message, "made by a newer assay (schema 7, this one writes 1)");
+    CHECK_HAS(error.message, "made by a newer assay (schema 7, this one writes 2)");
     CHECK(exists(path) && !exists(aside));
 }
 

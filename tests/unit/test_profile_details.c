@@ -180,6 +180,7 @@ static void test_older(void)
 {
     make_folder();
     const char *path = write_small();
+    make_schema_1(path);
     edit(path, "DROP TABLE layer_time_chunks; DROP TABLE peaks; DROP TABLE peak_tensors;"
                "ALTER TABLE layers DROP COLUMN inputs; ALTER TABLE layers DROP COLUMN weights;"
                "ALTER TABLE layers DROP COLUMN outputs; ALTER TABLE layers DROP COLUMN attributes");

@@ -48,7 +48,7 @@ static void test_newer(void)
     write_document(path);
     edit(path, "PRAGMA user_version=7");
     CHECK_INT(open_code(path, &error), ASSAY_ENEWER);
-    CHECK_HAS(error.message, "made by a newer assay (schema 7, this one reads up to 1)");
+    CHECK_HAS(error.message, "made by a newer assay (schema 7, this one reads up to 2)");
     edit(path, "PRAGMA user_version=0");
     CHECK_INT(open_code(path, &error), ASSAY_EFORMAT);
 }
@@ -172,6 +172,8 @@ static void test_lost_tables(void)
          "damaged profile: its table 'metrics'"},
         {"ALTER TABLE sample_chunks RENAME COLUMN trial TO t",
          "damaged profile: its table 'sample_chunks'"},
+        {"DROP TABLE placed_nodes", "damaged profile: its table 'placed_nodes'"},
+        {"ALTER TABLE axes RENAME COLUMN trial TO t", "damaged profile: its table 'axes'"},
         {"UPDATE trials SET state='ok'; DELETE FROM metrics WHERE name='latency.p50'",
          "its latency.p50 is missing"},
         {"UPDATE profiles SET complete=0; DELETE FROM metrics", NULL},

@@ -275,6 +275,7 @@ static void test_older(void)
     make_folder();
     const char *path = in_folder("p.assay");
     write_document(path);
+    make_schema_1(path);
     edit(path, drop_all);
     struct assay_profile *p = open_profile(path);
     struct assay__trial *t = &p->trials[0];
@@ -297,7 +298,6 @@ static void test_older(void)
 /* A capture that did not end has no series; whoever reads it is told when they were asked for. */
 static void test_not_ended(void)
 {
-    static struct assay__pair watched[] = {{"watch", "power"}};
     make_folder();
     const char *path = in_folder("p.assay");
     struct assay__store *store = NULL;
@@ -308,7 +308,7 @@ static void test_not_ended(void)
     struct assay_profile *b = open_profile(path);
     CHECK_INT(b->trials[0].note_count, 1); /* nothing was asked for */
     assay_profile_close(b);
-    a->trials[0].options = watched, a->trials[0].option_count = 1;
+    a->trials[0].protocol.watched = ASSAY__WATCHED_POWER;
     put_document(store, a);
     b = open_profile(path);
     CHECK_INT(b->trials[0].note_count, 2);

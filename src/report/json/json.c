@@ -191,8 +191,7 @@ static void put_target(struct assay__json_writer *w, const struct assay__trial *
     assay__fields_json(w, &assay__stored_trial, trial, "engine", "device");
     assay__json_put_object(w, "options");
     for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, "token_ids") != 0) /* in "generation" */
-            assay__json_put_string(w, trial->options[i].key, trial->options[i].value);
+        assay__json_put_string(w, trial->options[i].key, trial->options[i].value);
     assay__json_object_end(w);
     assay__json_object_end(w);
 }

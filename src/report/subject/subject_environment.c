@@ -3,7 +3,6 @@
 #include "report/subject/subject.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void add_machine(struct assay__doc *doc, const struct assay__environment *e)
 {
@@ -79,8 +78,7 @@ void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial
     assay__doc_fact_text(doc, "library", trial->target.engine_library);
     assay__doc_fact_text(doc, "device", trial->target.device);
     for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, "token_ids") != 0)
-            assay__doc_fact_text(doc, trial->options[i].key, trial->options[i].value);
+        assay__doc_fact_text(doc, trial->options[i].key, trial->options[i].value);
     add_tensors(doc, "workload", trial->inputs, trial->input_count);
 }
 

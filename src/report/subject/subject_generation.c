@@ -58,6 +58,16 @@ static void add_speed(struct assay__doc *doc, const struct assay__trial *trial)
     add_item(doc, trial, "llm.dropped", NULL, "more without room for the times of their tokens");
 }
 
+static void add_ids(struct assay__doc *doc, const struct assay__generation_info *made)
+{
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < made->id_count; i++)
+        assay__buf_printf(&text, "%s%" PRId64, i ? " " : "", made->ids[i]);
+    assay__doc_fold(doc, &(struct assay__heading){.title = "Generated token ids"});
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", assay__doc_take(doc, &text));
+    assay__doc_end(doc);
+}
+
 static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
@@ -73,9 +83,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
                                                      .views = ASSAY__VIEW_OVERVIEW});
     add_times(doc, trial);
     add_speed(doc, trial);
-    assay__doc_fold(doc, &(struct assay__heading){.title = "Generated token ids"});
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", assay__trial_option(trial, "token_ids"));
-    assay__doc_end(doc);
+    add_ids(doc, made);
     assay__doc_end(doc);
 }
 

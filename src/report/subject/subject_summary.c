@@ -197,7 +197,7 @@ static void add_machine(struct assay__doc *doc, const struct assay__environment 
 static bool is_chosen(const struct assay__pair *option)
 {
     static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
-    static const char *const elsewhere[] = {"seed", "token_ids", "require"};
+    static const char *const elsewhere[] = {"seed", "require"};
     if (!option->value) return false;
     for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
         if (strcmp(option->key, elsewhere[i]) == 0) return false;

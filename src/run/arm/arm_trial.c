@@ -129,7 +129,6 @@ static void put_watched(struct writing *w)
 
 static void put_options(struct writing *w, const struct assay_run_options *o)
 {
-    static const char *const methods[] = {"off", "auto", "markers", "isolated", "engine"};
     const struct assay__target *target = &w->trial->target;
     const struct assay__protocol *protocol = &w->trial->protocol;
     struct assay__arena *arena = w->profile->arena;
@@ -145,12 +144,10 @@ static void put_options(struct writing *w, const struct assay_run_options *o)
     put_number(w, "iters", (double)o->iterations, "by precision");
     put_number(w, "time_s", o->time_s, "by precision");
     put(w, "seed", assay__arena_printf(arena, "%llu", (unsigned long long)protocol->seed));
-    put(w, "layers",
-        protocol->layers < sizeof methods / sizeof methods[0] ? methods[protocol->layers] : "off");
+    put(w, "layers", assay__enum_name(&assay__layer_method_names, protocol->layers));
     if (!w->trial->generation.tokens) return;
     put_number(w, "generate", (double)w->trial->generation.tokens, "");
     put_number(w, "prompt", (double)w->trial->generation.prompt, "");
-    put(w, ASSAY__TOKEN_IDS, ""); /* filled when they are known */
 }
 
 /* The others of a comparison of models, beside the first, which is the profile's. */

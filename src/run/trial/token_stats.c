@@ -293,18 +293,14 @@ void assay__generation_metrics(const struct assay__outcome *const *used, size_t 
 int assay__generation_ids(const struct assay__outcome *const *used, size_t count,
                           struct assay_profile *profile, struct assay__trial *trial)
 {
-    struct assay__buf text = {0};
     const struct assay__tokens *last = NULL;
     for (size_t i = 0; i < count; i++)
         if (used[i]->tokens.id_count) last = &used[i]->tokens;
     int64_t *ids = last ? assay__arena_array(profile->arena, last->id_count, sizeof *ids) : NULL;
     if (last && !ids) return ASSAY_ENOMEM;
-    for (size_t i = 0; last && i < last->id_count; i++) {
+    for (size_t i = 0; last && i < last->id_count; i++)
         ids[i] = last->ids[i];
-        assay__buf_printf(&text, "%s%lld", i ? " " : "", (long long)ids[i]);
-    }
     trial->generation.ids = ids;
     trial->generation.id_count = last ? last->id_count : 0;
-    return assay__trial_set_option(profile, trial, ASSAY__TOKEN_IDS,
-                                   assay__buf_keep(&text, profile->arena));
+    return 0;
 }

@@ -17,7 +17,6 @@
 #define ASSAY__GENERATE_PROMPT 32    /* tokens of the prompt by default */
 #define ASSAY__GENERATE_LEAST 3u     /* generations measured, however long they take */
 #define ASSAY__GENERATED_IDS 1024u   /* ids that are kept of the first sequence */
-#define ASSAY__TOKEN_IDS "token_ids" /* the trial's option that holds them: "464 318 …" */
 
 /** What is known of one launch's tokens. Times in ns; NaN unknown. */
 struct assay__token_summary {
