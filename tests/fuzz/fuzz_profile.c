@@ -46,6 +46,23 @@ static void check_parts(const struct assay__trial *trial)
     if (!trial->class_counter_note || (trial->counter_count && !trial->counter_names)) abort();
 }
 
+/* They index tables and are printed without looking again. */
+static void check_facts(const struct assay_profile *profile, const struct assay__trial *trial)
+{
+    bool own = false;
+    for (size_t i = 0; i < profile->model_count; i++)
+        own |= trial->model == profile->models[i];
+    if (!own || profile->kind >= ASSAY__PROFILE_KINDS || trial->role >= ASSAY__ROLE_COUNT ||
+        trial->target.device_class >= ASSAY__CLASS_COUNT || !trial->label || !trial->target.build)
+        abort();
+    for (size_t i = 0; i < trial->axis_count; i++)
+        if (trial->axes[i].axis >= ASSAY__AXIS_COUNT || !trial->axes[i].value) abort();
+    for (size_t i = 0; i < trial->placement.node_count; i++)
+        if (!trial->placement.nodes[i].node || !trial->placement.nodes[i].provider) abort();
+    if (!trial->placement.record || !trial->power.temperature || !trial->power.frequency) abort();
+    if (profile->plan.slo_metric && !(profile->plan.slo_s > 0)) abort();
+}
+
 static void check_open(const char *path)
 {
     struct assay_error error = {0};
@@ -56,6 +73,7 @@ static void check_open(const char *path)
         for (size_t l = 0; l < profile->trials[t].launch_count; l++)
             check_launch(&profile->trials[t].launches[l]);
         check_parts(&profile->trials[t]);
+        check_facts(profile, &profile->trials[t]);
     }
     assay_profile_close(profile);
 }
