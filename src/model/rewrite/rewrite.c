@@ -205,7 +205,7 @@ static int copy_tensor(struct assay__model *model, struct assay__tensor *tensor,
     return 0;
 }
 
-int assay__node_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
+int assay__rewrite_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
                            enum assay__dtype dtype, int rank, const int64_t *dims, const void *data,
                            size_t data_size)
 {

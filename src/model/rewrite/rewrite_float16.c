@@ -392,7 +392,7 @@ static int take_constant(struct half_rewrite *rewrite, struct half_scope *scope,
                              *many = assay__node_attr(node, "value_floats");
     if (!tensor && (one || many)) {
         int64_t count = many ? (int64_t)many->count : 1;
-        int code = assay__node_set_tensor(rewrite->model, node, "value", ASSAY__FLOAT32,
+        int code = assay__rewrite_set_tensor(rewrite->model, node, "value", ASSAY__FLOAT32,
                                           many ? 1 : 0, &count, many ? many->floats : &one->f,
                                           (size_t)count * sizeof(float));
         if (code) return assay__rewrite_no_memory(rewrite->error);
@@ -426,7 +426,7 @@ static int take_filled(struct half_rewrite *rewrite, struct half_scope *scope,
     uint16_t half = assay__float_to_half(number);
     if (number != 0 && fabsf(number) < HALF_SMALLEST_NORMAL)
         half & 0x7fff ? rewrite->tiny++ : rewrite->zeroed++;
-    if (assay__node_set_tensor(rewrite->model, node, "value", ASSAY__FLOAT16, 1, &one, &half, 2))
+    if (assay__rewrite_set_tensor(rewrite->model, node, "value", ASSAY__FLOAT16, 1, &one, &half, 2))
         return assay__rewrite_no_memory(rewrite->error);
     return convert_node(rewrite, scope, node, &row);
 }

@@ -41,7 +41,7 @@ struct assay__node *assay__graph_push_node(struct assay__model *model, struct as
 struct assay__tensor *assay__graph_push_tensor(struct assay__model *model,
                                                struct assay__graph *graph,
                                                const struct assay__tensor *tensor);
-int assay__node_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
+int assay__rewrite_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
                            enum assay__dtype dtype, int rank, const int64_t *dims, const void *data,
                            size_t data_size);
 void assay__node_remove_attr(struct assay__node *node, const char *name);

@@ -262,7 +262,7 @@ static int strip(struct stripping *work, const char *name, const struct assay__t
                                    ? assay__graph_add_node(model, &work->fresh, "ConstantOfShape",
                                                            label, &shape, 1, &name, 1)
                                    : NULL;
-    if (!node || assay__node_set_tensor(model, node, "value", tensor->dtype, 1, &one, number, size))
+    if (!node || assay__rewrite_set_tensor(model, node, "value", tensor->dtype, 1, &one, number, size))
         return assay__rewrite_no_memory(work->error);
     work->stripped++;
     work->elements += tensor->elements;
