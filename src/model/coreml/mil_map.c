@@ -5,23 +5,10 @@
  */
 #include "model/coreml/mil.h"
 
+#include "model/op_words.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#define WORD 64
-
-/* --- words of a row --------------------------------------------------------------------------- */
-
-static bool next_word(const char **at, char out[WORD])
-{
-    *at += strspn(*at, " ");
-    size_t length = strcspn(*at, " ");
-    if (!length || length >= WORD) return false;
-    memcpy(out, *at, length);
-    out[length] = 0;
-    *at += length;
-    return true;
-}
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
@@ -99,8 +86,8 @@ struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op
                                     const char *inputs, const char *const *extra)
 {
     struct names names = {.items = NULL};
-    char word[WORD];
-    while (next_word(&inputs, word)) {
+    char word[ASSAY__WORD];
+    while (assay__next_word(&inputs, word)) {
         if (word[0] == '=')
             add_name(call, &names, *extra++);
         else
@@ -174,9 +161,9 @@ static void split_word(char *word, const char **from, const char **to, const cha
 /* Before the node is made: is all that should become an attribute constant? */
 static bool attributes_known(struct assay__mil_call *call, const char *attributes)
 {
-    char word[WORD];
+    char word[ASSAY__WORD];
     const char *from, *to, *otherwise;
-    while (next_word(&attributes, word)) {
+    while (assay__next_word(&attributes, word)) {
         split_word(word, &from, &to, &otherwise);
         const struct assay__mil_value *value = assay__mil_constant(call, from);
         if (assay__mil_has(call, from) && (!value || value->elements > ASSAY__COREML_SMALL))
@@ -188,8 +175,8 @@ static bool attributes_known(struct assay__mil_call *call, const char *attribute
 static void set_attributes(struct assay__mil_call *call, struct assay__node *node)
 {
     const char *attributes = call->row->attributes, *from, *to, *otherwise;
-    char word[WORD];
-    while (next_word(&attributes, word)) {
+    char word[ASSAY__WORD];
+    while (assay__next_word(&attributes, word)) {
         split_word(word, &from, &to, &otherwise);
         const struct assay__mil_value *value = assay__mil_constant(call, from);
         if (value)

@@ -47,7 +47,7 @@ struct assay__shape_call {
 typedef void assay__shape_fn(struct assay__shape_call *call);
 
 struct assay__shape_row {
-    const char *op;
+    const char *ops;    /* one or several that are alike, separated by blanks */
     const char *domain; /* "" ai.onnx, "ms" com.microsoft, "nchwc" com.microsoft.nchwc, "ml"
                            ai.onnx.ml, "preview" ai.onnx.preview and what is under it, "*" any of
                            the first three */

@@ -174,20 +174,14 @@ static void infer_mel_weights(struct assay__shape_call *call)
 }
 
 const struct assay__shape_row assay__shape_rows_make[] = {
-    {"Bernoulli", "", infer_like_typed},
-    {"BlackmanWindow", "", infer_window},
+    {"Bernoulli EyeLike RandomNormalLike RandomUniformLike", "", infer_like_typed},
+    {"BlackmanWindow HammingWindow HannWindow", "", infer_window},
     {"ConstantOfShape", "", infer_constant_of_shape},
-    {"EyeLike", "", infer_like_typed},
-    {"HammingWindow", "", infer_window},
-    {"HannWindow", "", infer_window},
     {"MelWeightMatrix", "", infer_mel_weights},
     {"Multinomial", "", infer_multinomial},
     {"NonZero", "", infer_non_zero},
     {"OneHot", "", infer_one_hot},
-    {"RandomNormal", "", infer_random},
-    {"RandomNormalLike", "", infer_like_typed},
-    {"RandomUniform", "", infer_random},
-    {"RandomUniformLike", "", infer_like_typed},
+    {"RandomNormal RandomUniform", "", infer_random},
     {"Range", "*", infer_range},
     {"Shape", "", infer_shape},
     {"Size", "", infer_size},
