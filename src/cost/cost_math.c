@@ -130,7 +130,7 @@ const struct assay__cost_row assay__cost_rows_math[] = {
     /* arithmetic, per output element */
     EACH("Abs Acos Acosh Add Asin Asinh Atan Atanh Ceil Cos Cosh CumProd CumSum Div Equal Erf Exp "
          "Floor Greater GreaterOrEqual Less LessOrEqual Log Mod Mul Neg Pow Reciprocal "
-         " Round Sign Sin Sinh Sqrt Sub Tan",
+         "Round Sign Sin Sinh Sqrt Sub Tan",
          "", 1),
     EACH("Bernoulli", "", 1),   /* a comparison with a random number */
     EACH("IsInf IsNaN", "", 1), /* a comparison */

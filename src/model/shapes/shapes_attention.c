@@ -71,7 +71,7 @@ static void infer_flex_attention(struct assay__shape_call *call)
 {
     struct heads q = read_heads(call, 0, "q_num_heads"), v = read_heads(call, 2, "kv_num_heads");
     int64_t out[4] = {q.batch, q.heads, q.sequence, v.size};
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 /* Q, K, V [B, T, H × D]: output [B, T, Hq × dv], state [B, Hkv, dk, dv] */
@@ -202,7 +202,7 @@ static void infer_group_query(struct assay__shape_call *call)
     if (heads > 0 && heads < 1 << 20 && kv > 0 && kv < 1 << 20)
         size = assay__num_exact_div(symbols, out[2], packed ? heads + 2 * kv : heads);
     if (packed) out[2] = assay__num_mul(symbols, size, heads);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 3, out);
+    assay__shape_set_same(call, 3, out);
     int64_t present[4] = {out[0], kv, assay__shape_has(call, 3) ? ASSAY__NUM_ANY : out[1], size};
     for (size_t o = 1; o < 3; o++) {
         bool past = assay__shape_has(call, 2 + o);
@@ -235,7 +235,7 @@ static void infer_bias_split_gelu(struct assay__shape_call *call)
 {
     int64_t out[3] = {assay__shape_dim(call, 0, 0), assay__shape_dim(call, 0, 1),
                       assay__num_exact_div(call->symbols, assay__shape_dim(call, 0, 2), 2)};
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 3, out);
+    assay__shape_set_same(call, 3, out);
 }
 
 /* bias_table [buckets, heads], query_length, key_length: [1, heads, q, k] */
@@ -243,7 +243,7 @@ static void infer_relative_position(struct assay__shape_call *call)
 {
     int64_t out[4] = {1, assay__shape_dim(call, 0, 1), assay__shape_num(call, 1),
                       assay__shape_num(call, 2)};
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 /* X, bias, residual, ratio, …: like X, and the mask */

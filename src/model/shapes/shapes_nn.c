@@ -92,7 +92,7 @@ static void infer_fused_matmul(struct assay__shape_call *call)
 {
     if (assay__node_int(call->node, "transBatchA", 0) ||
         assay__node_int(call->node, "transBatchB", 0)) {
-        assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+        assay__shape_same_type(call);
         return;
     }
     assay__shape_matmul(call, 0, 1, assay__node_int(call->node, "transA", 0) != 0,
@@ -102,15 +102,14 @@ static void infer_fused_matmul(struct assay__shape_call *call)
 /* A[…, K] with weights packed as K, N attributes (block-quantised). */
 static void infer_matmul_nbits(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK], k = assay__node_int(call->node, "K", -1);
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    int rank = assay__shape_copy(call, 0, out);
+    assay__shape_same_type(call);
     if (rank < 1) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     if (k >= 0)
         assay__shape_differ(call, 0, "columns of the input and K of the weights", out[rank - 1], k);
     out[rank - 1] = assay__node_int(call->node, "N", -1);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* --- Einsum ----------------------------------------------------------------------------------- */
@@ -176,7 +175,7 @@ static void infer_einsum(struct assay__shape_call *call)
     struct einsum einsum = {.dots_rank = 0};
     int64_t out[ASSAY__SHAPE_RANK];
     int rank = 0;
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (!equation || equation->type != ASSAY__ATTR_STRING) return;
     const char *at = equation->s;
     for (size_t i = 0; i < call->in_count; i++) {
@@ -196,7 +195,7 @@ static void infer_einsum(struct assay__shape_call *call)
         if (!is_letter(*at) || !einsum.uses[(int)*at] || rank == ASSAY__SHAPE_RANK) return;
         out[rank++] = einsum.size[(int)*at];
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* --- norms ------------------------------------------------------------------------------------ */
