@@ -257,9 +257,9 @@ static bool sink_operand(struct walk *walk, const struct work *work,
         {"NonMaxSuppression", 2, 10, "the most boxes a class may keep (NonMaxSuppression)"},
         {"NonMaxSuppression", 3, 0.5, "the IoU threshold of a NonMaxSuppression"},
         {"NonMaxSuppression", 4, 0, "the score threshold of a NonMaxSuppression"},
-        {"TopK", 1, 1, "the k of a TopK; --input changes it"},
-        {"Tile", 1, 1, "the repeats of a Tile; --input changes it"},
-        {"Pad", 1, 0, "the pads of a Pad; --input changes it"},
+        {"TopK", 1, 1, "the k of a TopK"},
+        {"Tile", 1, 1, "the repeats of a Tile"},
+        {"Pad", 1, 0, "the pads of a Pad"},
         {"Trilu", 1, 0, "the diagonal of a Trilu"},
         {"DFT", 2, -2, "the axis of a DFT"}};
     struct assay__input_finding *finding = walk->finding;
