@@ -160,8 +160,8 @@ static int make_half_constant(struct half_rewrite *rewrite, struct half_scope *s
     size_t count = (size_t)tensor->elements;
     int code = assay__tensor_open(rewrite->model, tensor, &view, rewrite->error);
     uint16_t *data = code ? NULL : assay__arena_array(rewrite->model->arena, count, sizeof *data);
-    const char *name = data ? assay__namer_make(&rewrite->namer, value->name, "_f16") : NULL;
-    for (size_t i = 0; name && i < count && 4 * (i + 1) <= view.size; i++) {
+    const char *name = assay__namer_make(&rewrite->namer, value->name, "_f16");
+    for (size_t i = 0; data && i < count && 4 * (i + 1) <= view.size; i++) {
         float number;
         memcpy(&number, view.data + 4 * i, 4);
         data[i] = assay__float_to_half(number);
@@ -172,10 +172,9 @@ static int make_half_constant(struct half_rewrite *rewrite, struct half_scope *s
     }
     assay__tensor_close(&view);
     if (code) return code;
-    if (!name ||
-        !assay__graph_add_initializer(rewrite->model, &scope->fresh, name, ASSAY__FLOAT16,
-                                      tensor->rank, tensor->dims, data, count * sizeof *data))
-        return assay__rewrite_no_memory(rewrite->error);
+    if (!data) return assay__rewrite_no_memory(rewrite->error);
+    assay__graph_add_initializer(rewrite->model, &scope->fresh, name, ASSAY__FLOAT16, tensor->rank,
+                                 tensor->dims, data, count * sizeof *data);
     value->half = name;
     value->own_half = true;
     rewrite->weights++;
@@ -189,13 +188,11 @@ static int add_cast(struct half_rewrite *rewrite, struct half_scope *scope, cons
                     const char *to, enum assay__dtype dtype)
 {
     const char *name = assay__namer_make(&rewrite->namer, to, "_cast");
-    struct assay__node *node = name ? assay__graph_add_node(rewrite->model, &scope->fresh, "Cast",
-                                                            name, &from, 1, &to, 1)
-                                    : NULL;
-    if (!node || assay__node_set_int(rewrite->model, node, "to", (int64_t)dtype))
-        return assay__rewrite_no_memory(rewrite->error);
+    struct assay__node *node = assay__graph_add_node(rewrite->model, &scope->fresh, "Cast", name,
+                                                     &from, 1, &to, 1);
+    assay__node_set_int(rewrite->model, node, "to", (int64_t)dtype);
     rewrite->casts++;
-    return 0;
+    return assay__rewrite_end(rewrite->model, 0, rewrite->error);
 }
 
 static int need_half(struct half_rewrite *rewrite, struct half_scope *scope,
@@ -203,11 +200,9 @@ static int need_half(struct half_rewrite *rewrite, struct half_scope *scope,
 {
     if (value->half) return 0;
     if (value->tensor) return make_half_constant(rewrite, scope, value);
-    const char *name = assay__namer_make(&rewrite->namer, value->name, "_f16");
-    if (!name) return assay__rewrite_no_memory(rewrite->error);
-    value->half = name;
+    value->half = assay__namer_make(&rewrite->namer, value->name, "_f16");
     value->own_half = true;
-    return add_cast(rewrite, scope, value->full, name, ASSAY__FLOAT16);
+    return add_cast(rewrite, scope, value->full, value->half, ASSAY__FLOAT16);
 }
 
 static int need_full(struct half_rewrite *rewrite, struct half_scope *scope,
@@ -302,9 +297,8 @@ static bool is_seen_large(const struct half_rewrite *rewrite, const struct assay
 
 static int push(struct half_rewrite *rewrite, struct half_scope *scope, struct assay__node *node)
 {
-    return assay__graph_push_node(rewrite->model, &scope->fresh, node)
-               ? 0
-               : assay__rewrite_no_memory(rewrite->error);
+    assay__graph_push_node(rewrite->model, &scope->fresh, node);
+    return assay__rewrite_end(rewrite->model, 0, rewrite->error);
 }
 
 static int rename_inputs(struct half_rewrite *rewrite, struct half_scope *scope,
@@ -375,7 +369,6 @@ static int convert_node(struct half_rewrite *rewrite, struct half_scope *scope,
         value->full = NULL;
         value->half = outputs[i] = assay__namer_make(&rewrite->namer, name, "_f16");
         value->own_half = true;
-        if (!value->half) code = assay__rewrite_no_memory(rewrite->error);
     }
     if (code) return code;
     node->outputs = outputs;
@@ -393,8 +386,8 @@ static int take_constant(struct half_rewrite *rewrite, struct half_scope *scope,
     if (!tensor && (one || many)) {
         int64_t count = many ? (int64_t)many->count : 1;
         int code = assay__rewrite_set_tensor(rewrite->model, node, "value", ASSAY__FLOAT32,
-                                          many ? 1 : 0, &count, many ? many->floats : &one->f,
-                                          (size_t)count * sizeof(float));
+                                             many ? 1 : 0, &count, many ? many->floats : &one->f,
+                                             (size_t)count * sizeof(float));
         if (code) return assay__rewrite_no_memory(rewrite->error);
         assay__node_remove_attr(node, "value_float");
         assay__node_remove_attr(node, "value_floats");
@@ -586,9 +579,7 @@ static int close_scope(struct half_rewrite *rewrite, struct half_scope *scope)
     }
     if (!code) code = settle_names(rewrite, scope);
     if (code) return code;
-    graph->nodes = scope->fresh.nodes;
-    graph->node_count = scope->fresh.node_count;
-    graph->node_capacity = scope->fresh.node_capacity;
+    assay__graph_take_nodes(graph, &scope->fresh);
     graph->initializers = scope->fresh.initializers;
     graph->initializer_count = scope->fresh.initializer_count;
     graph->initializer_capacity = scope->fresh.initializer_capacity;
