@@ -300,6 +300,18 @@ const struct assay__attr *assay__node_attr(const struct assay__node *node, const
     return NULL;
 }
 
+struct assay__graph *assay__node_body(const struct assay__node *node, size_t k)
+{
+    for (size_t i = 0; i < node->attr_count; i++) {
+        const struct assay__attr *attr = &node->attrs[i];
+        if (attr->g && k-- == 0) return attr->g;
+        size_t count = attr->graphs ? attr->count : 0;
+        if (k < count) return attr->graphs[k];
+        k -= count;
+    }
+    return NULL;
+}
+
 int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise)
 {
     const struct assay__attr *attr = assay__node_attr(node, name);

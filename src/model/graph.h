@@ -294,6 +294,8 @@ struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
                                                    enum assay__dtype dtype, int rank,
                                                    const int64_t *dims, const void *data,
                                                    size_t data_size);
+/** Body k of a node, of all its attributes in order; NULL past the last. */
+struct assay__graph *assay__node_body(const struct assay__node *node, size_t k);
 const struct assay__attr *assay__node_attr(const struct assay__node *node, const char *name);
 float assay__node_float(const struct assay__node *node, const char *name, float otherwise);
 int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise);

@@ -8,6 +8,7 @@
 #define ASSAY_MODEL_COREML_MIL_H
 
 #include "model/coreml/coreml.h"
+#include "model/op_words.h"
 
 #define ASSAY__MIL_DEPTH 16    /* blocks within blocks, types within types */
 #define ASSAY__MIL_ARGS 64     /* inputs of an operation, by name */
@@ -86,19 +87,18 @@ struct assay__mil_call;
 #define ASSAY__MIL_KEEP 1
 typedef int assay__mil_map(struct assay__mil_call *call);
 
-/** A row per operator.
+/** A row per kind of operator.
+ *  ops: "abs>Abs exp2": MIL's names, each with ONNX's; without one it is kept in domain "coreml".
  *  inputs: the names of MIL's inputs in the order of the node's, separated by blanks.
  *          "axes#": constants become int64; "values*": all that are bound.
  *  attributes: "keep_dims>keepdims=0": the constant `keep_dims` is attribute `keepdims`, 0 when it
  *          is not given. When such an input is not constant the operator is kept. */
 struct assay__mil_row {
-    const char *op;
-    const char *onnx; /* NULL: ONNX has none; kept in domain "coreml" */
-    const char *inputs, *attributes;
+    const char *ops, *inputs, *attributes;
     assay__mil_map *map; /* instead of what the strings say; NULL usually */
 };
 
-/* The tables, each at the end of the file whose functions its rows name; each ends with a NULL op.
+/* The tables, each at the end of the file whose functions its rows name; each ends with a NULL.
  */
 #define ASSAY__MIL_TABLES(X) \
     X(plain)                 \
@@ -110,14 +110,15 @@ struct assay__mil_row {
 #define ASSAY__MIL_DECLARE(NAME) extern const struct assay__mil_row assay__mil_rows_##NAME[];
 ASSAY__MIL_TABLES(ASSAY__MIL_DECLARE)
 
-/** NULL: no such row. */
-const struct assay__mil_row *assay__mil_row(const char *op);
+/** The row of an operator, and what ONNX calls it ("": nothing); NULL: no such row. */
+const struct assay__mil_row *assay__mil_row(const char *op, char onnx[ASSAY__WORD]);
 
 struct assay__mil_call {
     struct assay__coreml *coreml;
     struct assay__mil_scope *scope;
     const struct assay__mil_op *op;
     const struct assay__mil_row *row;
+    char onnx[ASSAY__WORD]; /* "": ONNX has no such operator */
 };
 
 /* What follows stops at the reader's first error: see assay__coreml_code. */

@@ -165,7 +165,7 @@ static int map_while(struct assay__mil_call *call)
 }
 
 const struct assay__mil_row assay__mil_rows_flow[] = {
-    {"cond", "If", "pred", "", map_cond},
-    {"while_loop", "Loop", "loop_vars*", "", map_while},
+    {"cond>If", "pred", "", map_cond},
+    {"while_loop>Loop", "loop_vars*", "", map_while},
     {0},
 };

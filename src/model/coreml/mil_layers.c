@@ -74,7 +74,7 @@ static int map_conv(struct assay__mil_call *call)
         !assay__mil_ints(call, "output_shape", &shape, &rank))
         return ASSAY__MIL_KEEP;
     weights_kernel(call, &window);
-    struct assay__node *node = assay__mil_emit(call, call->row->onnx, "x weight bias", NULL);
+    struct assay__node *node = assay__mil_emit(call, call->onnx, "x weight bias", NULL);
     assay__mil_set_int(call, node, "group", groups);
     if (rank > 2) /* MIL's has the batch and the channels too */
         assay__node_set_ints(call->coreml->model, node, "output_shape", shape + 2, rank - 2);
@@ -89,11 +89,11 @@ static int map_pool(struct assay__mil_call *call)
         !assay__mil_int(call, "ceil_mode", 0, &ceil_mode) ||
         !assay__mil_int(call, "exclude_padding_from_average", 0, &exclude))
         return ASSAY__MIL_KEEP;
-    struct assay__node *node = assay__mil_emit(call, call->row->onnx, "x", NULL);
+    struct assay__node *node = assay__mil_emit(call, call->onnx, "x", NULL);
     assay__mil_set_int(call, node, "ceil_mode", ceil_mode);
-    if (strcmp(call->row->onnx, "AveragePool") == 0)
+    if (strcmp(call->onnx, "AveragePool") == 0)
         assay__mil_set_int(call, node, "count_include_pad", !exclude);
-    if (strcmp(call->row->onnx, "LpPool") == 0) assay__mil_set_int(call, node, "p", 2);
+    if (strcmp(call->onnx, "LpPool") == 0) assay__mil_set_int(call, node, "p", 2);
     return set_window(call, node, &window);
 }
 
@@ -192,18 +192,17 @@ static int map_cast(struct assay__mil_call *call)
 }
 
 const struct assay__mil_row assay__mil_rows_layers[] = {
-    {"gelu", "Gelu", "x", "mode", map_gelu},
-    {"relu6", "Clip", "x", "", map_relu6},
-    {"conv", "Conv", "x weight bias", "strides pad_type pad dilations groups", map_conv},
-    {"conv_transpose", "ConvTranspose", "x weight bias",
+    {"gelu>Gelu", "x", "mode", map_gelu},
+    {"relu6>Clip", "x", "", map_relu6},
+    {"conv>Conv", "x weight bias", "strides pad_type pad dilations groups", map_conv},
+    {"conv_transpose>ConvTranspose", "x weight bias",
      "strides pad_type pad dilations groups output_shape", map_conv},
-    {"cast", "Cast", "x", "dtype", map_cast},
-    {"clip", "Clip", "x", "alpha beta", map_clip},
-    {"linear", "Gemm", "x weight bias", "", map_linear},
-    {"matmul", "MatMul", "x y", "transpose_x transpose_y", map_matmul},
-    {"layer_norm", "LayerNormalization", "x gamma beta", "axes epsilon", map_layer_norm},
-    {"avg_pool", "AveragePool", "x", "kernel_sizes strides pad_type pad", map_pool},
-    {"l2_pool", "LpPool", "x", "kernel_sizes strides pad_type pad", map_pool},
-    {"max_pool", "MaxPool", "x", "kernel_sizes strides pad_type pad", map_pool},
+    {"cast>Cast", "x", "dtype", map_cast},
+    {"clip>Clip", "x", "alpha beta", map_clip},
+    {"linear>Gemm", "x weight bias", "", map_linear},
+    {"matmul>MatMul", "x y", "transpose_x transpose_y", map_matmul},
+    {"layer_norm>LayerNormalization", "x gamma beta", "axes epsilon", map_layer_norm},
+    {"avg_pool>AveragePool l2_pool>LpPool max_pool>MaxPool", "x",
+     "kernel_sizes strides pad_type pad", map_pool},
     {0},
 };

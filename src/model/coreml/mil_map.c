@@ -5,8 +5,6 @@
  */
 #include "model/coreml/mil.h"
 
-#include "model/op_words.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,15 +210,15 @@ static void keep_unknown(struct assay__mil_call *call)
 void assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *scope,
                        const struct assay__mil_op *op)
 {
-    const struct assay__mil_row *row = assay__mil_row(op->type);
-    struct assay__mil_call call = {.coreml = coreml, .scope = scope, .op = op, .row = row};
+    struct assay__mil_call call = {.coreml = coreml, .scope = scope, .op = op};
+    const struct assay__mil_row *row = call.row = assay__mil_row(op->type, call.onnx);
     if (!row) {
         keep_unknown(&call);
         return;
     }
     if (row->map && op->output_count && row->map(&call) != ASSAY__MIL_KEEP) return;
-    bool keep = row->map || !row->onnx || !attributes_known(&call, row->attributes);
-    struct assay__node *node = assay__mil_emit(&call, keep ? op->type : row->onnx, row->inputs,
+    bool keep = row->map || !*call.onnx || !attributes_known(&call, row->attributes);
+    struct assay__node *node = assay__mil_emit(&call, keep ? op->type : call.onnx, row->inputs,
                                                NULL);
     if (node && keep) node->domain = ASSAY__COREML_DOMAIN;
     set_attributes(&call, node);

@@ -212,9 +212,9 @@ static int map_scatter(struct assay__mil_call *call)
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
         if (strcmp(same[i], mode) == 0) reduction = same[i];
     if (!reduction) return ASSAY__MIL_KEEP; /* sub, div */
-    struct assay__node *node = assay__mil_emit(call, call->row->onnx, "data indices updates", NULL);
+    struct assay__node *node = assay__mil_emit(call, call->onnx, "data indices updates", NULL);
     assay__mil_set_string(call, node, "reduction", reduction);
-    if (strcmp(call->row->onnx, "ScatterElements") != 0) return 0;
+    if (strcmp(call->onnx, "ScatterElements") != 0) return 0;
     return assay__mil_set_int(call, node, "axis", axis);
 }
 
@@ -283,25 +283,24 @@ static int map_one_hot(struct assay__mil_call *call)
 }
 
 const struct assay__mil_row assay__mil_rows_moves[] = {
-    {"crop", "Slice", "x", "crop_height crop_width", map_crop},
-    {"resize", "Resize", "x", "interpolation_mode sampling_mode", map_resize},
-    {"resize_bilinear", "Resize", "x", "sampling_mode", map_resize},
-    {"resize_nearest_neighbor", "Resize", "x", "", map_resize},
-    {"upsample_bilinear", "Resize", "x", "align_corners", map_resize},
-    {"upsample_nearest_neighbor", "Resize", "x", "", map_resize},
-    {"gather", "Gather", "x indices", "axis batch_dims", map_gather},
-    {"scatter_along_axis", "ScatterElements", "data indices updates", "axis mode", map_scatter},
-    {"scatter_nd", "ScatterND", "data indices updates", "mode", map_scatter},
-    {"band_part", "Trilu", "x", "lower upper", map_band_part},
-    {"concat", "Concat", "values*", "axis interleave", map_concat},
-    {"fill", "ConstantOfShape", "shape#", "value", map_fill},
-    {"one_hot", "OneHot", "indices one_hot_vector_size#", "axis on_value off_value", map_one_hot},
-    {"pad", "Pad", "x pad# constant_val", "mode", map_pad},
-    {"split", "Split", "x split_sizes#", "axis num_splits", map_split},
-    {"topk", "TopK", "x k#", "axis ascending sort", map_topk},
-    {"pixel_shuffle", "DepthToSpace", "x", "upscale_factor", map_pixel_shuffle},
-    {"slice_by_index", "Slice", "x begin# end#", "stride begin_mask end_mask squeeze_mask",
+    {"crop>Slice", "x", "crop_height crop_width", map_crop},
+    {"resize>Resize", "x", "interpolation_mode sampling_mode", map_resize},
+    {"resize_bilinear>Resize", "x", "sampling_mode", map_resize},
+    {"resize_nearest_neighbor>Resize upsample_nearest_neighbor>Resize", "x", "", map_resize},
+    {"upsample_bilinear>Resize", "x", "align_corners", map_resize},
+    {"gather>Gather", "x indices", "axis batch_dims", map_gather},
+    {"scatter_along_axis>ScatterElements", "data indices updates", "axis mode", map_scatter},
+    {"scatter_nd>ScatterND", "data indices updates", "mode", map_scatter},
+    {"band_part>Trilu", "x", "lower upper", map_band_part},
+    {"concat>Concat", "values*", "axis interleave", map_concat},
+    {"fill>ConstantOfShape", "shape#", "value", map_fill},
+    {"one_hot>OneHot", "indices one_hot_vector_size#", "axis on_value off_value", map_one_hot},
+    {"pad>Pad", "x pad# constant_val", "mode", map_pad},
+    {"split>Split", "x split_sizes#", "axis num_splits", map_split},
+    {"topk>TopK", "x k#", "axis ascending sort", map_topk},
+    {"pixel_shuffle>DepthToSpace", "x", "upscale_factor", map_pixel_shuffle},
+    {"slice_by_index>Slice", "x begin# end#", "stride begin_mask end_mask squeeze_mask",
      map_slice_index},
-    {"slice_by_size", "Slice", "x begin# size#", "", map_slice_size},
+    {"slice_by_size>Slice", "x begin# size#", "", map_slice_size},
     {0},
 };

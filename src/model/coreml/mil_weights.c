@@ -152,15 +152,14 @@ static int map_compressed(struct assay__mil_call *call)
 
 /* The forms of iOS 16 and of iOS 18. */
 const struct assay__mil_row assay__mil_rows_weights[] = {
-    {"constexpr_affine_dequantize", NULL, "quantized_data scale zero_point", "axis",
+    {"constexpr_affine_dequantize", "quantized_data scale zero_point", "axis", map_compressed},
+    {"constexpr_blockwise_shift_scale", "data scale offset", "", map_compressed},
+    {"constexpr_cast", "source_val", "output_dtype", map_compressed},
+    {"constexpr_lut_to_dense", "indices lut", "vector_axis", map_compressed},
+    {"constexpr_lut_to_sparse", "indices_mask indices_nonzero_data lut", "vector_axis",
      map_compressed},
-    {"constexpr_blockwise_shift_scale", NULL, "data scale offset", "", map_compressed},
-    {"constexpr_cast", NULL, "source_val", "output_dtype", map_compressed},
-    {"constexpr_lut_to_dense", NULL, "indices lut", "vector_axis", map_compressed},
-    {"constexpr_lut_to_sparse", NULL, "indices_mask indices_nonzero_data lut", "vector_axis",
+    {"constexpr_sparse_blockwise_shift_scale", "data_mask nonzero_data scale offset", "",
      map_compressed},
-    {"constexpr_sparse_blockwise_shift_scale", NULL, "data_mask nonzero_data scale offset", "",
-     map_compressed},
-    {"constexpr_sparse_to_dense", NULL, "nonzero_data mask", "", map_compressed},
+    {"constexpr_sparse_to_dense", "nonzero_data mask", "", map_compressed},
     {0},
 };

@@ -97,13 +97,10 @@ int assay__rewrite_each_graph(struct assay__graph *graph,
                               void *context)
 {
     int code = visit(context, graph);
+    struct assay__graph *body;
     for (size_t i = 0; i < graph->node_count && !code; i++)
-        for (size_t a = 0; a < graph->nodes[i].attr_count && !code; a++) {
-            const struct assay__attr *attr = &graph->nodes[i].attrs[a];
-            if (attr->g) code = assay__rewrite_each_graph(attr->g, visit, context);
-            for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-                code = assay__rewrite_each_graph(attr->graphs[k], visit, context);
-        }
+        for (size_t k = 0; !code && (body = assay__node_body(&graph->nodes[i], k)); k++)
+            code = assay__rewrite_each_graph(body, visit, context);
     return code;
 }
 
@@ -146,12 +143,9 @@ int assay__rewrite_reads(const struct assay__node *node,
     int code = 0;
     for (size_t i = 0; i < node->input_count && !code; i++)
         if (*node->inputs[i]) code = found(context, node->inputs[i]);
-    for (size_t a = 0; a < node->attr_count && !code; a++) {
-        const struct assay__attr *attr = &node->attrs[a];
-        if (attr->g) code = captures(attr->g, found, context);
-        for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-            code = captures(attr->graphs[k], found, context);
-    }
+    const struct assay__graph *body;
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+        code = captures(body, found, context);
     return code;
 }
 

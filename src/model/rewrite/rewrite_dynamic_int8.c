@@ -247,11 +247,9 @@ static int take_node(struct dynamic_rewrite *rewrite, struct dynamic_scope *scop
     bool product = assay__node_is(node, "MatMul") || assay__node_is(node, "Gemm"),
          conv = assay__node_is(node, "Conv"), done = false;
     int code = 0;
-    for (size_t a = 0; a < node->attr_count && !code; a++) {
-        if (node->attrs[a].g) code = convert_graph(rewrite, scope, node->attrs[a].g);
-        for (size_t k = 0; node->attrs[a].graphs && k < node->attrs[a].count && !code; k++)
-            code = convert_graph(rewrite, scope, node->attrs[a].graphs[k]);
-    }
+    struct assay__graph *body;
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+        code = convert_graph(rewrite, scope, body);
     if (!code && (product || conv) && node->input_count >= 2 && node->output_count == 1)
         code = conv ? convert_conv(rewrite, scope, node, &done)
                     : convert_product(rewrite, scope, node, &done);

@@ -319,15 +319,11 @@ static int rename_inputs(struct half_rewrite *rewrite, struct half_scope *scope,
 static int convert_bodies(struct half_rewrite *rewrite, struct half_scope *scope,
                           struct assay__node *node)
 {
+    struct assay__graph *body;
     int code = 0;
-    for (size_t a = 0; a < node->attr_count && !code; a++) {
-        struct assay__attr *attr = &node->attrs[a];
-        if (attr->g)
-            code = convert_graph(rewrite, scope, attr->g,
-                                 scope->shapes ? assay__shapes_body(scope->shapes, attr->g) : NULL);
-        for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-            code = convert_graph(rewrite, scope, attr->graphs[k], NULL);
-    }
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+        code = convert_graph(rewrite, scope, body,
+                             scope->shapes ? assay__shapes_body(scope->shapes, body) : NULL);
     return code;
 }
 
