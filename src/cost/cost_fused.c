@@ -266,49 +266,41 @@ const struct assay__cost_row assay__cost_rows_fused[] = {
     /* convolutions, products */
     WORK("CDist", "ms", count_cdist),
     WORK("ConvTransposeWithDynamicPads", "ms", count_conv_transpose_pads),
-    WORK("FusedConv", "ms", count_fused_conv),
-    WORK("FusedGemm", "ms", count_gemm),
-    WORK("FusedMatMul", "ms", assay__cost_matmul),
-    WORK("FusedMatMulActivation", "ms", assay__cost_matmul),
+    WORK("FusedConv NhwcFusedConv", "ms", count_fused_conv),
+    WORK("FusedGemm GemmFloat8", "ms", count_gemm),
+    WORK("FusedMatMul FusedMatMulActivation TransposeMatMul", "ms", assay__cost_matmul),
     WORK("GemmFastGelu", "ms", count_gemm_gelu),
-    WORK("GemmFloat8", "ms", count_gemm),
     WORK("Inverse", "ms", count_inverse),
-    WORK("NhwcFusedConv", "ms", count_fused_conv),
     WORK("SparseToDenseMatMul", "ms", count_by_data), /* how many numbers are stored is data */
-    WORK("TransposeMatMul", "ms", assay__cost_matmul),
     /* attention */
-    WORK("Attention", "ms", count_attention),
+    WORK("Attention DecoderMaskedSelfAttention", "ms", count_attention),
     WORK("DecoderMaskedMultiHeadAttention", "ms", count_by_past),
-    WORK("DecoderMaskedSelfAttention", "ms", count_attention),
     WORK("GroupQueryAttention", "ms", count_group_query),
     WORK("LongformerAttention", "ms", count_by_data), /* which tokens are global is data */
     WORK("MultiHeadAttention", "ms", count_multi_head),
     WORK("PackedAttention", "ms", count_by_data), /* the sequences' lengths are data */
-    WORK("PackedMultiHeadAttention", "ms", count_by_data),
-    WORK("PagedAttention", "ms", count_by_data),
+    WORK("PackedMultiHeadAttention PagedAttention", "ms", count_by_data),
     WORK("QAttention", "ms", count_qattention),
     WORK("SparseAttention", "ms", count_by_data), /* which blocks are there is data */
     WORK("GemmaRotaryEmbedding", "ms", count_gemma_rotary),
-    {.op = "MRotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
-    {.op = "RotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
+    {.ops = "MRotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
+    {.ops = "RotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
     PICK("RelativePositionBias", "ms", 1),
     /* mixture of experts */
     WORK("MoE", "ms", count_moe),
     WORK("QMoE", "ms", count_qmoe),
     /* norms, embeddings */
-    {.op = "EmbedLayerNormalization", /* three tables, looked up */
-     .domain = "ms",
+    {.ops = "EmbedLayerNormalization",
+     /* three tables, looked up */ .domain = "ms",
      .partial = 1u << 2 | 1u << 3 | 1u << 4,
      .count = count_embed_norm},
     EACH("GatedRMSNorm", "ms", 11), /* RMSNormalization 5, Swish of the gate 5, × */
-    WORK("GroupNorm", "ms", count_group_norm),
-    WORK("SkipGroupNorm", "ms", count_group_norm),
+    WORK("GroupNorm SkipGroupNorm", "ms", count_group_norm),
     WORK("SkipLayerNormalization", "ms", count_skip_norm),
     WORK("SkipSimplifiedLayerNormalization", "ms", count_skip_rms),
     PICK("TorchEmbedding", "ms", 1),
     /* activations */
-    WORK("BiasAdd", "ms", count_bias),
-    WORK("BiasDropout", "ms", count_bias),
+    WORK("BiasAdd BiasDropout", "ms", count_bias),
     EACH("BiasGelu", "ms", 6),      /* + bias, then Gelu */
     EACH("BiasSoftmax", "ms", 6),   /* + bias, then Softmax */
     EACH("BiasSplitGelu", "ms", 8), /* per output: two biases, Gelu of one half, × the other */
@@ -318,24 +310,15 @@ const struct assay__cost_row assay__cost_rows_fused[] = {
     EACH("QuickGelu", "ms", 6), /* x σ(1.702 x) */
     /* images */
     WORK("CropAndResize", "ms", count_crop_resize),
-    WORK("MaxpoolWithMask", "ms", assay__cost_pool),
-    WORK("NhwcMaxPool", "ms", assay__cost_pool),
+    WORK("MaxpoolWithMask NhwcMaxPool", "ms", assay__cost_pool),
     /* moves */
     ASSAY__COST_NAME("BitmaskDropout", "ms"), /* in inference */
     ASSAY__COST_NAME("ExpandDims", "ms"),
     PICK("GatherND", "ms", 1),
     EACH_IN("IsAllFinite", "ms", 1), /* a comparison */
-    MOVE("MurmurHash3", "ms"),
-    MOVE("NGramRepeatBlock", "ms"),
-    MOVE("RemovePadding", "ms"),
-    MOVE("ReorderInput", "nchwc"),
-    MOVE("ReorderOutput", "nchwc"),
-    MOVE("RestorePadding", "ms"),
-    MOVE("UnfoldTensor", "ms"),
+    MOVE("MurmurHash3 NGramRepeatBlock RemovePadding RestorePadding UnfoldTensor", "ms"),
+    MOVE("ReorderInput ReorderOutput", "nchwc"),
     /* generation: the bodies run as often as the data asks */
-    WORK("BeamSearch", "ms", count_by_data),
-    WORK("GreedySearch", "ms", count_by_data),
-    WORK("Sampling", "ms", count_by_data),
-    WORK("WhisperBeamSearch", "ms", count_by_data),
-    {.op = NULL},
+    WORK("BeamSearch GreedySearch Sampling WhisperBeamSearch", "ms", count_by_data),
+    {.ops = NULL},
 };

@@ -17,7 +17,12 @@ enum { FAMILIES = sizeof families / sizeof families[0] };
 
 #define SLOTS 2048 /* a power of two, several times the number of rows */
 
-static const struct assay__cost_row *slots[SLOTS];
+struct slot {
+    const struct assay__cost_row *row; /* NULL: free */
+    char op[ASSAY__WORD];
+};
+
+static struct slot slots[SLOTS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 struct assay__cost_index {
@@ -30,20 +35,27 @@ static size_t slot_of(const char *op)
     return assay__text_hash(op) & (SLOTS - 1);
 }
 
+static void add_slot(const struct assay__cost_row *row, const char *op)
+{
+    size_t at = slot_of(op);
+    while (slots[at].row)
+        at = (at + 1) & (SLOTS - 1);
+    slots[at].row = row;
+    memcpy(slots[at].op, op, strlen(op) + 1);
+}
+
 /* Of rows that match the same node the later one counts: it is put in first. */
 static void fill_slots(void)
 {
     size_t used = 0;
+    char op[ASSAY__WORD];
     for (size_t f = FAMILIES; f-- > 0;) {
         const struct assay__cost_row *row = families[f];
-        while (row->op)
+        while (row->ops)
             row++;
-        while (row-- > families[f] && used++ < SLOTS - 1) {
-            size_t at = slot_of(row->op);
-            while (slots[at])
-                at = (at + 1) & (SLOTS - 1);
-            slots[at] = row;
-        }
+        while (row-- > families[f])
+            for (const char *at = row->ops; assay__next_word(&at, op) && used++ < SLOTS - 1;)
+                add_slot(row, op);
     }
 }
 
@@ -88,8 +100,9 @@ static bool domain_matches(const char *row, const char *domain)
 
 static size_t find_slot(const char *op, const char *domain)
 {
-    for (size_t at = slot_of(op); slots[at]; at = (at + 1) & (SLOTS - 1))
-        if (strcmp(slots[at]->op, op) == 0 && domain_matches(slots[at]->domain, domain)) return at;
+    for (size_t at = slot_of(op); slots[at].row; at = (at + 1) & (SLOTS - 1))
+        if (strcmp(slots[at].op, op) == 0 && domain_matches(slots[at].row->domain, domain))
+            return at;
     return SLOTS;
 }
 
@@ -103,14 +116,14 @@ const struct assay__cost_row *assay__cost_find(const struct assay__cost_index *i
         /* Out of memory it is only not remembered. */
         if (kept) (void)assay__map_set(index->found, op, at);
     }
-    return at < SLOTS ? slots[at] : NULL;
+    return at < SLOTS ? slots[at].row : NULL;
 }
 
-const struct assay__cost_row *assay__cost_row_at(const struct assay__cost_index *index, size_t i)
+const struct assay__cost_row *assay__cost_row_at(size_t i, char op[ASSAY__WORD])
 {
-    (void)index;
     for (size_t f = 0; f < FAMILIES; f++)
-        for (const struct assay__cost_row *row = families[f]; row->op; row++)
-            if (i-- == 0) return row;
+        for (const struct assay__cost_row *row = families[f]; row->ops; row++)
+            for (const char *at = row->ops; assay__next_word(&at, op);)
+                if (i-- == 0) return row;
     return NULL;
 }

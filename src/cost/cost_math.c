@@ -11,9 +11,9 @@
 #define EACH_IN ASSAY__COST_EACH_IN
 #define MOVE ASSAY__COST_MOVE
 #define WORK ASSAY__COST_WORK
-#define MANY(name)                                             \
-    {                                                          \
-        .op = name, .domain = "", .flops = 1, .variadic = true \
+#define MANY(name)                                              \
+    {                                                           \
+        .ops = name, .domain = "", .flops = 1, .variadic = true \
     }
 
 /* Gelu: 0.5 x (1 + erf(x / √2)): 5; the tanh form 0.5 x (1 + tanh(c (x + 0.044715 x³))): 8. */
@@ -128,54 +128,17 @@ static void count_einsum(const struct assay__cost_call *call, struct assay__cost
 
 const struct assay__cost_row assay__cost_rows_math[] = {
     /* arithmetic, per output element */
-    EACH("Abs", "", 1),
-    EACH("Acos", "", 1),
-    EACH("Acosh", "", 1),
-    EACH("Add", "", 1),
-    EACH("Asin", "", 1),
-    EACH("Asinh", "", 1),
-    EACH("Atan", "", 1),
-    EACH("Atanh", "", 1),
-    EACH("Bernoulli", "", 1), /* a comparison with a random number */
-    EACH("Ceil", "", 1),
-    EACH("Cos", "", 1),
-    EACH("Cosh", "", 1),
-    EACH("CumProd", "", 1),
-    EACH("CumSum", "", 1),
-    EACH("Div", "", 1),
-    EACH("Equal", "", 1),
-    EACH("Erf", "", 1),
-    EACH("Exp", "", 1),
-    EACH("Floor", "", 1),
-    EACH("Greater", "", 1),
-    EACH("GreaterOrEqual", "", 1),
-    EACH("IsInf", "", 1), /* a comparison */
-    EACH("IsNaN", "", 1),
-    EACH("Less", "", 1),
-    EACH("LessOrEqual", "", 1),
-    EACH("Log", "", 1),
-    EACH("Mod", "", 1),
-    EACH("Mul", "", 1),
-    EACH("Neg", "", 1),
-    EACH("Pow", "", 1),
-    EACH("RandomNormal", "", 1), /* one function */
-    EACH("RandomNormalLike", "", 1),
-    EACH("RandomUniform", "", 1),
-    EACH("RandomUniformLike", "", 1),
-    EACH("Range", "", 2), /* start + i × delta */
-    EACH("Reciprocal", "", 1),
-    EACH("Round", "", 1),
-    EACH("Sign", "", 1),
-    EACH("Sin", "", 1),
-    EACH("Sinh", "", 1),
-    EACH("Sqrt", "", 1),
-    EACH("Sub", "", 1),
-    EACH("Tan", "", 1),
+    EACH("Abs Acos Acosh Add Asin Asinh Atan Atanh Ceil Cos Cosh CumProd CumSum Div Equal Erf Exp "
+         "Floor Greater GreaterOrEqual Less LessOrEqual Log Mod Mul Neg Pow Reciprocal "
+         "Round Sign Sin Sinh Sqrt Sub Tan",
+         "", 1),
+    EACH("Bernoulli", "", 1),   /* a comparison with a random number */
+    EACH("IsInf IsNaN", "", 1), /* a comparison */
+    EACH("RandomNormal RandomNormalLike RandomUniform RandomUniformLike", "", 1), /* one function */
+    EACH("Range", "", 2),           /* start + i × delta */
     EACH("TfIdfVectorizer", "", 1), /* a count × its weight */
-    MANY("Max"),                    /* n - 1 operations for n inputs */
-    MANY("Min"),
-    MANY("Sum"),
-    WORK("Mean", "", count_mean), /* n - 1 additions and a division */
+    MANY("Max Min Sum"),            /* n - 1 operations for n inputs */
+    WORK("Mean", "", count_mean),   /* n - 1 additions and a division */
     /* activations, per element */
     EACH("Celu", "", 5), /* max, exp, /, -, ×, min: at most one side is taken; 5 as written */
     WORK("Clip", "", count_clip),
@@ -200,24 +163,17 @@ const struct assay__cost_row assay__cost_rows_math[] = {
     EACH("Tanh", "", 1),        /* one function */
     EACH("ThresholdedRelu", "", 1),
     /* reductions, per input element */
-    EACH_IN("ArgMax", "", 1),
-    EACH_IN("ArgMin", "", 1),
+    EACH_IN("ArgMax ArgMin ReduceMax ReduceMin ReduceProd ReduceSum", "", 1),
     EACH_IN("Multinomial", "", 3), /* exp, running sum, comparison */
     EACH_IN("ReduceL1", "", 2),    /* abs, + */
-    WORK("ReduceL2", "", count_reduce_then),
-    WORK("ReduceLogSum", "", count_reduce_then),
-    WORK("ReduceLogSumExp", "", count_reduce_then),
-    EACH_IN("ReduceMax", "", 1),
+    WORK("ReduceL2 ReduceLogSum ReduceLogSumExp", "", count_reduce_then),
     WORK("ReduceMean", "", count_reduce_mean),
-    EACH_IN("ReduceMin", "", 1),
-    EACH_IN("ReduceProd", "", 1),
-    EACH_IN("ReduceSum", "", 1),
     EACH_IN("ReduceSumSquare", "", 2), /* ×, + */
     WORK("TopK", "", count_top_k),
-    {.op = "Unique", .domain = "*", .count = count_unique, .by_data = true},
+    {.ops = "Unique", .domain = "*", .count = count_unique, .by_data = true},
     /* algebra */
     WORK("Det", "", count_det),
     WORK("Einsum", "", count_einsum),
     WORK("einsum", "coreml", count_einsum),
-    {.op = NULL},
+    {.ops = NULL},
 };

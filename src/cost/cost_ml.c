@@ -23,16 +23,12 @@ static void count_linear(const struct assay__cost_call *call, struct assay__cost
 const struct assay__cost_row assay__cost_rows_ml[] = {
     ASSAY__COST_PICK("ArrayFeatureExtractor", "ml", 1),
     EACH("Binarizer", "ml", 1), /* a comparison */
-    MOVE("FeatureVectorizer", "ml"),
+    MOVE("FeatureVectorizer LabelEncoder OneHotEncoder", "ml"),
     EACH("Imputer", "ml", 1), /* a comparison */
-    MOVE("LabelEncoder", "ml"),
-    WORK("LinearClassifier", "ml", count_linear),
-    WORK("LinearRegressor", "ml", count_linear),
-    EACH("Normalizer", "ml", 3), /* power, sum, division */
-    MOVE("OneHotEncoder", "ml"),
+    WORK("LinearClassifier LinearRegressor", "ml", count_linear),
+    EACH("Normalizer", "ml", 3),                     /* power, sum, division */
     EACH("Scaler", "ml", 2),                         /* -, × */
     WORK("TreeEnsemble", "ml", assay__cost_by_data), /* how deep a row goes */
-    WORK("TreeEnsembleClassifier", "ml", assay__cost_by_data),
-    WORK("TreeEnsembleRegressor", "ml", assay__cost_by_data),
-    {.op = NULL},
+    WORK("TreeEnsembleClassifier TreeEnsembleRegressor", "ml", assay__cost_by_data),
+    {.ops = NULL},
 };

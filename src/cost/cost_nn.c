@@ -162,23 +162,20 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     WORK("Conv", "*", count_conv),
     WORK("ConvTranspose", "*", count_conv_transpose),
     WORK("DeformConv", "", count_deform_conv),
-    WORK("GRU", "", assay__cost_recurrent),
+    WORK("GRU LSTM RNN", "", assay__cost_recurrent),
     WORK("Gemm", "", count_gemm),
-    WORK("LSTM", "", assay__cost_recurrent),
     WORK("LinearAttention", "*", count_linear_attention),
     WORK("MatMul", "", assay__cost_matmul), /* output elements × the inner axis */
-    WORK("RNN", "", assay__cost_recurrent),
-    {.op = "RotaryEmbedding",
+    {.ops = "RotaryEmbedding",
      .domain = "",
      .partial = 1u << 1 | 1u << 2,
      .count = assay__cost_rotary},
     /* pools */
-    WORK("AveragePool", "*", assay__cost_pool),
+    WORK("AveragePool MaxPool", "*", assay__cost_pool),
     EACH_IN("GlobalAveragePool", "*", 1), /* an addition per input element */
     EACH_IN("GlobalLpPool", "", 2),       /* power, addition */
     EACH_IN("GlobalMaxPool", "*", 1),     /* a comparison per input element */
     WORK("LpPool", "", count_lp_pool),
-    WORK("MaxPool", "*", assay__cost_pool),
     WORK("MaxRoiPool", "", assay__cost_by_data), /* how many numbers a region holds */
     ASSAY__COST_MOVE("MaxUnpool", ""),           /* puts numbers back where they came from */
     /* norms */
@@ -195,14 +192,13 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     /* resampling */
     EACH_IN("Col2Im", "", 1), /* every number is added to its place */
     WORK("GridSample", "*", count_grid_sample),
-    WORK("Resize", "*", count_resize),
+    WORK("Resize Upsample", "*", count_resize),
     WORK("RoiAlign", "", count_roi_align),
-    WORK("Upsample", "*", count_resize),
     WORK("ImageDecoder", "", assay__cost_by_data), /* how large a picture is */
     /* losses, detection */
     WORK("NegativeLogLikelihoodLoss", "", count_nll),
     WORK("NonMaxSuppression", "",
          assay__cost_by_data), /* how many boxes are compared is in the data */
     WORK("SoftmaxCrossEntropyLoss", "", count_cross_entropy),
-    {.op = NULL},
+    {.ops = NULL},
 };

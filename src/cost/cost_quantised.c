@@ -154,20 +154,16 @@ const struct assay__cost_row assay__cost_rows_quantised[] = {
     EACH_IN("QuantizeLinear", "*", 2),              /* x / scale, round */
     ASSAY__COST_UNPACK("DequantizeBFP", "ms", 2),   /* × the block's scale, as DequantizeLinear */
     ASSAY__COST_UNPACK("DequantizeWithOrder", "ms", 2),
-    EACH_IN("QuantizeBFP", "ms", 2),
-    EACH_IN("QuantizeWithOrder", "ms", 2),
+    EACH_IN("QuantizeBFP QuantizeWithOrder", "ms", 2),
     /* products */
     WORK("ConvInteger", "", count_conv_integer),
     WORK("DynamicQuantizeLSTM", "ms", count_dynamic_lstm),
     WORK("DynamicQuantizeMatMul", "ms", count_dynamic_matmul),
-    WORK("MatMulBlockQuantizedFp4Weight", "ms", count_matmul_nbits),
+    WORK("MatMulBlockQuantizedFp4Weight MatMulNBits", "ms", count_matmul_nbits),
     WORK("MatMulBlockQuantizedFp8Weight", "ms", count_matmul_fp8),
-    WORK("MatMulBnb4", "ms", assay__cost_matmul),
-    WORK("MatMulFpQ4", "ms", assay__cost_matmul),
+    WORK("MatMulBnb4 MatMulFpQ4 MatMulInteger16", "ms", assay__cost_matmul),
     WORK("MatMulInteger", "", assay__cost_matmul),
-    WORK("MatMulInteger16", "ms", assay__cost_matmul),
     WORK("MatMulIntegerToFloat", "ms", count_matmul_to_float),
-    WORK("MatMulNBits", "ms", count_matmul_nbits),
     WORK("MatMulNBitsMlp", "ms", count_nbits_mlp),
     WORK("MatMulNBitsQkv", "ms", count_nbits_qkv),
     WORK("QGemm", "ms", count_qgemm),
@@ -178,24 +174,21 @@ const struct assay__cost_row assay__cost_rows_quantised[] = {
     WORK("QOrderedMatMul", "ms", count_qordered_matmul),
     /* element by element: into reals 2 per operand, the operation, out of reals 2 */
     QUANT("MulInteger", "ms", 1),
-    QUANT("QLinearAdd", "ms", 7),
+    QUANT("QLinearAdd QLinearMul", "ms", 7),
     WORK("QLinearAveragePool", "ms", count_qlinear_pool),
-    QUANT("QLinearConcat", "ms", 4),
+    QUANT("QLinearConcat QLinearWhere", "ms", 4),
     QUANT_IN("QLinearGlobalAveragePool", "ms", 1), /* an addition per input element */
     QUANT("QLinearLeakyRelu", "ms", 6),            /* comparison, × */
-    QUANT("QLinearMul", "ms", 7),
-    QUANT_IN("QLinearReduceMean", "ms", 1),
-    QUANT("QLinearSigmoid", "ms", 8), /* Sigmoid 4 */
-    QUANT("QLinearSoftmax", "ms", 9), /* Softmax 5 */
-    QUANT("QLinearWhere", "ms", 4),
+    QUANT_IN("QLinearReduceMean ReduceSumInteger", "ms", 1),
+    QUANT("QLinearSigmoid", "ms", 8),              /* Sigmoid 4 */
+    QUANT("QLinearSoftmax", "ms", 9),              /* Softmax 5 */
     QUANT("QOrderedGelu", "ms", 9),                /* Gelu 5 */
     QUANT("QOrderedLayerNormalization", "ms", 12), /* LayerNormalization 8 */
-    QUANT_IN("ReduceSumInteger", "ms", 1),
     /* look-ups of quantised tables */
-    {.op = "GatherBlockQuantized", .domain = "ms", .flops = 2, .partial = 1},
-    {.op = "QEmbedLayerNormalization",
+    {.ops = "GatherBlockQuantized", .domain = "ms", .flops = 2, .partial = 1},
+    {.ops = "QEmbedLayerNormalization",
      .domain = "ms",
      .partial = 1u << 2 | 1u << 3 | 1u << 4,
      .count = count_qembed_norm},
-    {.op = NULL},
+    {.ops = NULL},
 };

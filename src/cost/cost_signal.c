@@ -65,16 +65,12 @@ static void count_rfft(const struct assay__cost_call *call, struct assay__cost_w
 }
 
 const struct assay__cost_row assay__cost_rows_signal[] = {
-    EACH("BlackmanWindow", "",
-         8), /* a0 - a1 cos(2πi/N) + a2 cos(4πi/N): two cosines of a product */
-    EACH("ComplexMul", "ms", 3), /* 4 × and 2 + per complex number, which is two elements */
-    EACH("ComplexMulConj", "ms", 3),
-    WORK("DFT", "", count_dft),
+    EACH("BlackmanWindow", "", 8), /* a0 - a1 cos(2πi/N) + a2 cos(4πi/N): two cosines of a product
+                                    */
+    EACH("ComplexMul", "ms", 3),   /* 4 × and 2 + per complex number, which is two elements */
+    EACH("ComplexMulConj", "ms", 3), WORK("DFT", "", count_dft),
     EACH("HammingWindow", "", 4), /* a0 - a1 cos(c i): ×, cos, ×, - */
-    EACH("HannWindow", "", 4),
-    WORK("Irfft", "ms", count_rfft),
+    EACH("HannWindow", "", 4),       WORK("Irfft Rfft", "ms", count_rfft),
     EACH("MelWeightMatrix", "", 4), /* a triangle: -, /, minimum, maximum */
-    WORK("Rfft", "ms", count_rfft),
-    WORK("STFT", "", count_stft),
-    {.op = NULL},
+    WORK("STFT", "", count_stft),    {.ops = NULL},
 };

@@ -1,9 +1,10 @@
-/* cost_table.h - a row per operator: either so many FLOPs per element, or a function. Adding an
- * operator is adding a row to the table of its family. */
+/* cost_table.h - a row per kind of operator: either so many FLOPs per element, or a function.
+ * Adding an operator is adding its name to a row, or a row to the table of its family. */
 #ifndef ASSAY_COST_TABLE_H
 #define ASSAY_COST_TABLE_H
 
 #include "cost/cost.h"
+#include "model/op_words.h"
 
 struct assay__cost_call {
     const struct assay__node *node;
@@ -27,7 +28,7 @@ enum assay__cost_moves {
 };
 
 struct assay__cost_row {
-    const char *op;
+    const char *ops;    /* one or several that are alike, separated by blanks */
     const char *domain; /* "" ai.onnx, "ms" com.microsoft, "nchwc", "nhwc", "coreml", "ml"
                            ai.onnx.ml, "*" any of the first four */
     double flops; /* per element of output 0 (or input 0); 0: moves or compares integers only */
@@ -57,45 +58,45 @@ struct assay__cost_row {
 ASSAY__COST_FAMILIES(ASSAY__COST_DECLARE)
 
 /* Short forms of the rows. */
-#define ASSAY__COST_EACH(name, where, each)        \
-    {                                              \
-        .op = name, .domain = where, .flops = each \
+#define ASSAY__COST_EACH(name, where, each)         \
+    {                                               \
+        .ops = name, .domain = where, .flops = each \
     }
-#define ASSAY__COST_EACH_IN(name, where, each)                              \
-    {                                                                       \
-        .op = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT \
+#define ASSAY__COST_EACH_IN(name, where, each)                               \
+    {                                                                        \
+        .ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT \
     }
 #define ASSAY__COST_MOVE(name, where) \
     {                                 \
-        .op = name, .domain = where   \
+        .ops = name, .domain = where  \
     }
-#define ASSAY__COST_PICK(name, where, inputs)          \
-    {                                                  \
-        .op = name, .domain = where, .partial = inputs \
+#define ASSAY__COST_PICK(name, where, inputs)           \
+    {                                                   \
+        .ops = name, .domain = where, .partial = inputs \
     }
-#define ASSAY__COST_NAME(name, where)                           \
-    {                                                           \
-        .op = name, .domain = where, .moves = ASSAY__MOVES_NAME \
-    }
-#define ASSAY__COST_SHAPE(name, where)                           \
+#define ASSAY__COST_NAME(name, where)                            \
     {                                                            \
-        .op = name, .domain = where, .moves = ASSAY__MOVES_SHAPE \
+        .ops = name, .domain = where, .moves = ASSAY__MOVES_NAME \
     }
-#define ASSAY__COST_WORK(name, where, function)        \
-    {                                                  \
-        .op = name, .domain = where, .count = function \
+#define ASSAY__COST_SHAPE(name, where)                            \
+    {                                                             \
+        .ops = name, .domain = where, .moves = ASSAY__MOVES_SHAPE \
     }
-#define ASSAY__COST_QUANT(name, where, each)                         \
+#define ASSAY__COST_WORK(name, where, function)         \
+    {                                                   \
+        .ops = name, .domain = where, .count = function \
+    }
+#define ASSAY__COST_QUANT(name, where, each)                          \
+    {                                                                 \
+        .ops = name, .domain = where, .flops = each, .any_type = true \
+    }
+#define ASSAY__COST_QUANT_IN(name, where, each)                                                \
+    {                                                                                          \
+        .ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT, .any_type = true \
+    }
+#define ASSAY__COST_UNPACK(name, where, each)                        \
     {                                                                \
-        .op = name, .domain = where, .flops = each, .any_type = true \
-    }
-#define ASSAY__COST_QUANT_IN(name, where, each)                                               \
-    {                                                                                         \
-        .op = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT, .any_type = true \
-    }
-#define ASSAY__COST_UNPACK(name, where, each)                       \
-    {                                                               \
-        .op = name, .domain = where, .flops = each, .unpacks = true \
+        .ops = name, .domain = where, .flops = each, .unpacks = true \
     }
 
 /* All rows by operator and domain. */
@@ -107,8 +108,8 @@ void assay__cost_index_free(struct assay__cost_index *index);
 /** domain as a node has it ("com.microsoft"). NULL: no row. */
 const struct assay__cost_row *assay__cost_find(const struct assay__cost_index *index,
                                                const char *op, const char *domain);
-/** Row i of all, NULL past the end. */
-const struct assay__cost_row *assay__cost_row_at(const struct assay__cost_index *index, size_t i);
+/** Operator i of all rows, copied to `op`, and its row; NULL past the end. */
+const struct assay__cost_row *assay__cost_row_at(size_t i, char op[ASSAY__WORD]);
 
 /* What the rows' functions are written with. */
 double assay__cost_elements(const struct assay__shape_entry *entry); /* NaN unknown */

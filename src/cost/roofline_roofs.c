@@ -274,11 +274,9 @@ static const char *no_ceilings(const struct assay__trial *trial, struct assay__a
         return "no ceilings: the files of another machine are read (ASSAY_FSROOT is set), which "
                "cannot be measured";
     if (assay__trial_on_cpu(trial)) /* the machine's ceilings hold for it */
-        return "no ceilings of this machine are kept: assay devices --ceilings measures them "
-               "(about 17 s)";
+        return "no ceilings of this machine are kept: measuring them takes about 17 s";
     return assay__arena_printf(arena,
-                               "no ceilings of %s are kept: assay devices --ceilings measures "
-                               "them (at most 60 s each)",
+                               "no ceilings of %s are kept: measuring them takes at most 60 s each",
                                text(trial->target.device));
 }
 

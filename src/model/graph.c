@@ -98,12 +98,33 @@ void assay__model_free(struct assay__model *model)
 
 /* --- building --------------------------------------------------------------------------------- */
 
-static void *grow(struct assay__arena *arena, const void *old, size_t count, size_t capacity,
-                  size_t size)
+/* What an edit that cannot be done returns. */
+static int fail(struct assay__model *model)
+{
+    model->failed = true;
+    return ASSAY_ENOMEM;
+}
+
+static void *copy_array(struct assay__arena *arena, const void *old, size_t count, size_t capacity,
+                        size_t size)
 {
     void *fresh = assay__arena_array(arena, capacity, size);
     if (fresh && count) memcpy(fresh, old, count * size);
     return fresh;
+}
+
+/* Room for one more element behind `count`; false when there is none. */
+static bool grow(struct assay__model *model, void *items, size_t count, size_t *capacity,
+                 size_t size)
+{
+    void **array = items;
+    size_t wanted = *capacity ? 2 * *capacity : 16;
+    if (count < *capacity) return true;
+    void *fresh = copy_array(model->arena, *array, count, wanted, size);
+    if (!fresh) return fail(model) == 0;
+    *array = fresh;
+    *capacity = wanted;
+    return true;
 }
 
 static const char **copy_names(struct assay__arena *arena, const char *const *names, size_t count)
@@ -121,93 +142,94 @@ struct assay__node *assay__graph_add_node(struct assay__model *model, struct ass
                                           const char *const *outputs, size_t output_count)
 {
     struct assay__arena *arena = model->arena;
-    if (graph->node_count == graph->node_capacity) {
-        size_t capacity = graph->node_capacity ? 2 * graph->node_capacity : 16;
-        void *fresh = grow(arena, graph->nodes, graph->node_count, capacity, sizeof *graph->nodes);
-        if (!fresh) return NULL;
-        graph->nodes = fresh;
-        graph->node_capacity = capacity;
-    }
     struct assay__node node = {
         .domain = "", .doc = "", .input_count = input_count, .output_count = output_count};
     node.op = assay__arena_strdup(arena, op);
     node.name = assay__arena_strdup(arena, name ? name : "");
     node.inputs = copy_names(arena, inputs, input_count);
     node.outputs = copy_names(arena, outputs, output_count);
-    if (!node.op || !node.name || !node.inputs || !node.outputs) return NULL;
+    if (!node.op || !node.name || !node.inputs || !node.outputs ||
+        !grow(model, &graph->nodes, graph->node_count, &graph->node_capacity, sizeof node)) {
+        fail(model);
+        return NULL;
+    }
     graph->nodes[graph->node_count] = node;
     return &graph->nodes[graph->node_count++];
 }
 
-/* The attribute of that name, emptied, or a fresh one. */
-static struct assay__attr *set_attr(struct assay__model *model, struct assay__node *node,
-                                    const char *name, enum assay__attr_type type)
+/* `attr` replaces the attribute of its name, or is added. */
+static int set_attr(struct assay__model *model, struct assay__node *node, const char *name,
+                    struct assay__attr attr)
 {
-    struct assay__attr *attr = NULL;
+    struct assay__attr *old = NULL;
+    if (!node) return 0;
     for (size_t i = 0; i < node->attr_count; i++)
-        if (strcmp(node->attrs[i].name, name) == 0) attr = &node->attrs[i];
-    if (!attr) {
+        if (strcmp(node->attrs[i].name, name) == 0) old = &node->attrs[i];
+    if (!old) {
         /* Nodes have a handful of attributes: one copy per added attribute. */
-        struct assay__attr *fresh = grow(model->arena, node->attrs, node->attr_count,
-                                         node->attr_count + 1, sizeof *fresh);
-        if (!fresh) return NULL;
+        struct assay__attr *fresh = copy_array(model->arena, node->attrs, node->attr_count,
+                                               node->attr_count + 1, sizeof *fresh);
+        const char *copy = assay__arena_strdup(model->arena, name);
+        if (!fresh || !copy) return fail(model);
         node->attrs = fresh;
-        attr = &fresh[node->attr_count];
-        attr->name = assay__arena_strdup(model->arena, name);
-        if (!attr->name) return NULL;
-        node->attr_count++;
+        old = &fresh[node->attr_count++];
+        old->name = copy;
     }
-    *attr = (struct assay__attr){.name = attr->name, .type = type, .s = "", .reference = ""};
-    return attr;
+    attr.name = old->name;
+    attr.reference = "";
+    if (!attr.s) attr.s = "";
+    *old = attr;
+    return 0;
 }
 
 int assay__node_set_int(struct assay__model *model, struct assay__node *node, const char *name,
                         int64_t value)
 {
-    struct assay__attr *attr = set_attr(model, node, name, ASSAY__ATTR_INT);
-    if (!attr) return ASSAY_ENOMEM;
-    attr->i = value;
-    return 0;
-}
-
-int assay__node_set_ints(struct assay__model *model, struct assay__node *node, const char *name,
-                         const int64_t *values, size_t count)
-{
-    struct assay__attr *attr = set_attr(model, node, name, ASSAY__ATTR_INTS);
-    if (!attr || !(attr->ints = grow(model->arena, values, count, count, sizeof *values)))
-        return ASSAY_ENOMEM;
-    attr->count = count;
-    return 0;
-}
-
-int assay__node_set_floats(struct assay__model *model, struct assay__node *node, const char *name,
-                           const float *values, size_t count)
-{
-    struct assay__attr *attr = set_attr(model, node, name, ASSAY__ATTR_FLOATS);
-    if (!attr || !(attr->floats = grow(model->arena, values, count, count, sizeof *values)))
-        return ASSAY_ENOMEM;
-    attr->count = count;
-    return 0;
+    return set_attr(model, node, name, (struct assay__attr){.type = ASSAY__ATTR_INT, .i = value});
 }
 
 int assay__node_set_float(struct assay__model *model, struct assay__node *node, const char *name,
                           float value)
 {
-    struct assay__attr *attr = set_attr(model, node, name, ASSAY__ATTR_FLOAT);
-    if (!attr) return ASSAY_ENOMEM;
-    attr->f = value;
-    return 0;
+    return set_attr(model, node, name, (struct assay__attr){.type = ASSAY__ATTR_FLOAT, .f = value});
+}
+
+int assay__node_set_ints(struct assay__model *model, struct assay__node *node, const char *name,
+                         const int64_t *values, size_t count)
+{
+    struct assay__attr attr = {.type = ASSAY__ATTR_INTS, .count = count};
+    attr.ints = copy_array(model->arena, values, count, count, sizeof *values);
+    return attr.ints ? set_attr(model, node, name, attr) : fail(model);
+}
+
+int assay__node_set_floats(struct assay__model *model, struct assay__node *node, const char *name,
+                           const float *values, size_t count)
+{
+    struct assay__attr attr = {.type = ASSAY__ATTR_FLOATS, .count = count};
+    attr.floats = copy_array(model->arena, values, count, count, sizeof *values);
+    return attr.floats ? set_attr(model, node, name, attr) : fail(model);
 }
 
 int assay__node_set_string(struct assay__model *model, struct assay__node *node, const char *name,
                            const char *value)
 {
-    const char *copy = assay__arena_strdup(model->arena, value);
-    struct assay__attr *attr = copy ? set_attr(model, node, name, ASSAY__ATTR_STRING) : NULL;
-    if (!attr) return ASSAY_ENOMEM;
-    attr->s = copy;
-    attr->s_size = strlen(copy);
-    return 0;
+    struct assay__attr attr = {.type = ASSAY__ATTR_STRING, .s_size = strlen(value)};
+    attr.s = assay__arena_strdup(model->arena, value);
+    return attr.s ? set_attr(model, node, name, attr) : fail(model);
+}
+
+int assay__node_set_graph(struct assay__model *model, struct assay__node *node, const char *name,
+                          struct assay__graph *graph)
+{
+    return set_attr(model, node, name, (struct assay__attr){.type = ASSAY__ATTR_GRAPH, .g = graph});
+}
+
+int assay__node_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
+                           struct assay__tensor *tensor)
+{
+    if (!tensor) return fail(model);
+    return set_attr(model, node, name,
+                    (struct assay__attr){.type = ASSAY__ATTR_TENSOR, .t = tensor});
 }
 
 int assay__graph_add_value(struct assay__model *model, struct assay__value **list, size_t *count,
@@ -217,21 +239,19 @@ int assay__graph_add_value(struct assay__model *model, struct assay__value **lis
     struct assay__arena *arena = model->arena;
     /* Lists have a power-of-two size of at least 4 (the reader sees to that), so a full one
      * shows in its count. */
-    bool full = *count == 0 || (*count >= 4 && (*count & (*count - 1)) == 0);
-    if (full) {
-        void *fresh = grow(arena, *list, *count, *count ? 2 * *count : 4, sizeof **list);
-        if (!fresh) return ASSAY_ENOMEM;
+    if (*count == 0 || (*count >= 4 && (*count & (*count - 1)) == 0)) {
+        void *fresh = copy_array(arena, *list, *count, *count ? 2 * *count : 4, sizeof **list);
+        if (!fresh) return fail(model);
         *list = fresh;
     }
     struct assay__value value = {.kind = ASSAY__KIND_TENSOR, .dtype = dtype, .rank = rank};
     value.name = assay__arena_strdup(arena, name);
     value.dims = assay__arena_array(arena, rank > 0 ? (size_t)rank : 0, sizeof *dims);
-    if (!value.name || !value.dims) return ASSAY_ENOMEM;
+    if (!value.name || !value.dims) return fail(model);
     for (int i = 0; i < rank; i++) {
         const char *symbol = dims[i].symbol ? dims[i].symbol : "";
-        value.dims[i].value = dims[i].value;
-        value.dims[i].symbol = assay__arena_strdup(arena, symbol);
-        if (!value.dims[i].symbol) return ASSAY_ENOMEM;
+        value.dims[i] = (struct assay__dim){dims[i].value, assay__arena_strdup(arena, symbol)};
+        if (!value.dims[i].symbol) return fail(model);
     }
     (*list)[(*count)++] = value;
     return 0;
@@ -244,14 +264,6 @@ struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
                                                    size_t data_size)
 {
     struct assay__arena *arena = model->arena;
-    if (graph->initializer_count == graph->initializer_capacity) {
-        size_t capacity = graph->initializer_capacity ? 2 * graph->initializer_capacity : 16;
-        void *fresh = grow(arena, graph->initializers, graph->initializer_count, capacity,
-                           sizeof *graph->initializers);
-        if (!fresh) return NULL;
-        graph->initializers = fresh;
-        graph->initializer_capacity = capacity;
-    }
     struct assay__tensor tensor = {.dtype = dtype,
                                    .rank = rank,
                                    .data = data,
@@ -262,14 +274,19 @@ struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
                                    .elements = 1};
     tensor.name = assay__arena_strdup(arena, name);
     tensor.dims = assay__arena_array(arena, rank > 0 ? (size_t)rank : 0, sizeof *dims);
-    if (!tensor.name || !tensor.dims) return NULL;
-    for (int i = 0; i < rank; i++) {
+    bool good = tensor.name && tensor.dims;
+    for (int i = 0; i < rank && good; i++) {
         tensor.dims[i] = dims[i];
-        if (dims[i] < 0 || assay__mul_i64_overflows(tensor.elements, dims[i], &tensor.elements))
-            return NULL;
+        good = dims[i] >= 0 &&
+               !assay__mul_i64_overflows(tensor.elements, dims[i], &tensor.elements);
     }
     /* Without data the caller makes it external. */
-    if (data && assay__dtype_bytes(dtype, tensor.elements) != data_size) return NULL;
+    if (good && data) good = assay__dtype_bytes(dtype, tensor.elements) == data_size;
+    if (!good || !grow(model, &graph->initializers, graph->initializer_count,
+                       &graph->initializer_capacity, sizeof tensor)) {
+        fail(model);
+        return NULL;
+    }
     graph->initializers[graph->initializer_count] = tensor;
     return &graph->initializers[graph->initializer_count++];
 }
@@ -280,6 +297,18 @@ const struct assay__attr *assay__node_attr(const struct assay__node *node, const
 {
     for (size_t i = 0; i < node->attr_count; i++)
         if (strcmp(node->attrs[i].name, name) == 0) return &node->attrs[i];
+    return NULL;
+}
+
+struct assay__graph *assay__node_body(const struct assay__node *node, size_t k)
+{
+    for (size_t i = 0; i < node->attr_count; i++) {
+        const struct assay__attr *attr = &node->attrs[i];
+        if (attr->g && k-- == 0) return attr->g;
+        size_t count = attr->graphs ? attr->count : 0;
+        if (k < count) return attr->graphs[k];
+        k -= count;
+    }
     return NULL;
 }
 

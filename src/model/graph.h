@@ -235,6 +235,7 @@ struct assay__model {
     size_t function_count;
     const char **function_names; /* "domain:name" */
     struct assay__names *names;  /* what assay__model_intern gathered; NULL before */
+    bool failed; /* an edit failed: sticky, so that a run of edits is checked once at its end */
 };
 
 /** Maps and parses. Bounds-checked; weights are never copied or touched. One clear line for:
@@ -262,7 +263,8 @@ int assay__model_write(const struct assay__model *model, const char *path,
 int assay__model_write_until(const struct assay__model *model, const char *path,
                              const volatile int *interrupt, struct assay_error *error);
 
-/* Editing and looking up. Everything is copied into the model's arena. NULL/-ENOMEM on failure. */
+/* Editing and looking up. Everything is copied into the model's arena. NULL/-ENOMEM on failure, and
+ * the model's `failed` is set. Setting an attribute of the node NULL does nothing. */
 struct assay__node *assay__graph_add_node(struct assay__model *model, struct assay__graph *graph,
                                           const char *op, const char *name,
                                           const char *const *inputs, size_t input_count,
@@ -275,6 +277,13 @@ int assay__node_set_float(struct assay__model *model, struct assay__node *node, 
                           float value);
 int assay__node_set_string(struct assay__model *model, struct assay__node *node, const char *name,
                            const char *value);
+int assay__node_set_floats(struct assay__model *model, struct assay__node *node, const char *name,
+                           const float *values, size_t count);
+int assay__node_set_graph(struct assay__model *model, struct assay__node *node, const char *name,
+                          struct assay__graph *graph);
+/** The tensor is borrowed and must lie in the arena. */
+int assay__node_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
+                           struct assay__tensor *tensor);
 int assay__graph_add_value(struct assay__model *model, struct assay__value **list, size_t *count,
                            const char *name, enum assay__dtype dtype, int rank,
                            const struct assay__dim *dims); /* to inputs, outputs or values */
@@ -285,8 +294,8 @@ struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
                                                    enum assay__dtype dtype, int rank,
                                                    const int64_t *dims, const void *data,
                                                    size_t data_size);
-int assay__node_set_floats(struct assay__model *model, struct assay__node *node, const char *name,
-                           const float *values, size_t count);
+/** Body k of a node, of all its attributes in order; NULL past the last. */
+struct assay__graph *assay__node_body(const struct assay__node *node, size_t k);
 const struct assay__attr *assay__node_attr(const struct assay__node *node, const char *name);
 float assay__node_float(const struct assay__node *node, const char *name, float otherwise);
 int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise);

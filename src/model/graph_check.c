@@ -130,12 +130,9 @@ static int each_use(const struct assay__node *node, const struct scope *inner, u
     for (size_t i = 0; i < node->input_count && !code; i++)
         if (*node->inputs[i] && scope_find(inner, node->inputs[i]) == ASSAY__MAP_NONE)
             code = used(context, node->inputs[i]);
-    for (size_t i = 0; i < node->attr_count && !code; i++) {
-        const struct assay__attr *attr = &node->attrs[i];
-        if (attr->g) code = each_graph_use(attr->g, inner, used, context, depth);
-        for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-            code = each_graph_use(attr->graphs[k], inner, used, context, depth);
-    }
+    const struct assay__graph *body;
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+        code = each_graph_use(body, inner, used, context, depth);
     return code;
 }
 
@@ -485,16 +482,15 @@ static int check_nested_tensors(struct check *check, const struct assay__graph *
     int code = 0;
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
-        for (size_t k = 0; k < node->attr_count && !code; k++) {
-            const struct assay__attr *attr = &node->attrs[k];
-            if (attr->t && attr->t->external) code = check_external(check, attr->t);
-            for (size_t j = 0; j < (attr->g ? 1 : attr->graphs ? attr->count : 0) && !code; j++) {
-                const struct assay__graph *inner = attr->g ? attr->g : attr->graphs[j];
-                for (size_t t = 0; t < inner->initializer_count && !code; t++)
-                    code = check_tensor(check, &inner->initializers[t]);
-                if (!code && depth < ASSAY__ONNX_DEPTH)
-                    code = check_nested_tensors(check, inner, depth + 1);
-            }
+        const struct assay__graph *inner;
+        for (size_t k = 0; k < node->attr_count && !code; k++)
+            if (node->attrs[k].t && node->attrs[k].t->external)
+                code = check_external(check, node->attrs[k].t);
+        for (size_t k = 0; !code && (inner = assay__node_body(node, k)); k++) {
+            for (size_t t = 0; t < inner->initializer_count && !code; t++)
+                code = check_tensor(check, &inner->initializers[t]);
+            if (!code && depth < ASSAY__ONNX_DEPTH)
+                code = check_nested_tensors(check, inner, depth + 1);
         }
     }
     return code;

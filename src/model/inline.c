@@ -151,12 +151,9 @@ static int measure_node(struct inliner *in, const struct assay__node *node, int 
         return assay_error_set(in->error, ASSAY_ELIMIT,
                                "%.160s: its functions expand to more than %u nodes", in->label,
                                ASSAY__ONNX_INLINED);
-    for (size_t i = 0; i < node->attr_count && !code; i++) {
-        const struct assay__attr *attr = &node->attrs[i];
-        if (attr->g) code = measure_graph(in, attr->g, calls, depth + 1, size);
-        for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-            code = measure_graph(in, attr->graphs[k], calls, depth + 1, size);
-    }
+    const struct assay__graph *body;
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+        code = measure_graph(in, body, calls, depth + 1, size);
     return code;
 }
 
@@ -196,12 +193,9 @@ static int note_names(struct inliner *in, const struct assay__graph *graph, int 
             code = note_name(in, node->inputs[k]);
         for (size_t k = 0; k < node->output_count && !code; k++)
             code = note_name(in, node->outputs[k]);
-        for (size_t k = 0; k < node->attr_count && !code; k++) {
-            const struct assay__attr *attr = &node->attrs[k];
-            if (attr->g) code = note_names(in, attr->g, depth + 1);
-            for (size_t j = 0; attr->graphs && j < attr->count && !code; j++)
-                code = note_names(in, attr->graphs[j], depth + 1);
-        }
+        const struct assay__graph *body;
+        for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+            code = note_names(in, body, depth + 1);
     }
     return code;
 }

@@ -46,6 +46,12 @@ static inline struct assay__wire assay__wire_over(const uint8_t *data, size_t si
     return (struct assay__wire){data, size ? data + size : data};
 }
 
+/** Over the bytes of a field of type 2. */
+static inline struct assay__wire assay__wire_in(const struct assay__wire_field *message)
+{
+    return assay__wire_over(message->data, message->size);
+}
+
 /** The next field. After CUT `number` and `type` are set when the tag could be read (number 0
  *  otherwise). */
 enum assay__wire_status assay__wire_next(struct assay__wire *wire, struct assay__wire_field *field);

@@ -10,6 +10,8 @@
 
 #include "zoo/blocks.h"
 
+#include <string.h>
+
 #define EPSILON 1e-12
 
 /* Where a family's parameters are called what. */
@@ -150,10 +152,12 @@ static void pool(struct assay__net *net, const struct bert *bert, const char *x,
     assay__net_pop(net);
 }
 
-static int build(struct bert *bert, struct assay__zoo_params *params, struct assay__model *model,
+static int build(struct assay__zoo_params *params, struct assay__model *model,
                  struct assay_error *error)
 {
+    struct bert own = {.model = assay__zoo_name(params)}, *bert = &own;
     struct assay__net net;
+    bert->names = strcmp(bert->model, "bert") == 0 ? &bert_names : &distilbert_names;
     int code = read_params(params, bert, error);
     if (code) return code;
     assay__net_begin(&net, model, bert->model, 4, error);
@@ -169,20 +173,6 @@ static int build(struct bert *bert, struct assay__zoo_params *params, struct ass
                       assay__net_text(&net, "%s,%lld", dims, (long long)bert->width));
     if (bert->pooler) pool(&net, bert, x, batch);
     return assay__net_end(&net);
-}
-
-static int build_bert(struct assay__zoo_params *params, struct assay__model *model,
-                      struct assay_error *error)
-{
-    struct bert bert = {.model = "bert", .names = &bert_names};
-    return build(&bert, params, model, error);
-}
-
-static int build_distilbert(struct assay__zoo_params *params, struct assay__model *model,
-                            struct assay_error *error)
-{
-    struct bert bert = {.model = "distilbert", .names = &distilbert_names};
-    return build(&bert, params, model, error);
 }
 
 static const struct assay__zoo_param bert_params[] = {
@@ -221,9 +211,7 @@ static const struct assay__zoo_param distilbert_params[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_bert = {
-    "bert", "BERT, text encoder, 109 M or 335 M parameters", {bert_params}, build_bert};
+    "bert", "BERT, text encoder, 109 M or 335 M parameters", {bert_params}, build};
 
-const struct assay__zoo_entry assay__zoo_distilbert = {"distilbert",
-                                                       "DistilBERT, text encoder, 66 M parameters",
-                                                       {distilbert_params},
-                                                       build_distilbert};
+const struct assay__zoo_entry assay__zoo_distilbert = {
+    "distilbert", "DistilBERT, text encoder, 66 M parameters", {distilbert_params}, build};

@@ -37,10 +37,8 @@ const char *assay__zoo_gemm(struct assay__net *net, const char *x, const char *n
                             int64_t out, double gain)
 {
     const int64_t dims[] = {out, in};
-    const char *weight = assay__net_text(net, "%s.weight", name);
-    const char *bias = assay__net_text(net, "%s.bias", name);
-    assay__net_weight(net, weight, 2, dims, 0, sqrt(gain / (double)in));
-    assay__net_weight(net, bias, 1, &out, 0, 0.02);
+    const char *weight = assay__net_part(net, name, "weight", 2, dims, 0, sqrt(gain / (double)in));
+    const char *bias = assay__net_part(net, name, "bias", 1, &out, 0, 0.02);
     const char *y = assay__net_3(net, "Gemm", x, weight, bias);
     assay__net_attr_int(net, "transB", 1);
     return y;

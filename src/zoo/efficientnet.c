@@ -22,23 +22,16 @@ static void block(struct assay__vision *vision, const char *name, const struct s
     int64_t expanded = in * stage->expand, squeezed = in / 4;
     int index = 0;
     if (stage->expand != 1) {
-        assay__vision_conv(vision, &(struct assay__conv){.conv = part(vision, name, index, "0"),
-                                                         .norm = part(vision, name, index, "1"),
-                                                         .in = in,
-                                                         .out = expanded,
-                                                         .kernel = 1,
-                                                         .act = ASSAY__ACT_SWISH,
-                                                         .gain = 0.5});
+        assay__vision_conv(vision,
+                           &(struct assay__conv){part(vision, name, index, "0"),
+                                                 part(vision, name, index, "1"), in, expanded, 1, 1,
+                                                 ASSAY__ACT_SWISH, 1, 0.5, 1});
         index++;
     }
-    assay__vision_conv(vision, &(struct assay__conv){.conv = part(vision, name, index, "0"),
-                                                     .norm = part(vision, name, index, "1"),
-                                                     .in = expanded,
-                                                     .out = expanded,
-                                                     .kernel = stage->kernel,
-                                                     .stride = stride,
-                                                     .group = expanded,
-                                                     .act = ASSAY__ACT_SWISH});
+    assay__vision_conv(vision, &(struct assay__conv){part(vision, name, index, "0"),
+                                                     part(vision, name, index, "1"), expanded,
+                                                     expanded, stage->kernel, stride,
+                                                     ASSAY__ACT_SWISH, expanded, 1, 1});
     index++;
     assay__vision_squeeze(vision, part(vision, name, index, "fc1"),
                           part(vision, name, index, "fc2"), expanded, squeezed > 1 ? squeezed : 1,
@@ -46,13 +39,10 @@ static void block(struct assay__vision *vision, const char *name, const struct s
     index++;
     /* the gate halves its input: four times the variance brings it back */
     bool same = stride == 1 && in == stage->out;
-    assay__vision_conv(vision, &(struct assay__conv){.conv = part(vision, name, index, "0"),
-                                                     .norm = part(vision, name, index, "1"),
-                                                     .in = expanded,
-                                                     .out = stage->out,
-                                                     .kernel = 1,
-                                                     .gain = 4,
-                                                     .scale = same ? 0.5 : 1});
+    assay__vision_conv(vision,
+                       &(struct assay__conv){part(vision, name, index, "0"),
+                                             part(vision, name, index, "1"), expanded, stage->out,
+                                             1, 1, ASSAY__ACT_NONE, 1, 4, same ? 0.5 : 1});
     assay__net_push(net, "%s", name);
     if (same) vision->x = assay__net_2(net, "Add", entry, vision->x);
     assay__net_pop(net);
@@ -67,13 +57,8 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
     struct assay__vision vision;
     assay__vision_read_params(params, &vision);
     assay__vision_begin(&vision, model, "efficientnet-b0", error);
-    assay__vision_conv(&vision, &(struct assay__conv){.conv = "features.0.0",
-                                                      .norm = "features.0.1",
-                                                      .in = 3,
-                                                      .out = 32,
-                                                      .kernel = 3,
-                                                      .stride = 2,
-                                                      .act = ASSAY__ACT_SWISH});
+    assay__vision_conv(&vision, &(struct assay__conv){"features.0.0", "features.0.1", 3, 32, 3, 2,
+                                                      ASSAY__ACT_SWISH, 1, 1, 1});
     int64_t in = 32;
     for (size_t s = 0; s < sizeof stages / sizeof stages[0]; s++)
         for (int i = 0; i < stages[s].count; i++) {
@@ -81,12 +66,8 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
                   in, i == 0 ? stages[s].stride : 1);
             in = stages[s].out;
         }
-    assay__vision_conv(&vision, &(struct assay__conv){.conv = "features.8.0",
-                                                      .norm = "features.8.1",
-                                                      .in = in,
-                                                      .out = 1280,
-                                                      .kernel = 1,
-                                                      .act = ASSAY__ACT_SWISH});
+    assay__vision_conv(&vision, &(struct assay__conv){"features.8.0", "features.8.1", in, 1280, 1,
+                                                      1, ASSAY__ACT_SWISH, 1, 1, 1});
     assay__vision_pool_flatten(&vision);
     return assay__vision_classify(&vision, "classifier.1", 1280);
 }

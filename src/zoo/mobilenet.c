@@ -8,7 +8,6 @@ struct residual {
     const char *name;
     int64_t in, kernel, expanded, out, squeezed, stride; /* squeezed 0: no squeeze and excitation */
     enum assay__vision_act act;
-    double epsilon;
     bool v3;
 };
 
@@ -27,25 +26,15 @@ static void inverted_residual(struct assay__vision *vision, const struct residua
     int index = 0;
     if (r->expanded != r->in) {
         assay__vision_conv(vision,
-                           &(struct assay__conv){.conv = numbered(vision, block, index, ".0"),
-                                                 .norm = numbered(vision, block, index, ".1"),
-                                                 .in = r->in,
-                                                 .out = r->expanded,
-                                                 .kernel = 1,
-                                                 .act = r->act,
-                                                 .epsilon = r->epsilon,
-                                                 .gain = 0.5});
+                           &(struct assay__conv){numbered(vision, block, index, ".0"),
+                                                 numbered(vision, block, index, ".1"), r->in,
+                                                 r->expanded, 1, 1, r->act, 1, 0.5, 1});
         index++;
     }
-    assay__vision_conv(vision, &(struct assay__conv){.conv = numbered(vision, block, index, ".0"),
-                                                     .norm = numbered(vision, block, index, ".1"),
-                                                     .in = r->expanded,
-                                                     .out = r->expanded,
-                                                     .kernel = r->kernel,
-                                                     .stride = r->stride,
-                                                     .group = r->expanded,
-                                                     .act = r->act,
-                                                     .epsilon = r->epsilon});
+    assay__vision_conv(vision, &(struct assay__conv){numbered(vision, block, index, ".0"),
+                                                     numbered(vision, block, index, ".1"),
+                                                     r->expanded, r->expanded, r->kernel, r->stride,
+                                                     r->act, r->expanded, 1, 1});
     index++;
     if (r->squeezed) {
         assay__vision_squeeze(vision, numbered(vision, block, index, ".fc1"),
@@ -54,32 +43,23 @@ static void inverted_residual(struct assay__vision *vision, const struct residua
         index++;
     }
     bool same = r->stride == 1 && r->in == r->out;
-    assay__vision_conv(
-        vision, &(struct assay__conv){.conv = numbered(vision, block, index, r->v3 ? ".0" : ""),
-                                      .norm = r->v3 ? numbered(vision, block, index, ".1")
-                                                    : numbered(vision, block, index + 1, ""),
-                                      .in = r->expanded,
-                                      .out = r->out,
-                                      .kernel = 1,
-                                      .epsilon = r->epsilon,
-                                      .scale = same ? 0.5 : 1});
+    const char *conv = numbered(vision, block, index, r->v3 ? ".0" : "");
+    const char *norm = r->v3 ? numbered(vision, block, index, ".1")
+                             : numbered(vision, block, index + 1, "");
+    assay__vision_conv(vision, &(struct assay__conv){conv, norm, r->expanded, r->out, 1, 1,
+                                                     ASSAY__ACT_NONE, 1, 1, same ? 0.5 : 1});
     assay__net_push(net, "%s", r->name);
     if (same) vision->x = assay__net_2(net, "Add", entry, vision->x);
     assay__net_pop(net);
 }
 
 static void conv_act(struct assay__vision *vision, int feature, int64_t in, int64_t out,
-                     int64_t kernel, int64_t stride, enum assay__vision_act act, double epsilon)
+                     int64_t kernel, int64_t stride, enum assay__vision_act act)
 {
     const char *name = assay__net_text(&vision->net, "features.%d", feature);
-    assay__vision_conv(vision, &(struct assay__conv){.conv = numbered(vision, name, 0, ""),
-                                                     .norm = numbered(vision, name, 1, ""),
-                                                     .in = in,
-                                                     .out = out,
-                                                     .kernel = kernel,
-                                                     .stride = stride,
-                                                     .act = act,
-                                                     .epsilon = epsilon});
+    assay__vision_conv(vision, &(struct assay__conv){numbered(vision, name, 0, ""),
+                                                     numbered(vision, name, 1, ""), in, out, kernel,
+                                                     stride, act, 1, 1, 1});
 }
 
 static int build_v2(struct assay__zoo_params *params, struct assay__model *model,
@@ -92,24 +72,18 @@ static int build_v2(struct assay__zoo_params *params, struct assay__model *model
     struct assay__vision vision;
     assay__vision_read_params(params, &vision);
     assay__vision_begin(&vision, model, "mobilenetv2", error);
-    conv_act(&vision, 0, 3, 32, 3, 2, ASSAY__ACT_RELU6, 1e-5);
+    conv_act(&vision, 0, 3, 32, 3, 2, ASSAY__ACT_RELU6);
     int64_t in = 32;
     int feature = 1;
     for (size_t s = 0; s < sizeof stages / sizeof stages[0]; s++)
         for (int i = 0; i < stages[s].count; i++) {
-            inverted_residual(
-                &vision,
-                &(struct residual){.name = assay__net_text(&vision.net, "features.%d", feature++),
-                                   .in = in,
-                                   .kernel = 3,
-                                   .expanded = in * stages[s].expand,
-                                   .out = stages[s].out,
-                                   .stride = i == 0 ? stages[s].stride : 1,
-                                   .act = ASSAY__ACT_RELU6,
-                                   .epsilon = 1e-5});
+            const char *name = assay__net_text(&vision.net, "features.%d", feature++);
+            inverted_residual(&vision, &(struct residual){
+                                           name, in, 3, in * stages[s].expand, stages[s].out, 0,
+                                           i == 0 ? stages[s].stride : 1, ASSAY__ACT_RELU6, false});
             in = stages[s].out;
         }
-    conv_act(&vision, feature, in, 1280, 1, 1, ASSAY__ACT_RELU6, 1e-5);
+    conv_act(&vision, feature, in, 1280, 1, 1, ASSAY__ACT_RELU6);
     assay__vision_pool_flatten(&vision);
     return assay__vision_classify(&vision, "classifier.1", 1280);
 }
@@ -129,25 +103,19 @@ static int build_v3_small(struct assay__zoo_params *params, struct assay__model 
     struct assay__vision vision;
     assay__vision_read_params(params, &vision);
     assay__vision_begin(&vision, model, "mobilenetv3-small", error);
-    conv_act(&vision, 0, 3, 16, 3, 2, ASSAY__ACT_HARD_SWISH, 1e-3);
+    vision.epsilon = 1e-3;
+    conv_act(&vision, 0, 3, 16, 3, 2, ASSAY__ACT_HARD_SWISH);
     int64_t in = 16;
     size_t count = sizeof rows / sizeof rows[0];
     for (size_t i = 0; i < count; i++) {
-        inverted_residual(
-            &vision,
-            &(struct residual){.name = assay__net_text(&vision.net, "features.%zu", i + 1),
-                               .in = in,
-                               .kernel = rows[i].kernel,
-                               .expanded = rows[i].expanded,
-                               .out = rows[i].out,
-                               .squeezed = rows[i].squeezed,
-                               .stride = rows[i].stride,
-                               .act = rows[i].hard_swish ? ASSAY__ACT_HARD_SWISH : ASSAY__ACT_RELU,
-                               .epsilon = 1e-3,
-                               .v3 = true});
+        enum assay__vision_act act = rows[i].hard_swish ? ASSAY__ACT_HARD_SWISH : ASSAY__ACT_RELU;
+        const char *name = assay__net_text(&vision.net, "features.%zu", i + 1);
+        inverted_residual(&vision, &(struct residual){name, in, rows[i].kernel, rows[i].expanded,
+                                                      rows[i].out, rows[i].squeezed, rows[i].stride,
+                                                      act, true});
         in = rows[i].out;
     }
-    conv_act(&vision, (int)count + 1, in, 576, 1, 1, ASSAY__ACT_HARD_SWISH, 1e-3);
+    conv_act(&vision, (int)count + 1, in, 576, 1, 1, ASSAY__ACT_HARD_SWISH);
     assay__vision_pool_flatten(&vision);
     vision.x = assay__vision_dense(&vision, "classifier.0", 576, 1024, NULL);
     vision.x = assay__vision_act(&vision.net, ASSAY__ACT_HARD_SWISH, vision.x);

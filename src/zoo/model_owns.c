@@ -44,14 +44,13 @@ static bool graph_refers(struct looking *look, const struct assay__graph *graph,
     if (depth > 100) return false; /* the reader's limit is lower */
     for (size_t i = 0; i < graph->initializer_count; i++)
         if (is_external(look, &graph->initializers[i])) return true;
-    for (size_t n = 0; n < graph->node_count; n++)
-        for (size_t a = 0; a < graph->nodes[n].attr_count; a++) {
-            const struct assay__attr *attr = &graph->nodes[n].attrs[a];
-            if (is_external(look, attr->t)) return true;
-            if (attr->g && graph_refers(look, attr->g, depth + 1)) return true;
-            for (size_t k = 0; attr->graphs && k < attr->count; k++)
-                if (attr->graphs[k] && graph_refers(look, attr->graphs[k], depth + 1)) return true;
-        }
+    for (size_t n = 0; n < graph->node_count; n++) {
+        const struct assay__graph *body;
+        for (size_t a = 0; a < graph->nodes[n].attr_count; a++)
+            if (is_external(look, graph->nodes[n].attrs[a].t)) return true;
+        for (size_t k = 0; (body = assay__node_body(&graph->nodes[n], k)); k++)
+            if (graph_refers(look, body, depth + 1)) return true;
+    }
     return false;
 }
 

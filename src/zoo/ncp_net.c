@@ -234,21 +234,6 @@ static struct assay__graph *scan_body(struct assay__ncp_net *ncp)
     return body;
 }
 
-static void set_body(struct assay__net *net, struct assay__graph *body)
-{
-    struct assay__node *node = &net->graph->nodes[net->graph->node_count - 1];
-    struct assay__attr *attrs = assay__arena_array(net->model->arena, node->attr_count + 2,
-                                                   sizeof *attrs);
-    if (!attrs) {
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
-        return;
-    }
-    if (node->attr_count) memcpy(attrs, node->attrs, node->attr_count * sizeof *attrs);
-    attrs[node->attr_count++] = (struct assay__attr){
-        .name = "body", .type = ASSAY__ATTR_GRAPH, .s = "", .reference = "", .g = body};
-    node->attrs = attrs;
-}
-
 static void build_scan(struct assay__ncp_net *ncp, struct inputs in)
 {
     struct assay__net *net = &ncp->net;
@@ -267,7 +252,7 @@ static void build_scan(struct assay__ncp_net *ncp, struct inputs in)
     assay__net_attr_int(net, "num_scan_inputs", ncp->dt_input ? 2 : 1);
     assay__net_attr_ints(net, "scan_input_axes", axes, ncp->dt_input ? 2 : 1);
     if (ncp->return_sequences) assay__net_attr_ints(net, "scan_output_axes", axes, 1);
-    if (!net->code) set_body(net, body);
+    assay__net_attr_graph(net, "body", body);
     const char *y = ncp->return_sequences ? outputs[states] : ncp->cell->output(ncp, outputs[0]);
     assay__net_pop(net);
     put_outputs(ncp, y, outputs[0], outputs[1]);

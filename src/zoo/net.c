@@ -49,6 +49,7 @@ int assay__net_end(struct assay__net *net)
 {
     assay__map_free(net->names);
     net->names = NULL;
+    if (net->model->failed) no_memory(net);
     return net->code;
 }
 
@@ -212,29 +213,32 @@ static struct assay__node *last_node(struct assay__net *net)
     return net->code ? NULL : &net->graph->nodes[net->graph->node_count - 1];
 }
 
+/* An attribute that cannot be set shows in the model: assay__net_end looks at it. */
+
 void assay__net_attr_int(struct assay__net *net, const char *name, int64_t value)
 {
-    struct assay__node *node = last_node(net);
-    if (node && assay__node_set_int(net->model, node, name, value)) no_memory(net);
+    assay__node_set_int(net->model, last_node(net), name, value);
 }
 
 void assay__net_attr_ints(struct assay__net *net, const char *name, const int64_t *values,
                           size_t count)
 {
-    struct assay__node *node = last_node(net);
-    if (node && assay__node_set_ints(net->model, node, name, values, count)) no_memory(net);
+    assay__node_set_ints(net->model, last_node(net), name, values, count);
 }
 
 void assay__net_attr_float(struct assay__net *net, const char *name, float value)
 {
-    struct assay__node *node = last_node(net);
-    if (node && assay__node_set_float(net->model, node, name, value)) no_memory(net);
+    assay__node_set_float(net->model, last_node(net), name, value);
+}
+
+void assay__net_attr_graph(struct assay__net *net, const char *name, struct assay__graph *graph)
+{
+    assay__node_set_graph(net->model, last_node(net), name, graph);
 }
 
 void assay__net_attr_text(struct assay__net *net, const char *name, const char *value)
 {
-    struct assay__node *node = last_node(net);
-    if (node && assay__node_set_string(net->model, node, name, value)) no_memory(net);
+    assay__node_set_string(net->model, last_node(net), name, value);
 }
 
 const char *assay__net_1(struct assay__net *net, const char *op, const char *a)
@@ -271,21 +275,15 @@ static struct assay__tensor *add_tensor(struct assay__net *net, const char *name
                                         const void *data)
 {
     int64_t elements = 1;
-    if (net->code) return NULL;
-    for (int i = 0; i < rank; i++)
-        if (dims[i] < 0 || assay__mul_i64_overflows(elements, dims[i], &elements)) {
-            assay__net_fail(net, ASSAY_ELIMIT, "'%s' is too large", name);
-            return NULL;
-        }
-    size_t size = assay__dtype_bytes(dtype, elements);
-    if (size == SIZE_MAX || elements > INT64_C(1) << 40) {
+    bool fits = true;
+    for (int i = 0; i < rank && fits; i++)
+        fits = dims[i] >= 0 && !assay__mul_i64_overflows(elements, dims[i], &elements);
+    size_t size = fits ? assay__dtype_bytes(dtype, elements) : SIZE_MAX;
+    if (size == SIZE_MAX || elements > INT64_C(1) << 40)
         assay__net_fail(net, ASSAY_ELIMIT, "'%s' is too large", name);
-        return NULL;
-    }
-    if (!take(net, name)) {
+    if (!net->code && !take(net, name))
         assay__net_fail(net, ASSAY_EINVAL, "two tensors named '%s'", name);
-        return NULL;
-    }
+    if (net->code) return NULL;
     void *copy = data ? assay__arena_array(net->model->arena, size ? size : 1, 1) : NULL;
     if (copy) memcpy(copy, data, size);
     struct assay__tensor *tensor = data && !copy ? NULL
@@ -312,6 +310,13 @@ const char *assay__net_weight(struct assay__net *net, const char *name, int rank
                                            (float)deviation};
     tensor->generator = generator;
     return copy;
+}
+
+const char *assay__net_part(struct assay__net *net, const char *name, const char *part, int rank,
+                            const int64_t *dims, double mean, double deviation)
+{
+    return assay__net_weight(net, assay__net_text(net, "%s.%s", name, part), rank, dims, mean,
+                             deviation);
 }
 
 const char *assay__net_floats(struct assay__net *net, const char *name, int rank,

@@ -63,6 +63,7 @@ void assay__net_attr_int(struct assay__net *net, const char *name, int64_t value
 void assay__net_attr_ints(struct assay__net *net, const char *name, const int64_t *values,
                           size_t count);
 void assay__net_attr_float(struct assay__net *net, const char *name, float value);
+void assay__net_attr_graph(struct assay__net *net, const char *name, struct assay__graph *graph);
 void assay__net_attr_text(struct assay__net *net, const char *name, const char *value);
 
 #define ASSAY__NET_IN(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -74,6 +75,9 @@ const char *assay__net_3(struct assay__net *net, const char *op, const char *a, 
 /* Weights. dims is an array; the name is used as given (not scoped), so that it can be torch's. */
 const char *assay__net_weight(struct assay__net *net, const char *name, int rank,
                               const int64_t *dims, double mean, double deviation);
+/** The weight "NAME.PART". */
+const char *assay__net_part(struct assay__net *net, const char *name, const char *part, int rank,
+                            const int64_t *dims, double mean, double deviation);
 /** Data of the caller's, copied. */
 const char *assay__net_floats(struct assay__net *net, const char *name, int rank,
                               const int64_t *dims, const float *values);

@@ -8,13 +8,10 @@ const char *assay__net_linear(struct assay__net *net, const char *x, const char 
                               int64_t out, bool bias, double gain)
 {
     const int64_t dims[] = {in, out};
-    const char *weight = assay__net_text(net, "%s.weight", name);
-    assay__net_weight(net, weight, 2, dims, 0, sqrt(gain / (double)in));
+    const char *weight = assay__net_part(net, name, "weight", 2, dims, 0, sqrt(gain / (double)in));
     const char *y = assay__net_2(net, "MatMul", x, weight);
     if (!bias) return y;
-    const char *shift = assay__net_text(net, "%s.bias", name);
-    assay__net_weight(net, shift, 1, &out, 0, 0.02);
-    return assay__net_2(net, "Add", y, shift);
+    return assay__net_2(net, "Add", y, assay__net_part(net, name, "bias", 1, &out, 0, 0.02));
 }
 
 static void attr_square(struct assay__net *net, const char *name, int64_t value, size_t count)
@@ -29,14 +26,9 @@ const char *assay__net_conv(struct assay__net *net, const char *x, const char *n
 {
     const int64_t dims[] = {out, in / group, kernel, kernel};
     double fan_in = (double)(in / group * kernel * kernel);
-    const char *weight = assay__net_text(net, "%s.weight", name), *shift = "";
-    assay__net_weight(net, weight, 4, dims, 0, sqrt(gain * 2 / fan_in));
-    if (bias) {
-        shift = assay__net_text(net, "%s.bias", name);
-        assay__net_weight(net, shift, 1, &out, 0, 0.02);
-    }
-    const char *y = bias ? assay__net_3(net, "Conv", x, weight, shift)
-                         : assay__net_2(net, "Conv", x, weight);
+    const char *weight = assay__net_part(net, name, "weight", 4, dims, 0, sqrt(gain * 2 / fan_in));
+    const char *shift = bias ? assay__net_part(net, name, "bias", 1, &out, 0, 0.02) : NULL;
+    const char *y = assay__net_node(net, "Conv", ASSAY__NET_IN(x, weight, shift));
     attr_square(net, "dilations", 1, 2);
     assay__net_attr_int(net, "group", group);
     attr_square(net, "kernel_shape", kernel, 2);
@@ -51,10 +43,8 @@ const char *assay__net_batch_norm(struct assay__net *net, const char *x, const c
     static const char *const parts[] = {"weight", "bias", "running_mean", "running_var"};
     const double means[] = {scale, 0, 0, 1}, deviations[] = {0.03 * scale, 0.03, 0.03, 0.03};
     const char *inputs[6] = {x};
-    for (int i = 0; i < 4; i++) {
-        inputs[1 + i] = assay__net_text(net, "%s.%s", name, parts[i]);
-        assay__net_weight(net, inputs[1 + i], 1, &channels, means[i], deviations[i]);
-    }
+    for (int i = 0; i < 4; i++)
+        inputs[1 + i] = assay__net_part(net, name, parts[i], 1, &channels, means[i], deviations[i]);
     const char *y = assay__net_node(net, "BatchNormalization", inputs);
     assay__net_attr_float(net, "epsilon", (float)epsilon);
     return y;
@@ -63,12 +53,8 @@ const char *assay__net_batch_norm(struct assay__net *net, const char *x, const c
 const char *assay__net_layer_norm(struct assay__net *net, const char *x, const char *name,
                                   int64_t width, double epsilon, bool bias)
 {
-    const char *weight = assay__net_text(net, "%s.weight", name), *shift = NULL;
-    assay__net_weight(net, weight, 1, &width, 1, 0.03);
-    if (bias) {
-        shift = assay__net_text(net, "%s.bias", name);
-        assay__net_weight(net, shift, 1, &width, 0, 0.03);
-    }
+    const char *weight = assay__net_part(net, name, "weight", 1, &width, 1, 0.03);
+    const char *shift = bias ? assay__net_part(net, name, "bias", 1, &width, 0, 0.03) : NULL;
     const char *y = assay__net_node(net, "LayerNormalization", ASSAY__NET_IN(x, weight, shift));
     assay__net_attr_int(net, "axis", -1);
     assay__net_attr_float(net, "epsilon", (float)epsilon);
@@ -79,8 +65,7 @@ const char *assay__net_rms_norm(struct assay__net *net, const char *x, const cha
                                 int64_t width, double epsilon)
 {
     const int64_t last[] = {-1};
-    const char *weight = assay__net_text(net, "%s.weight", name);
-    assay__net_weight(net, weight, 1, &width, 1, 0.03);
+    const char *weight = assay__net_part(net, name, "weight", 1, &width, 1, 0.03);
     const char *square = assay__net_2(net, "Mul", x, x);
     const char *mean = assay__net_1(net, "ReduceMean", square);
     assay__net_attr_ints(net, "axes", last, 1);

@@ -6,6 +6,7 @@
 #include "zoo/blocks.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MAX_ROWS = 1 << 26, MAX_MATRIX = 1 << 20 };
 
@@ -33,21 +34,27 @@ static int end_with_output(struct assay__net *net, const char *y, const char *di
     return assay__net_end(net);
 }
 
-static int end_rows(struct assay__net *net, const struct rows *size, const char *y)
+/* One operator over rows: which one, the model's name says. */
+static int build_rows(struct assay__zoo_params *params, struct assay__model *model,
+                      struct assay_error *error)
 {
-    return end_with_output(
-        net, y, assay__net_text(net, "%lld,%lld", (long long)size->rows, (long long)size->width));
-}
-
-static int build_softmax(struct assay__zoo_params *params, struct assay__model *model,
-                         struct assay_error *error)
-{
+    const char *name = assay__zoo_name(params);
     struct rows size;
     struct assay__net net;
-    const char *x = begin_rows(&net, params, model, "softmax", &size, error);
-    x = assay__net_1(&net, "Softmax", x);
-    assay__net_attr_int(&net, "axis", -1);
-    return end_rows(&net, &size, x);
+    const char *x = begin_rows(&net, params, model, name, &size, error);
+    if (strcmp(name, "softmax") == 0) {
+        x = assay__net_1(&net, "Softmax", x);
+        assay__net_attr_int(&net, "axis", -1);
+    } else if (strcmp(name, "layernorm") == 0) {
+        x = assay__net_layer_norm(&net, x, "norm", size.width, 1e-5, true);
+    } else if (strcmp(name, "rmsnorm") == 0) {
+        x = assay__net_rms_norm(&net, x, "norm", size.width, 1e-5);
+    } else {
+        x = assay__zoo_choice(params, "form") ? assay__net_gelu_tanh(&net, x)
+                                              : assay__net_gelu(&net, x);
+    }
+    return end_with_output(
+        &net, x, assay__net_text(&net, "%lld,%lld", (long long)size.rows, (long long)size.width));
 }
 
 static const struct assay__zoo_param softmax_params[] = {
@@ -57,17 +64,7 @@ static const struct assay__zoo_param softmax_params[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_softmax = {
-    "softmax", "Softmax over rows", {softmax_params}, build_softmax};
-
-static int build_layernorm(struct assay__zoo_params *params, struct assay__model *model,
-                           struct assay_error *error)
-{
-    struct rows size;
-    struct assay__net net;
-    const char *x = begin_rows(&net, params, model, "layernorm", &size, error);
-    x = assay__net_layer_norm(&net, x, "norm", size.width, 1e-5, true);
-    return end_rows(&net, &size, x);
-}
+    "softmax", "Softmax over rows", {softmax_params}, build_rows};
 
 static const struct assay__zoo_param norm_params[] = {
     {"rows", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_ROWS, "rows of the matrix"},
@@ -76,31 +73,10 @@ static const struct assay__zoo_param norm_params[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_layernorm = {
-    "layernorm", "LayerNormalization over rows", {norm_params}, build_layernorm};
-
-static int build_rmsnorm(struct assay__zoo_params *params, struct assay__model *model,
-                         struct assay_error *error)
-{
-    struct rows size;
-    struct assay__net net;
-    const char *x = begin_rows(&net, params, model, "rmsnorm", &size, error);
-    x = assay__net_rms_norm(&net, x, "norm", size.width, 1e-5);
-    return end_rows(&net, &size, x);
-}
+    "layernorm", "LayerNormalization over rows", {norm_params}, build_rows};
 
 const struct assay__zoo_entry assay__zoo_rmsnorm = {
-    "rmsnorm", "RMS norm over rows, in plain operators", {norm_params}, build_rmsnorm};
-
-static int build_gelu(struct assay__zoo_params *params, struct assay__model *model,
-                      struct assay_error *error)
-{
-    struct rows size;
-    struct assay__net net;
-    const char *x = begin_rows(&net, params, model, "gelu", &size, error);
-    x = assay__zoo_choice(params, "form") ? assay__net_gelu_tanh(&net, x)
-                                          : assay__net_gelu(&net, x);
-    return end_rows(&net, &size, x);
-}
+    "rmsnorm", "RMS norm over rows, in plain operators", {norm_params}, build_rows};
 
 static const struct assay__zoo_param gelu_params[] = {
     {"form", ASSAY__ZOO_CHOICE, "exact", "exact|tanh", 0, 0,
@@ -111,7 +87,7 @@ static const struct assay__zoo_param gelu_params[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_gelu = {
-    "gelu", "GELU, in plain operators", {gelu_params}, build_gelu};
+    "gelu", "GELU, in plain operators", {gelu_params}, build_rows};
 
 /* a [batch, m, k] times b: a weight [k, n], or with b=input a second input [batch, k, n].
  * batch=1: matrices. */

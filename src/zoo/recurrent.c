@@ -128,9 +128,12 @@ static void write_states(struct assay__net *net, const struct recurrent *r)
     }
 }
 
-static int build(struct recurrent *r, struct assay__zoo_params *params, struct assay__model *model,
+static int build(struct assay__zoo_params *params, struct assay__model *model,
                  struct assay_error *error)
 {
+    static const struct recurrent lstm = {.model = "lstm", .op = "LSTM", .gates = 4, .states = 2};
+    static const struct recurrent gru = {.model = "gru", .op = "GRU", .gates = 3, .states = 1};
+    struct recurrent own = *assay__zoo_name(params) == 'l' ? lstm : gru, *r = &own;
     struct assay__net net;
     read_params(params, r);
     assay__net_begin(&net, model, r->model, 11, error);
@@ -149,20 +152,6 @@ static int build(struct recurrent *r, struct assay__zoo_params *params, struct a
     return assay__net_end(&net);
 }
 
-static int build_lstm(struct assay__zoo_params *params, struct assay__model *model,
-                      struct assay_error *error)
-{
-    struct recurrent r = {.model = "lstm", .op = "LSTM", .gates = 4, .states = 2};
-    return build(&r, params, model, error);
-}
+const struct assay__zoo_entry assay__zoo_lstm = {"lstm", "LSTM layers", {declared}, build};
 
-static int build_gru(struct assay__zoo_params *params, struct assay__model *model,
-                     struct assay_error *error)
-{
-    struct recurrent r = {.model = "gru", .op = "GRU", .gates = 3, .states = 1};
-    return build(&r, params, model, error);
-}
-
-const struct assay__zoo_entry assay__zoo_lstm = {"lstm", "LSTM layers", {declared}, build_lstm};
-
-const struct assay__zoo_entry assay__zoo_gru = {"gru", "GRU layers", {declared}, build_gru};
+const struct assay__zoo_entry assay__zoo_gru = {"gru", "GRU layers", {declared}, build};

@@ -9,6 +9,8 @@
 #include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
+#include <string.h>
+
 struct shape {
     const char *name;
     int counts[4];
@@ -27,56 +29,41 @@ static void block(struct assay__vision *vision, const char *name, bool bottlenec
     struct assay__net *net = &vision->net;
     const char *entry = vision->x;
     int64_t out = bottleneck ? 4 * width : width;
-    assay__vision_conv(vision, &(struct assay__conv){.conv = part(vision, name, "conv1"),
-                                                     .norm = part(vision, name, "bn1"),
-                                                     .in = in,
-                                                     .out = width,
-                                                     .kernel = bottleneck ? 1 : 3,
-                                                     .stride = bottleneck ? 1 : stride,
-                                                     .act = ASSAY__ACT_RELU});
+    const enum assay__vision_act act = bottleneck ? ASSAY__ACT_RELU : ASSAY__ACT_NONE;
     assay__vision_conv(vision,
-                       &(struct assay__conv){.conv = part(vision, name, "conv2"),
-                                             .norm = part(vision, name, "bn2"),
-                                             .in = width,
-                                             .out = width,
-                                             .kernel = 3,
-                                             .stride = bottleneck ? stride : 1,
-                                             .act = bottleneck ? ASSAY__ACT_RELU : ASSAY__ACT_NONE,
-                                             .scale = bottleneck ? 1 : 0.5});
+                       &(struct assay__conv){part(vision, name, "conv1"), part(vision, name, "bn1"),
+                                             in, width, bottleneck ? 1 : 3, bottleneck ? 1 : stride,
+                                             ASSAY__ACT_RELU, 1, 1, 1});
+    assay__vision_conv(vision,
+                       &(struct assay__conv){part(vision, name, "conv2"), part(vision, name, "bn2"),
+                                             width, width, 3, bottleneck ? stride : 1, act, 1, 1,
+                                             bottleneck ? 1 : 0.5});
     if (bottleneck)
-        assay__vision_conv(vision, &(struct assay__conv){.conv = part(vision, name, "conv3"),
-                                                         .norm = part(vision, name, "bn3"),
-                                                         .in = width,
-                                                         .out = out,
-                                                         .kernel = 1,
-                                                         .scale = 0.5});
+        assay__vision_conv(vision, &(struct assay__conv){part(vision, name, "conv3"),
+                                                         part(vision, name, "bn3"), width, out, 1,
+                                                         1, ASSAY__ACT_NONE, 1, 1, 0.5});
     const char *branch = vision->x;
     vision->x = entry;
     if (stride != 1 || in != out)
-        assay__vision_conv(vision, &(struct assay__conv){.conv = part(vision, name, "downsample.0"),
-                                                         .norm = part(vision, name, "downsample.1"),
-                                                         .in = in,
-                                                         .out = out,
-                                                         .kernel = 1,
-                                                         .stride = stride});
+        assay__vision_conv(vision, &(struct assay__conv){part(vision, name, "downsample.0"),
+                                                         part(vision, name, "downsample.1"), in,
+                                                         out, 1, stride, ASSAY__ACT_NONE, 1, 1, 1});
     assay__net_push(net, "%s", name);
     vision->x = assay__net_1(net, "Relu", assay__net_2(net, "Add", branch, vision->x));
     assay__net_pop(net);
 }
 
-static int resnet(const struct shape *shape, struct assay__zoo_params *params,
-                  struct assay__model *model, struct assay_error *error)
+static int build(struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
 {
+    static const struct shape small = {"resnet18", {2, 2, 2, 2}, false};
+    static const struct shape large = {"resnet50", {3, 4, 6, 3}, true};
+    const struct shape *shape = strcmp(assay__zoo_name(params), small.name) == 0 ? &small : &large;
     struct assay__vision vision;
     assay__vision_read_params(params, &vision);
     assay__vision_begin(&vision, model, shape->name, error);
-    assay__vision_conv(&vision, &(struct assay__conv){.conv = "conv1",
-                                                      .norm = "bn1",
-                                                      .in = 3,
-                                                      .out = 64,
-                                                      .kernel = 7,
-                                                      .stride = 2,
-                                                      .act = ASSAY__ACT_RELU});
+    assay__vision_conv(
+        &vision, &(struct assay__conv){"conv1", "bn1", 3, 64, 7, 2, ASSAY__ACT_RELU, 1, 1, 1});
     assay__vision_max_pool(&vision, 3, 2, 1, false);
     int64_t in = 64;
     for (int stage = 0; stage < 4; stage++)
@@ -90,26 +77,14 @@ static int resnet(const struct shape *shape, struct assay__zoo_params *params,
     return assay__vision_classify(&vision, "fc", in);
 }
 
-static int build_resnet18(struct assay__zoo_params *params, struct assay__model *model,
-                          struct assay_error *error)
-{
-    return resnet(&(struct shape){"resnet18", {2, 2, 2, 2}, false}, params, model, error);
-}
-
-static int build_resnet50(struct assay__zoo_params *params, struct assay__model *model,
-                          struct assay_error *error)
-{
-    return resnet(&(struct shape){"resnet50", {3, 4, 6, 3}, true}, params, model, error);
-}
-
 const struct assay__zoo_entry assay__zoo_resnet18 = {
     "resnet18",
     "ResNet-18, image classification, 11.7 M parameters",
     {assay__vision_params},
-    build_resnet18};
+    build};
 
 const struct assay__zoo_entry assay__zoo_resnet50 = {
     "resnet50",
     "ResNet-50 v1.5, image classification, 25.6 M parameters",
     {assay__vision_params},
-    build_resnet50};
+    build};

@@ -7,12 +7,9 @@
 static void conv_relu(struct assay__vision *vision, const char *fire, const char *name, int64_t in,
                       int64_t out, int64_t kernel)
 {
-    assay__vision_conv(
-        vision, &(struct assay__conv){.conv = assay__net_text(&vision->net, "%s.%s", fire, name),
-                                      .in = in,
-                                      .out = out,
-                                      .kernel = kernel,
-                                      .act = ASSAY__ACT_RELU});
+    assay__vision_conv(vision,
+                       &(struct assay__conv){assay__net_text(&vision->net, "%s.%s", fire, name),
+                                             NULL, in, out, kernel, 1, ASSAY__ACT_RELU, 1, 1, 1});
 }
 
 static void fire(struct assay__vision *vision, int index, int64_t in, int64_t squeeze,
@@ -61,11 +58,8 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
         fire(&vision, places[version][i], in, squeezes[i], 4 * squeezes[i]);
         in = 8 * squeezes[i];
     }
-    assay__vision_conv(&vision, &(struct assay__conv){.conv = "classifier.1",
-                                                      .in = 512,
-                                                      .out = vision.classes,
-                                                      .kernel = 1,
-                                                      .act = ASSAY__ACT_RELU});
+    assay__vision_conv(&vision, &(struct assay__conv){"classifier.1", NULL, 512, vision.classes, 1,
+                                                      1, ASSAY__ACT_RELU, 1, 1, 1});
     struct assay__net *net = &vision.net;
     vision.x = assay__net_1(net, "GlobalAveragePool", vision.x);
     vision.x = assay__net_node_named(net, "Flatten", ASSAY__NET_IN(vision.x), "output");

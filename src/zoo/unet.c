@@ -14,14 +14,10 @@ static void double_conv(struct assay__vision *vision, const char *name, int64_t 
 {
     struct assay__net *net = &vision->net;
     for (int i = 0; i < 2; i++)
-        assay__vision_conv(vision,
-                           &(struct assay__conv){
-                               .conv = assay__net_text(net, "%s.double_conv.%d", name, 3 * i),
-                               .norm = assay__net_text(net, "%s.double_conv.%d", name, 3 * i + 1),
-                               .in = i ? out : in,
-                               .out = out,
-                               .kernel = 3,
-                               .act = ASSAY__ACT_RELU});
+        assay__vision_conv(vision, &(struct assay__conv){
+                                       assay__net_text(net, "%s.double_conv.%d", name, 3 * i),
+                                       assay__net_text(net, "%s.double_conv.%d", name, 3 * i + 1),
+                                       i ? out : in, out, 3, 1, ASSAY__ACT_RELU, 1, 1, 1});
 }
 
 /* Doubles the image and halves the channels. Each output meets one weight per input channel: fan-in
@@ -30,10 +26,8 @@ static const char *up_conv(struct assay__vision *vision, const char *name, int64
 {
     struct assay__net *net = &vision->net;
     const int64_t dims[] = {in, in / 2, 2, 2}, out = in / 2, two[] = {2, 2};
-    const char *weight = assay__net_text(net, "%s.weight", name);
-    const char *bias = assay__net_text(net, "%s.bias", name);
-    assay__net_weight(net, weight, 4, dims, 0, sqrt(2.0 / (double)in));
-    assay__net_weight(net, bias, 1, &out, 0, 0.02);
+    const char *weight = assay__net_part(net, name, "weight", 4, dims, 0, sqrt(2.0 / (double)in));
+    const char *bias = assay__net_part(net, name, "bias", 1, &out, 0, 0.02);
     assay__net_push(net, "%s", name);
     const char *y = assay__net_3(net, "ConvTranspose", vision->x, weight, bias);
     assay__net_attr_ints(net, "kernel_shape", two, 2);
@@ -70,10 +64,8 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
         assay__net_pop(net);
         double_conv(&vision, assay__net_text(net, "up%d.conv", LEVELS - level), 2 * width, width);
     }
-    assay__vision_conv(
-        &vision,
-        &(struct assay__conv){
-            .conv = "outc.conv", .in = 64, .out = vision.classes, .kernel = 1, .gain = 0.5});
+    assay__vision_conv(&vision, &(struct assay__conv){"outc.conv", NULL, 64, vision.classes, 1, 1,
+                                                      ASSAY__ACT_NONE, 1, 0.5, 1});
     assay__net_output(net, vision.x, "output", ASSAY__FLOAT32,
                       assay__net_text(net, "%s,%lld,%lld,%lld",
                                       assay__net_dim(net, vision.batch, "batch"),

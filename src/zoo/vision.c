@@ -18,7 +18,8 @@ void assay__vision_read_params(struct assay__zoo_params *params, struct assay__v
 {
     *vision = (struct assay__vision){.batch = assay__zoo_int(params, "batch"),
                                      .classes = assay__zoo_int(params, "classes"),
-                                     .image = assay__zoo_int(params, "image")};
+                                     .image = assay__zoo_int(params, "image"),
+                                     .epsilon = 1e-5};
 }
 
 void assay__vision_begin(struct assay__vision *vision, struct assay__model *model, const char *name,
@@ -55,15 +56,13 @@ const char *assay__vision_act(struct assay__net *net, enum assay__vision_act act
 void assay__vision_conv(struct assay__vision *vision, const struct assay__conv *conv)
 {
     struct assay__net *net = &vision->net;
-    int64_t group = conv->group ? conv->group : 1;
     assay__net_push(net, "%s", conv->conv);
     vision->x = assay__net_conv(net, vision->x, conv->conv, conv->in, conv->out, conv->kernel,
-                                conv->stride ? conv->stride : 1, conv->kernel / 2, group,
-                                !conv->norm, conv->gain > 0 ? conv->gain : 1);
+                                conv->stride, conv->kernel / 2, conv->group, !conv->norm,
+                                conv->gain);
     if (conv->norm)
-        vision->x = assay__net_batch_norm(net, vision->x, conv->norm, conv->out,
-                                          conv->epsilon > 0 ? conv->epsilon : 1e-5,
-                                          conv->scale > 0 ? conv->scale : 1);
+        vision->x = assay__net_batch_norm(net, vision->x, conv->norm, conv->out, vision->epsilon,
+                                          conv->scale);
     vision->x = assay__vision_act(net, conv->act, vision->x);
     assay__net_pop(net);
 }
@@ -76,10 +75,9 @@ void assay__vision_squeeze(struct assay__vision *vision, const char *fc1, const 
     const char *x = vision->x;
     vision->x = assay__net_1(net, "GlobalAveragePool", x);
     assay__vision_conv(vision,
-                       &(struct assay__conv){
-                           .conv = fc1, .in = channels, .out = squeezed, .kernel = 1, .act = act});
-    assay__vision_conv(
-        vision, &(struct assay__conv){.conv = fc2, .in = squeezed, .out = channels, .kernel = 1});
+                       &(struct assay__conv){fc1, NULL, channels, squeezed, 1, 1, act, 1, 1, 1});
+    assay__vision_conv(vision, &(struct assay__conv){fc2, NULL, squeezed, channels, 1, 1,
+                                                     ASSAY__ACT_NONE, 1, 1, 1});
     const char *gate = assay__net_1(net, hard ? "HardSigmoid" : "Sigmoid", vision->x);
     if (hard) assay__net_attr_float(net, "alpha", 1.0f / 6);
     if (hard) assay__net_attr_float(net, "beta", 0.5f);
@@ -110,10 +108,8 @@ const char *assay__vision_dense(struct assay__vision *vision, const char *name, 
 {
     struct assay__net *net = &vision->net;
     const int64_t dims[] = {out, in};
-    const char *weight = assay__net_text(net, "%s.weight", name);
-    const char *bias = assay__net_text(net, "%s.bias", name);
-    assay__net_weight(net, weight, 2, dims, 0, sqrt(1.0 / (double)in));
-    assay__net_weight(net, bias, 1, &out, 0, 0.02);
+    const char *weight = assay__net_part(net, name, "weight", 2, dims, 0, sqrt(1.0 / (double)in));
+    const char *bias = assay__net_part(net, name, "bias", 1, &out, 0, 0.02);
     assay__net_push(net, "%s", name);
     const char *const inputs[] = {vision->x, weight, bias, NULL};
     const char *y = output ? assay__net_node_named(net, "Gemm", inputs, output)

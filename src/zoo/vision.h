@@ -17,7 +17,8 @@ enum assay__vision_act {
 struct assay__vision {
     struct assay__net net;
     int64_t batch, classes, image;
-    const char *x; /* the value the next layer reads */
+    const char *x;  /* the value the next layer reads */
+    double epsilon; /* of the norms */
 };
 
 /** Parameters of a classifier: batch, classes (1000), image (224). */
@@ -31,11 +32,11 @@ const char *assay__vision_act(struct assay__net *net, enum assay__vision_act act
 
 struct assay__conv {
     const char *conv, *norm; /* parameter prefixes; norm NULL: a bias instead */
-    int64_t in, out, kernel, stride, group;
+    int64_t in, out, kernel, stride;
     enum assay__vision_act act;
-    double epsilon; /* of the norm; 0: 1e-5 */
-    double gain;    /* of the weights' variance; 0: 1 */
-    double scale;   /* of the norm; 0: 1 */
+    int64_t group;
+    double gain;  /* of the weights' variance: 1 after a ReLU */
+    double scale; /* of the norm: 1 */
 };
 /** Same padding (kernel / 2). Reads and replaces vision->x. */
 void assay__vision_conv(struct assay__vision *vision, const struct assay__conv *conv);

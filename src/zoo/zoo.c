@@ -55,8 +55,7 @@ static int unknown_model(const char *name, struct assay_error *error)
         if (distance < best) best = distance;
     }
     if (!assay__text_near(wanted, best))
-        return assay_error_set(error, ASSAY_ENOTFOUND,
-                               "the zoo has no model '%s' (assay make --list shows them)", wanted);
+        return assay_error_set(error, ASSAY_ENOTFOUND, "the zoo has no model '%s'", wanted);
     return assay_error_set(
         error, ASSAY_ENOTFOUND,
         "the zoo has no model '%s'; the nearest is '%s' (a path needs its ending or a "
@@ -281,6 +280,11 @@ static const char *given_value(struct assay__zoo_params *params, const char *key
     for (size_t i = 0; i < params->given_count; i++)
         if (strcmp(params->given[i].key, key) == 0) return params->given[i].value;
     return NULL;
+}
+
+const char *assay__zoo_name(const struct assay__zoo_params *params)
+{
+    return params->entry->name;
 }
 
 bool assay__zoo_given(struct assay__zoo_params *params, const char *key)

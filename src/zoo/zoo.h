@@ -53,6 +53,8 @@ void assay__zoo_markdown(struct assay__buf *out);
 
 /* Values are checked before the builder is called. A key that is not declared fails the build. */
 
+/** Of the model: builders that make several ask. */
+const char *assay__zoo_name(const struct assay__zoo_params *params);
 bool assay__zoo_given(struct assay__zoo_params *params, const char *key);
 /** The default when it is not given; -1 when that is no number. */
 int64_t assay__zoo_int(struct assay__zoo_params *params, const char *key);

@@ -13,7 +13,7 @@ one_line 3 "nearest is 'resnet50'" resnet5
 mkdir folder
 one_line 3 "folder" folder
 one_line 3 "/dev/null" /dev/null
-one_line 3 "no model 'nosuch' (assay make --list" nosuch
+one_line 3 "no model 'nosuch'" nosuch
 one_line 2 "is missing after ':'" mlp:
 : >empty.onnx
 one_line 3 "empty" empty.onnx

@@ -55,7 +55,7 @@ cannot() { # cannot TEXT ARGUMENT…
     [ ! -e y.onnx ] || fail "a failed make left a file"
 }
 cannot "nearest" --from mlpp --float16 -o y.onnx
-cannot "no model 'nosuch' (assay make --list" --from nosuch --float16 -o y.onnx
+cannot "no model 'nosuch'" --from nosuch --float16 -o y.onnx
 printf '\020\000\000\000\000\000\000\000{"a": not json!}' >bad.safetensors
 cannot "bad.safetensors: its header" cfc:weights=bad.safetensors -o y.onnx
 cannot "No such file" --from no.onnx --float16 -o y.onnx

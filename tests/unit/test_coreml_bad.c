@@ -131,7 +131,7 @@ static void test_names(void)
     put_operation(&block, "relu", "x", "y", NULL);
     put_text(&block, 2, "z");
     put_program(&model, &block);
-    check_refused(&model, ASSAY_EFORMAT, "'z' is made by nothing");
+    check_refused(&model, ASSAY_EFORMAT, "nothing makes a block's result 'z'");
     put_operation(&block, "cond", "x", "y", NULL);
     put_program(&model, &block);
     CHECK_INT(parse(model.data, model.length, NULL, 0, &error), 0); /* no blocks: kept */
@@ -245,7 +245,7 @@ static void test_blobs(void)
         size_t at;
         uint8_t byte;
         const char *text;
-    } changes[] = {{4, 1, "not of version 2"},  {64, 0, "no constant stands at 64"},
+    } changes[] = {{4, 1, "not of version 2"},  {64, 0, "no constant at 64"},
                    {68, 17, "of another type"}, {72, 1, "bytes for"},
                    {79, 255, "past the end"},   {87, 127, "past the end"}};
     struct files files = open_fixture();

@@ -18,16 +18,17 @@ static void test_rows_are_found(void)
 {
     struct assay__cost_index *index = assay__cost_index_new();
     const struct assay__cost_row *row;
+    char op[ASSAY__WORD], other_op[ASSAY__WORD];
     size_t plain = 0, microsoft = 0, coreml = 0;
     CHECK(index);
-    for (size_t i = 0; (row = assay__cost_row_at(index, i)); i++) {
-        CHECK(assay__cost_find(index, row->op, full_domain(row->domain)) == row);
+    for (size_t i = 0; (row = assay__cost_row_at(i, op)); i++) {
+        CHECK(assay__cost_find(index, op, full_domain(row->domain)) == row);
         plain += !*row->domain || *row->domain == '*';
         microsoft += strcmp(row->domain, "ms") == 0;
         coreml += strcmp(row->domain, "coreml") == 0;
         for (size_t k = 0; k < i; k++) {
-            const struct assay__cost_row *other = assay__cost_row_at(index, k);
-            if (strcmp(row->op, other->op) != 0) continue;
+            const struct assay__cost_row *other = assay__cost_row_at(k, other_op);
+            if (strcmp(op, other_op) != 0) continue;
             CHECK(strcmp(row->domain, other->domain) != 0); /* one row per operator and domain */
             /* "*" must not cover what another row says of the same operator, but Core ML's */
             CHECK(*row->domain != '*' || strcmp(other->domain, "coreml") == 0);

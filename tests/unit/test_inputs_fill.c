@@ -288,7 +288,7 @@ static void test_input_files(void)
     CHECK_INT(assay__input_fill(&workload->inputs[0], got, NULL), 0);
     CHECK_INT(memcmp(got, data, sizeof data), 0);
     struct assay__workload_options twice = {.files = LIST(option, option), .file_count = 2};
-    plan_fails(model, &twice, ASSAY_EINVAL, "--input x is given twice");
+    plan_fails(model, &twice, ASSAY_EINVAL, "'x' is given twice");
     struct assay__workload_options both = {
         .files = LIST(option), .file_count = 1, .shapes = LIST("x=2x3"), .shape_count = 1};
     assay__workload_free(plan_ok(model, &both)); /* a shape and a file that agree are fine */

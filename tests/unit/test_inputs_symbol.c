@@ -78,9 +78,9 @@ static void test_solved(void)
     CHECK_INT(workload->batch, 4);
     assay__workload_free(workload);
     shape.shapes = LIST("z=7x3");
-    plan_fails(model, &shape, ASSAY_EINVAL, "'2*batch' is 7 by --shape, but 2 follows");
+    plan_fails(model, &shape, ASSAY_EINVAL, "'2*batch' is 7 by the given shape, but 2 follows");
     shape.batch = 3;
-    plan_fails(model, &shape, ASSAY_EINVAL, "'2*batch' is 7 by --shape, but 6 follows");
+    plan_fails(model, &shape, ASSAY_EINVAL, "'2*batch' is 7 by the given shape, but 6 follows");
     struct assay__workload_options batch = {.batch = 5};
     workload = plan_ok(model, &batch);
     CHECK_INT(dim(workload, 0, 0), 5);

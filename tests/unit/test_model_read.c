@@ -383,7 +383,7 @@ static void test_sparse(void)
         const char *says;
     } rows[] = {
         {3, 2, 1, "do not fit together"},
-        {-3, 2, 2, "sparse tensor 's' has an impossible shape"},
+        {-3, 2, 2, "tensor 's' has an impossible shape"},
         {INT64_C(1) << 62, 2, 2, "impossible shape"},
         {0, 2, 2, "do not fit together"}, /* more values than the shape has room for */
     };

@@ -394,8 +394,7 @@ static void test_no_ceilings(void)
     struct assay_profile *p = machine(&l, 1);
     p->ceiling_count = 0;
     struct assay__roofline r = roofline(p);
-    CHECK_STR(r.reason, "no ceilings of this machine are kept: assay devices --ceilings measures "
-                        "them (about 17 s)");
+    CHECK_HAS(r.reason, "no ceilings of this machine are kept");
     CHECK_INT(r.layers[0].bound, ASSAY__BOUND_UNKNOWN);
     CHECK_STR(r.layers[0].reason, r.reason);
     CHECK_INT(assay__roofline_apply(p, &p->trials[0]), 0);

@@ -64,46 +64,59 @@ static bool stays_below(const char *name)
 int assay__coreml_inside(struct assay__coreml *coreml, const char *folder, const char *name,
                          char *out, size_t out_size)
 {
-    struct assay_error *error = coreml->reader.error;
-    const char *label = coreml->reader.label;
+    struct assay__reader *reader = &coreml->reader;
     if (!stays_below(name))
-        return assay_error_set(error, ASSAY_EFORMAT, "%.160s: the path '%.100s' leaves the package",
-                               label, name);
+        return assay__reader_refuse(reader, ASSAY_EFORMAT, "the path '%.100s' leaves the package",
+                                    name);
     if (assay__path_join(folder, name, out, out_size))
-        return assay_error_set(error, ASSAY_ELIMIT, "%.160s: a path is too long", label);
+        return assay__reader_refuse(reader, ASSAY_ELIMIT, "a path is too long");
     char *real = realpath(out, NULL);
-    if (!real)
-        return assay_error_set(error, ASSAY_ENOTFOUND, "%.160s: '%.100s' is missing", label, name);
+    if (!real) return assay__reader_refuse(reader, ASSAY_ENOTFOUND, "'%.100s' is missing", name);
     size_t length = strlen(coreml->root);
     bool below = strncmp(real, coreml->root, length) == 0 &&
                  (real[length] == '/' || (length && coreml->root[length - 1] == '/'));
     free(real);
     if (below) return 0;
-    return assay_error_set(error, ASSAY_EFORMAT,
-                           "%.160s: '%.100s' is a link to outside the package", label, name);
+    return assay__reader_refuse(reader, ASSAY_EFORMAT, "'%.100s' is a link to outside the package",
+                                name);
 }
 
-int assay__coreml_metadata(struct assay__coreml *coreml, const char *key, const char *value)
+/* --- what the readers share ------------------------------------------------------------------- */
+
+int assay__coreml_code(struct assay__coreml *coreml)
 {
-    int code = assay__model_set_metadata(coreml->model, key, value);
-    if (code == ASSAY_ENOMEM) return assay__onnx_no_memory(&coreml->reader);
-    return code;
+    return coreml->model->failed ? assay__reader_no_memory(&coreml->reader) : coreml->reader.code;
 }
 
-size_t assay__model_add_stored(struct assay__model *model,
-                               const struct assay__stored_weight *weight)
+void assay__coreml_note(struct assay__coreml *coreml, const char *key, const char *value)
 {
-    size_t count = model->stored_count;
-    if (count == 0 || (count >= 16 && (count & (count - 1)) == 0)) {
-        struct assay__stored_weight *fresh = assay__arena_array(
-            model->arena, count ? 2 * count : 16, sizeof *fresh);
-        if (!fresh) return SIZE_MAX;
-        if (count) memcpy(fresh, model->stored, count * sizeof *fresh);
-        model->stored = fresh;
+    const char *whole = assay__reader_printf(&coreml->reader, "coreml.%s", key);
+    if (coreml->reader.code) return;
+    if (assay__model_set_metadata(coreml->model, whole, value) == ASSAY_ENOMEM)
+        assay__reader_no_memory(&coreml->reader);
+}
+
+void assay__coreml_note_feature(struct assay__coreml *coreml, const char *side,
+                                const struct assay__coreml_feature *feature)
+{
+    if (!feature || !*feature->words) return;
+    assay__coreml_note(coreml, assay__reader_printf(&coreml->reader, "%s.%s", side, feature->name),
+                       feature->words);
+}
+
+size_t assay__coreml_add_stored(struct assay__coreml *coreml,
+                                const struct assay__stored_weight *weight)
+{
+    struct assay__model *model = coreml->model;
+    struct assay__stored_weight *stored = assay__arena_grow(model->arena, model->stored,
+                                                            model->stored_count, sizeof *stored);
+    if (!stored) {
+        assay__reader_no_memory(&coreml->reader);
+        return 0;
     }
-    model->stored[count] = *weight;
-    model->stored_count++;
-    return count;
+    model->stored = stored;
+    stored[model->stored_count] = *weight;
+    return model->stored_count++;
 }
 
 /* --- the kinds of models ---------------------------------------------------------------------- */
@@ -154,6 +167,11 @@ static const char *other_kind(uint32_t field)
     return NULL;
 }
 
+static bool is_network(uint32_t field)
+{
+    return field == COREML_NN || field == COREML_NN_CLASSIFIER || field == COREML_NN_REGRESSOR;
+}
+
 /* Kinds of the models inside a pipeline, for the message: "pipeline of neural network, tree
  * ensemble classifier". */
 static void name_stages(struct assay__wire pipeline, char *out, size_t out_size)
@@ -165,14 +183,12 @@ static void name_stages(struct assay__wire pipeline, char *out, size_t out_size)
      * its models. */
     while (assay__wire_next(&pipeline, &stage) == ASSAY__WIRE_FIELD && used + 1 < out_size) {
         if (stage.number != 1 || stage.type != ASSAY__WIRE_BYTES) continue;
-        struct assay__wire model = assay__wire_over(stage.data, stage.size);
+        struct assay__wire model = assay__wire_in(&stage);
         const char *kind = NULL;
         while (assay__wire_next(&model, &field) == ASSAY__WIRE_FIELD && !kind) {
             kind = other_kind(field.number);
             if (field.number == COREML_PROGRAM) kind = "ML program";
-            if (field.number == COREML_NN || field.number == COREML_NN_CLASSIFIER ||
-                field.number == COREML_NN_REGRESSOR)
-                kind = "neural network";
+            if (is_network(field.number)) kind = "neural network";
         }
         if (!kind) continue;
         int wrote = snprintf(out + used, out_size - used, "%s%s", used ? ", " : " of ", kind);
@@ -180,75 +196,49 @@ static void name_stages(struct assay__wire pipeline, char *out, size_t out_size)
     }
 }
 
-static int refuse_kind(struct assay__coreml *coreml, const struct assay__wire_field *field)
+static void refuse_kind(struct assay__coreml *coreml, const struct assay__wire_field *field)
 {
     char stages[200] = "";
     bool pipeline = field->number >= COREML_PIPELINE_CLASSIFIER && field->number <= COREML_PIPELINE;
-    if (pipeline && field->type == ASSAY__WIRE_BYTES) {
-        struct assay__wire wire = assay__wire_over(field->data, field->size);
-        struct assay__wire_field inner;
-        if (field->number == COREML_PIPELINE)
-            name_stages(wire, stages, sizeof stages);
-        else if (assay__wire_next(&wire, &inner) == ASSAY__WIRE_FIELD && inner.number == 1 &&
-                 inner.type == ASSAY__WIRE_BYTES)
-            name_stages(assay__wire_over(inner.data, inner.size), stages, sizeof stages);
-    }
-    return assay_error_set(coreml->reader.error, ASSAY_EUNSUPPORTED,
-                           "%.160s: a Core ML %s%s has no single network to read%s",
-                           coreml->reader.label, other_kind(field->number), stages,
-                           pipeline ? "; give its stages one by one" : "");
-}
-
-struct parts {
-    struct assay__wire_field description, kind;
-    bool described, found;
-};
-
-static int find_parts(struct assay__coreml *coreml, const uint8_t *data, size_t size,
-                      struct parts *parts)
-{
-    struct assay__wire wire = assay__wire_over(data, size);
-    struct assay__wire_field field;
-    int code;
-    while ((code = assay__onnx_next(&coreml->reader, &wire, &field, "the model")) == 1) {
-        bool network = field.number == COREML_PROGRAM || field.number == COREML_NN ||
-                       field.number == COREML_NN_CLASSIFIER || field.number == COREML_NN_REGRESSOR;
-        if (field.number == COREML_SPECIFICATION) {
-            if ((code = assay__onnx_int(&coreml->reader, &field, &coreml->specification)))
-                return code;
-        } else if (field.number == COREML_DESCRIPTION || network || other_kind(field.number)) {
-            if ((code = assay__onnx_message(&coreml->reader, &field))) return code;
-            if (field.number == COREML_DESCRIPTION) {
-                parts->description = field;
-                parts->described = true;
-            } else {
-                parts->kind = field;
-                parts->found = true;
-            }
-        }
-    }
-    return code;
+    struct assay__wire wire = assay__wire_in(field);
+    struct assay__wire_field inner;
+    if (field->number == COREML_PIPELINE)
+        name_stages(wire, stages, sizeof stages);
+    else if (pipeline && assay__wire_next(&wire, &inner) == ASSAY__WIRE_FIELD &&
+             inner.number == 1 && inner.type == ASSAY__WIRE_BYTES)
+        name_stages(assay__wire_in(&inner), stages, sizeof stages);
+    assay__reader_refuse(
+        &coreml->reader, ASSAY_EUNSUPPORTED, "a Core ML %s%s has no single network to read%s",
+        other_kind(field->number), stages, pipeline ? "; give its stages one by one" : "");
 }
 
 static int read_model(struct assay__coreml *coreml, const uint8_t *data, size_t size)
 {
-    struct parts parts = {.found = false};
-    char version[32];
-    coreml->reader.base = data;
-    int code = find_parts(coreml, data, size, &parts);
-    if (code) return code;
-    if (!parts.found || coreml->specification < 1)
-        return assay_error_set(coreml->reader.error, ASSAY_EFORMAT,
-                               "%.160s: not a Core ML model: no %s", coreml->reader.label,
-                               parts.found ? "specification version" : "network in it");
-    if (other_kind(parts.kind.number)) return refuse_kind(coreml, &parts.kind);
-    if (parts.described &&
-        (code = assay__coreml_describe(coreml, &parts.description, &coreml->description)))
-        return code;
-    snprintf(version, sizeof version, "%lld", (long long)coreml->specification);
-    if ((code = assay__coreml_metadata(coreml, "coreml.specification", version))) return code;
-    if (parts.kind.number == COREML_PROGRAM) return assay__mil_read(coreml, &parts.kind);
-    return assay__coreml_nn_read(coreml, &parts.kind);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_over(data, size);
+    struct assay__wire_field field, description = {.number = 0}, kind = {.number = 0};
+    reader->base = data;
+    while (assay__reader_next(reader, &wire, &field, "the model")) {
+        bool network = field.number == COREML_PROGRAM || is_network(field.number);
+        if (field.number == COREML_SPECIFICATION)
+            coreml->specification = assay__reader_int(reader, &field);
+        else if (field.number == COREML_DESCRIPTION && assay__reader_message(reader, &field))
+            description = field;
+        else if ((network || other_kind(field.number)) && assay__reader_message(reader, &field))
+            kind = field;
+    }
+    if (!kind.number || coreml->specification < 1)
+        return assay__reader_refuse(reader, ASSAY_EFORMAT, "not a Core ML model: no %s",
+                                    kind.number ? "specification version" : "network in it");
+    if (other_kind(kind.number)) refuse_kind(coreml, &kind);
+    if (description.number) assay__coreml_describe(coreml, &description, &coreml->description);
+    assay__coreml_note(coreml, "specification",
+                       assay__reader_printf(reader, "%lld", (long long)coreml->specification));
+    if (kind.number == COREML_PROGRAM)
+        assay__mil_read(coreml, &kind);
+    else if (!reader->code)
+        assay__coreml_nn_read(coreml, &kind);
+    return assay__coreml_code(coreml);
 }
 
 /* --- entry ------------------------------------------------------------------------------------ */
@@ -268,38 +258,41 @@ static int prepare(struct assay__coreml *coreml, const char *label, struct assay
     model->opset_count = sizeof opsets / sizeof opsets[0];
     model->opsets = assay__arena_alloc(model->arena, sizeof opsets);
     model->path = assay__arena_strdup(model->arena, label);
-    if (!model->opsets || !model->path) return assay__onnx_no_memory(&coreml->reader);
+    if (!model->opsets || !model->path) return assay__reader_no_memory(&coreml->reader);
     memcpy(model->opsets, opsets, sizeof opsets);
     return 0;
+}
+
+/* Gives the model to the caller, or frees it. */
+static int hand_over(struct assay__coreml *coreml, int code, struct assay__model **model)
+{
+    *model = code ? NULL : coreml->model;
+    if (code) assay__model_free(coreml->model);
+    return code;
 }
 
 int assay__coreml_parse(const uint8_t *data, size_t size, const uint8_t *weights,
                         size_t weights_size, struct assay__model **model, struct assay_error *error)
 {
     struct assay__coreml coreml = {.weights = weights, .weights_size = weights_size};
-    *model = NULL;
     int code = prepare(&coreml, "model", error);
-    if (!code) code = read_model(&coreml, data, size);
-    if (code)
-        assay__model_free(coreml.model);
-    else
-        *model = coreml.model;
-    return code;
+    return hand_over(&coreml, code ? code : read_model(&coreml, data, size), model);
 }
 
 /* The item of the manifest that is the model, relative to the package. */
 static int read_manifest(struct assay__coreml *coreml, const char *path, char *out, size_t out_size)
 {
-    struct assay_error *error = coreml->reader.error, detail = {.code = 0};
+    struct assay__reader *reader = &coreml->reader;
+    struct assay_error detail = {.code = 0};
     char manifest[PATH_SIZE], *text = NULL;
     size_t length = 0;
     struct assay__json *root = NULL;
     int code = assay__coreml_inside(coreml, path, "Manifest.json", manifest, sizeof manifest);
-    if (!code) code = assay__file_read(manifest, MANIFEST_LIMIT, &text, &length, error);
+    if (!code) code = assay__file_read(manifest, MANIFEST_LIMIT, &text, &length, reader->error);
     if (code) return code;
-    if (assay__json_parse(coreml->reader.arena, text, length, &root, &detail)) {
-        code = assay_error_set(error, ASSAY_EFORMAT, "%.160s: Manifest.json is not JSON: %.200s",
-                               path, detail.message);
+    if (assay__json_parse(reader->arena, text, length, &root, &detail)) {
+        code = assay__reader_refuse(reader, ASSAY_EFORMAT, "Manifest.json is not JSON: %.200s",
+                                    detail.message);
         goto out;
     }
     const char *id = assay__json_get_string(root, "rootModelIdentifier", NULL);
@@ -307,13 +300,13 @@ static int read_manifest(struct assay__coreml *coreml, const char *path, char *o
     const struct assay__json *item = id ? assay__json_get(items, id) : NULL;
     const char *name = assay__json_get_string(item, "path", NULL);
     if (!name)
-        code = assay_error_set(error, ASSAY_EFORMAT, "%.160s: Manifest.json names no root model%s",
-                               path, id ? " among its items" : "");
+        code = assay__reader_refuse(reader, ASSAY_EFORMAT, "Manifest.json names no root model%s",
+                                    id ? " among its items" : "");
     else if (snprintf(out, out_size, "Data/%s", name) >= (int)out_size)
-        code = assay_error_set(error, ASSAY_ELIMIT, "%.160s: a path is too long", path);
+        code = assay__reader_refuse(reader, ASSAY_ELIMIT, "a path is too long");
     else if (!stays_below(name))
-        code = assay_error_set(error, ASSAY_EFORMAT, "%.160s: the path '%.100s' leaves the package",
-                               path, name);
+        code = assay__reader_refuse(reader, ASSAY_EFORMAT, "the path '%.100s' leaves the package",
+                                    name);
 out:
     free(text);
     return code;
@@ -322,27 +315,26 @@ out:
 /* The model file, the folder that "@model_path" stands for, and the folder no path may leave. */
 static int locate(struct assay__coreml *coreml, const char *path, char *file, size_t file_size)
 {
-    struct assay__onnx_reader *reader = &coreml->reader;
+    struct assay__reader *reader = &coreml->reader;
     bool package = is_folder(path);
     char folder[PATH_SIZE], name[PATH_SIZE];
     int code = package ? 0 : assay__path_folder(path, folder, sizeof folder);
-    if (code) return assay_error_set(reader->error, code, "%.160s: the path is too long", path);
+    if (code) return assay__reader_refuse(reader, code, "the path is too long");
     char *real = realpath(package ? path : folder, NULL);
     coreml->root = real ? assay__arena_strdup(reader->arena, real) : NULL;
     free(real);
-    if (!coreml->root)
-        return assay_error_set(reader->error, ASSAY_ENOTFOUND, "%.160s: not found", path);
+    if (!coreml->root) return assay__reader_refuse(reader, ASSAY_ENOTFOUND, "not found");
     if (package) {
         code = read_manifest(coreml, path, name, sizeof name);
         if (!code) code = assay__coreml_inside(coreml, path, name, file, file_size);
         if (!code && assay__path_folder(file, folder, sizeof folder)) code = ASSAY_ELIMIT;
     } else if (snprintf(file, file_size, "%s", path) >= (int)file_size) {
-        code = assay_error_set(reader->error, ASSAY_ELIMIT, "%.160s: the path is too long", path);
+        code = assay__reader_refuse(reader, ASSAY_ELIMIT, "the path is too long");
     }
     if (code) return code;
-    coreml->folder = assay__arena_strdup(reader->arena, folder);
+    coreml->folder = assay__reader_printf(reader, "%s", folder);
     coreml->model->folder = coreml->folder;
-    return coreml->folder ? 0 : assay__onnx_no_memory(reader);
+    return reader->code;
 }
 
 static int read_coreml(const char *path, struct assay__model **model, struct assay_error *error)
@@ -359,11 +351,7 @@ static int read_coreml(const char *path, struct assay__model **model, struct ass
     if (!code) code = locate(&coreml, path, file, sizeof file);
     if (!code) code = assay__file_map(file, &coreml.model->mapping, error);
     if (!code) code = read_model(&coreml, coreml.model->mapping.data, coreml.model->mapping.size);
-    if (code)
-        assay__model_free(coreml.model);
-    else
-        *model = coreml.model;
-    return code;
+    return hand_over(&coreml, code, model);
 }
 
 const struct assay__model_format assay__model_format_coreml = {

@@ -1,7 +1,8 @@
 /* coreml.h - what the Core ML readers share: the field numbers of Model.proto and
  * FeatureTypes.proto that we interpret, the reading state, and the description of a model's inputs
  * and outputs. MIL has its own header (mil.h), the layers of neural networks theirs (coreml_nn.h).
- * Errors, texts and fields go through the ONNX reader's helpers: the wire format is the same. */
+ * Errors stick in the reader (wire_reader.h): what reads or adds something returns nothing, and
+ * assay__coreml_code says at the end whether it went well. */
 #ifndef ASSAY_MODEL_COREML_COREML_H
 #define ASSAY_MODEL_COREML_COREML_H
 
@@ -90,7 +91,7 @@ struct assay__coreml_description {
 
 /** The state of reading one model. */
 struct assay__coreml {
-    struct assay__onnx_reader reader;
+    struct assay__reader reader;
     struct assay__model *model;
     const char *folder; /* what "@model_path" stands for; NULL: the weights were given */
     const char *root;   /* real path no file may leave; NULL with folder */
@@ -102,28 +103,34 @@ struct assay__coreml {
 };
 
 /* coreml.c */
+/** 0, or the first error of reading or of adding to the graph. */
+int assay__coreml_code(struct assay__coreml *coreml);
 /** folder/name, checked: relative, no "..", a regular file (or folder) inside root when links are
  * followed. */
 int assay__coreml_inside(struct assay__coreml *coreml, const char *folder, const char *name,
                          char *out, size_t out_size);
-int assay__coreml_metadata(struct assay__coreml *coreml, const char *key, const char *value);
+/** A metadata entry "coreml.KEY". */
+void assay__coreml_note(struct assay__coreml *coreml, const char *key, const char *value);
+/** The entry "coreml.SIDE.NAME" with what a tensor does not say of a feature; none without. */
+void assay__coreml_note_feature(struct assay__coreml *coreml, const char *side,
+                                const struct assay__coreml_feature *feature);
+/** Adds a compressed weight to the model's list; its index. */
+size_t assay__coreml_add_stored(struct assay__coreml *coreml,
+                                const struct assay__stored_weight *weight);
 
 /* coreml_description.c */
 /** Of `function` in a model with several ("" or not found: the top level). */
-int assay__coreml_describe(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                           struct assay__coreml_description *description);
+void assay__coreml_describe(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                            struct assay__coreml_description *description);
 const struct assay__coreml_feature *assay__coreml_feature(
     const struct assay__coreml_features *features, const char *name);
-/** Dimensions as the graph has them: a flexible or unknown one is symbolic, "NAME_AXIS". */
+/** Dimensions as the graph has them: a flexible or unknown one is symbolic, "NAME_AXIS". NULL after
+ * an error and for rank 0. */
 struct assay__dim *assay__coreml_dims(struct assay__coreml *coreml, const char *name, int rank,
                                       const int64_t *dims, const bool *flexible);
 
 /* the readers of what a model may be */
-int assay__mil_read(struct assay__coreml *coreml, const struct assay__wire_field *message);
-int assay__coreml_nn_read(struct assay__coreml *coreml, const struct assay__wire_field *message);
-
-/** Adds a compressed weight to the model's list; its index, or SIZE_MAX when out of memory. */
-size_t assay__model_add_stored(struct assay__model *model,
-                               const struct assay__stored_weight *weight);
+void assay__mil_read(struct assay__coreml *coreml, const struct assay__wire_field *message);
+void assay__coreml_nn_read(struct assay__coreml *coreml, const struct assay__wire_field *message);
 
 #endif

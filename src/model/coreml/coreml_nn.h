@@ -34,7 +34,7 @@ struct assay__nn {
         int rank;           /* -1 unknown */
         bool input;         /* of the graph */
     } * values;
-    size_t count, capacity;
+    size_t count;
     bool exact; /* shapes as stated, against [N, C, H, W] */
 };
 
@@ -55,15 +55,14 @@ struct assay__nn_layer {
     const uint8_t *at;
 };
 
-typedef int assay__nn_map(struct assay__nn_layer *layer);
+typedef void assay__nn_map(struct assay__nn_layer *layer);
 
-/** attributes: "1>axis:i": field 1 is the int attribute `axis` (i int, f float, l ints, b flag;
- * "=V" when it is not there). */
+/** op: ONNX's, or one of the domain "coreml" when it begins with a small letter.
+ *  attributes: "1>axis:i": field 1 is the int attribute `axis` (i int, f float, l ints). */
 struct assay__nn_row {
     uint32_t field;
     const char *name;
-    const char *op; /* ONNX's, or that of the domain "coreml" */
-    bool kept;      /* domain "coreml" */
+    const char *op;
     const char *attributes;
     assay__nn_map *map; /* instead; NULL usually */
 };
@@ -85,19 +84,19 @@ const struct assay__nn_row *assay__nn_row(uint32_t field);
 
 /* coreml_nn.c */
 /** The layers of a NeuralNetwork message, into nn's graph; their names get the prefix. */
-int assay__nn_layers(struct assay__nn *nn, const struct assay__wire_field *message,
-                     const char *layer_prefix);
+void assay__nn_layers(struct assay__nn *nn, const struct assay__wire_field *message,
+                      const char *layer_prefix);
 
 /* coreml_nn_names.c */
-/** A new value of that name; one of the same name before it is hidden from what follows. The graph
- * gets a name that it has not. 0 or ASSAY_ENOMEM. */
-int assay__nn_define(struct assay__nn *nn, const char *source, int rank, const char **graph_name);
-/** A name for the graph that no value has yet: `stem` if possible; NULL when out of memory. */
+/** A new value of that name, which hides one of the same name from what follows. The name it has in
+ * the graph, where it is the only one; "" after an error. */
+const char *assay__nn_define(struct assay__nn *nn, const char *source, int rank);
+/** A name that no value of the graph has yet: `stem` if possible; "" after an error. */
 const char *assay__nn_fresh(struct assay__nn *nn, const char *stem);
 /** As this network or one around it has it; NULL: none has. */
 struct assay__nn_value *assay__nn_find(const struct assay__nn *nn, const char *source);
 /** The main graph's outputs get the names that the model gives them. */
-int assay__nn_name_outputs(struct assay__nn *nn);
+void assay__nn_name_outputs(struct assay__nn *nn);
 
 /* coreml_nn_layer.c: parameters */
 bool assay__nn_field(const struct assay__wire_field *message, uint32_t number,
@@ -107,34 +106,54 @@ float assay__nn_float(const struct assay__wire_field *message, uint32_t number, 
 /** At most `limit` numbers; the count, or SIZE_MAX when they cannot be read or are more. */
 size_t assay__nn_ints(const struct assay__wire_field *message, uint32_t number, int64_t *out,
                       size_t limit);
+/** A list of the layer's parameters; false, with an error, when it cannot be read. */
+bool assay__nn_list(struct assay__nn_layer *layer, uint32_t number, int64_t *out, size_t limit,
+                    size_t *count);
 bool assay__nn_message(const struct assay__wire_field *message, uint32_t number,
                        struct assay__wire_field *field);
+/** BorderAmounts {10 borderAmounts[] {1 startEdgeSize, 2 endEdgeSize}}, height then width: at most
+ * 2; how many. */
+size_t assay__nn_borders(const struct assay__wire_field *message, int64_t *begin, int64_t *end);
 
-/* coreml_nn_layer.c: nodes */
-/** A node of the layer; suffix "" is the layer's own node, others are beside it. outputs NULL: the
- * layer's. */
+/* coreml_nn_layer.c: nodes. All return NULL or "" after an error, and take such inputs. */
+/** The layer's node, with its results. */
 struct assay__node *assay__nn_emit(struct assay__nn_layer *layer, const char *op,
-                                   const char *domain, const char *suffix,
-                                   const char *const *inputs, size_t input_count,
-                                   const char *const *outputs, size_t output_count, int *code);
+                                   const char *const *inputs, size_t input_count);
+/** The layer's node over its inputs as they are. */
+struct assay__node *assay__nn_emit_plain(struct assay__nn_layer *layer, const char *op);
+/** A node before it, "NAME.suffix", with one result of that name. */
+struct assay__node *assay__nn_step(struct assay__nn_layer *layer, const char *op,
+                                   const char *suffix, const char *const *inputs,
+                                   size_t input_count);
+/** A node "NAME.suffix"; outputs NULL: the layer's results. */
+struct assay__node *assay__nn_node(struct assay__nn_layer *layer, const char *op,
+                                   const char *suffix, const char *const *inputs,
+                                   size_t input_count, const char *const *outputs,
+                                   size_t output_count);
+const char *assay__nn_result(const struct assay__node *node); /* its first output; "" for NULL */
+/** The layer's result is the step's plus the bias; "": the node is the layer's already. */
+void assay__nn_add_bias(struct assay__nn_layer *layer, const struct assay__node *step,
+                        const char *bias);
 /** "NAME.suffix", in the arena. */
 const char *assay__nn_text(struct assay__nn_layer *layer, const char *suffix);
-int assay__nn_int64s(struct assay__nn_layer *layer, const char *suffix, const int64_t *values,
-                     size_t count, const char **name);
-int assay__nn_number(struct assay__nn_layer *layer, const char *suffix, float value,
-                     const char **name); /* a Constant */
-int assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** An initializer; its name. */
+const char *assay__nn_int64s(struct assay__nn_layer *layer, const char *suffix,
+                             const int64_t *values, size_t count);
+/** A Constant; its name. */
+const char *assay__nn_number(struct assay__nn_layer *layer, const char *suffix, float value);
+void assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** One line, not "damaged": the model is valid, but we cannot. */
-int assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
-int assay__nn_done(struct assay__nn_layer *layer, int code);
+void assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
 struct assay__model *assay__nn_model(struct assay__nn_layer *layer);
 const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i); /* "" absent */
+/** Of the first input; -1 unknown. */
+int assay__nn_rank(const struct assay__nn_layer *layer);
 
 /* coreml_nn_weights.c */
-/** WeightParams in field `number` of the message as a tensor of that shape; *name "" when the field
- * is not there. */
-int assay__nn_weights(struct assay__nn_layer *layer, const struct assay__wire_field *message,
-                      uint32_t number, const char *suffix, int rank, const int64_t *dims,
-                      const char **name);
+/** WeightParams in field `number` of the message as a tensor of that shape; its name, "" when the
+ * field is not there. */
+const char *assay__nn_weights(struct assay__nn_layer *layer,
+                              const struct assay__wire_field *message, uint32_t number,
+                              const char *suffix, int rank, const int64_t *dims);
 
 #endif

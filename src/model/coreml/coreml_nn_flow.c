@@ -32,81 +32,67 @@ enum {
 
 /* --- what both need --------------------------------------------------------------------------- */
 
-static int open_network(struct assay__nn_layer *layer, const char *what, struct assay__nn *inner)
+static struct assay__reader *reader_of(struct assay__nn_layer *layer)
+{
+    return &layer->nn->coreml->reader;
+}
+
+static void open_network(struct assay__nn_layer *layer, const char *what, struct assay__nn *inner)
 {
     struct assay__nn *nn = layer->nn;
-    struct assay__arena *arena = nn->coreml->reader.arena;
-    struct assay__graph *graph = assay__arena_alloc(arena, sizeof *graph);
+    struct assay__graph *graph = assay__reader_array(reader_of(layer), 1, sizeof *graph);
+    const char *prefix = assay__reader_printf(reader_of(layer), "%s.%s/", layer->name, what);
     *inner = (struct assay__nn){.coreml = nn->coreml,
                                 .shared = nn->shared,
                                 .outer = nn,
                                 .graph = graph,
-                                .prefix = assay__arena_printf(arena, "%s.%s/", layer->name, what),
+                                .prefix = prefix,
                                 .layer_prefix = "",
                                 .names = assay__map_new(),
                                 .exact = nn->exact};
-    if (!graph || !inner->prefix || !inner->names) return assay__nn_done(layer, ASSAY_ENOMEM);
-    graph->name = what;
-    return 0;
+    if (!inner->names) assay__reader_no_memory(reader_of(layer));
+    if (graph) graph->name = what;
 }
 
-static int add_graph(struct assay__nn_layer *layer, struct assay__node *node, const char *name,
-                     struct assay__graph *graph)
-{
-    struct assay__attr *fresh = assay__arena_array(layer->nn->coreml->reader.arena,
-                                                   node->attr_count + 1, sizeof *fresh);
-    if (!fresh) return assay__nn_done(layer, ASSAY_ENOMEM);
-    if (node->attr_count) memcpy(fresh, node->attrs, node->attr_count * sizeof *fresh);
-    fresh[node->attr_count] = (struct assay__attr){
-        .name = name, .type = ASSAY__ATTR_GRAPH, .s = "", .reference = "", .g = graph};
-    node->attrs = fresh;
-    node->attr_count++;
-    return 0;
-}
-
-/* A node of the layer in the graph of nn, its result named after the layer: *out. */
-static int convert(struct assay__nn_layer *layer, struct assay__nn *nn, const char *suffix,
-                   const char *from, enum assay__dtype to, const char **out)
+/* A node of the layer in the graph of nn that converts `from`, or only names it (to UNDEFINED); its
+ * result, named after the layer. */
+static const char *convert(struct assay__nn_layer *layer, struct assay__nn *nn, const char *suffix,
+                           const char *from, enum assay__dtype to)
 {
     struct assay__nn_layer here = *layer;
-    int code = 0;
     here.nn = nn;
-    const char *stem = assay__nn_text(layer, suffix);
-    *out = stem ? assay__nn_fresh(nn, stem) : NULL;
-    if (!*out) return assay__nn_done(layer, ASSAY_ENOMEM);
-    struct assay__node *node = assay__nn_emit(&here, to ? "Cast" : "Identity", "", suffix, &from, 1,
-                                              out, 1, &code);
+    const char *out = assay__nn_fresh(nn, assay__nn_text(layer, suffix));
+    struct assay__node *node = assay__nn_node(&here, to ? "Cast" : "Identity", suffix, &from, 1,
+                                              &out, 1);
     if (node) node->source_op = NULL; /* none of the network's layers */
-    if (!node || !to) return code;
-    return assay__nn_done(layer, assay__node_set_int(assay__nn_model(layer), node, "to", to));
+    if (to) assay__node_set_int(assay__nn_model(layer), node, "to", to);
+    return out;
 }
 
-static int add_value(struct assay__nn_layer *layer, struct assay__value **list, size_t *count,
-                     const char *name, enum assay__dtype dtype, int rank)
+static void add_value(struct assay__nn_layer *layer, struct assay__value **list, size_t *count,
+                      const char *name, enum assay__dtype dtype, int rank)
 {
-    return assay__nn_done(layer, assay__graph_add_value(assay__nn_model(layer), list, count, name,
-                                                        dtype, rank, NULL));
+    assay__graph_add_value(assay__nn_model(layer), list, count, name, dtype, rank, NULL);
 }
 
 /* The last value of that name as an output of the inner graph: through an Identity when it was not
  * made there. *rank becomes -1 when it has another. */
-static int add_result(struct assay__nn_layer *layer, struct assay__nn *inner, const char *source,
-                      int *rank)
+static void add_result(struct assay__nn_layer *layer, struct assay__nn *inner, const char *source,
+                       int *rank)
 {
-    size_t own = assay__map_get(inner->names, source);
     const struct assay__nn_value *value = assay__nn_find(inner, source);
-    if (!value) return assay__nn_fail(layer, "it does not make '%.60s'", source);
+    if (!value) {
+        assay__nn_fail(layer, "it does not make '%.60s'", source);
+        return;
+    }
     const char *name = value->name;
     if (*rank == -2) *rank = value->rank;
     if (*rank != value->rank) *rank = -1;
-    if (own == ASSAY__MAP_NONE || value->input) {
-        const char *text = assay__arena_printf(inner->coreml->reader.arena, "%s.result", source);
-        int code = text ? convert(layer, inner, text, name, ASSAY__UNDEFINED, &name)
-                        : assay__nn_done(layer, ASSAY_ENOMEM);
-        if (code) return code;
-    }
-    return add_value(layer, &inner->graph->outputs, &inner->graph->output_count, name,
-                     ASSAY__UNDEFINED, -1);
+    if (assay__map_get(inner->names, source) == ASSAY__MAP_NONE || value->input)
+        name = convert(layer, inner, assay__reader_printf(reader_of(layer), "%s.result", source),
+                       name, ASSAY__UNDEFINED);
+    add_value(layer, &inner->graph->outputs, &inner->graph->output_count, name, ASSAY__UNDEFINED,
+              -1);
 }
 
 /* Ranks of what the layer's node has just made. */
@@ -135,49 +121,44 @@ static void find_results(struct assay__nn_layer *layer, const struct assay__nn *
     }
 }
 
-static int emit_branch(struct assay__nn_layer *layer, struct assay__nn *branches)
+static void emit_branch(struct assay__nn_layer *layer, struct assay__nn *branches)
 {
-    struct assay__arena *arena = layer->nn->coreml->reader.arena;
+    struct assay__model *model = assay__nn_model(layer);
     size_t most = branches[0].count + branches[1].count;
-    const char *test = "";
-    int code = 0;
-    int *ranks = assay__arena_array(arena, most, sizeof *ranks);
-    layer->outputs = assay__arena_array(arena, most, sizeof *layer->outputs);
-    if (!ranks || !layer->outputs) return assay__nn_done(layer, ASSAY_ENOMEM);
+    int *ranks = assay__reader_array(reader_of(layer), most, sizeof *ranks);
+    layer->outputs = assay__reader_array(reader_of(layer), most, sizeof *layer->outputs);
     layer->output_count = 0;
+    if (!ranks || !layer->outputs) return;
     find_results(layer, &branches[0], &branches[1], false);
     find_results(layer, &branches[1], &branches[0], true);
-    for (size_t i = 0; i < layer->output_count && !code; i++) {
+    for (size_t i = 0; i < layer->output_count; i++) {
         ranks[i] = -2;
-        code = add_result(layer, &branches[0], layer->outputs[i], &ranks[i]);
-        if (!code) code = add_result(layer, &branches[1], layer->outputs[i], &ranks[i]);
+        add_result(layer, &branches[0], layer->outputs[i], &ranks[i]);
+        add_result(layer, &branches[1], layer->outputs[i], &ranks[i]);
     }
-    if (!code) code = convert(layer, layer->nn, "test", layer->inputs[0], ASSAY__BOOL, &test);
-    if (code) return code;
-    struct assay__node *node = assay__nn_emit(layer, "If", "", "", &test, 1, NULL, 0, &code);
-    if (!node) return code;
+    const char *test = convert(layer, layer->nn, "test", layer->inputs[0], ASSAY__BOOL);
+    struct assay__node *node = assay__nn_emit(layer, "If", &test, 1);
     set_ranks(layer, ranks);
-    code = add_graph(layer, node, "then_branch", branches[0].graph);
-    return code ? code : add_graph(layer, node, "else_branch", branches[1].graph);
+    assay__node_set_graph(model, node, "then_branch", branches[0].graph);
+    assay__node_set_graph(model, node, "else_branch", branches[1].graph);
 }
 
-static int map_branch(struct assay__nn_layer *layer)
+static void map_branch(struct assay__nn_layer *layer)
 {
-    static const char *const words[2] = {"then", "else"};
     struct assay__nn branches[2] = {{.names = NULL}, {.names = NULL}};
-    int code = 0;
-    if (layer->input_count != 1)
-        return assay__nn_fail(layer, "a branch with %zu inputs", layer->input_count);
-    for (int i = 0; i < 2 && !code; i++) {
-        struct assay__wire_field network;
-        code = open_network(layer, words[i], &branches[i]);
-        if (!code && assay__nn_message(&layer->params, i ? BRANCH_ELSE : BRANCH_IF, &network))
-            code = assay__nn_layers(&branches[i], &network, branches[i].prefix);
+    struct assay__wire_field network;
+    if (layer->input_count != 1) {
+        assay__nn_fail(layer, "a branch with %zu inputs", layer->input_count);
+        return;
     }
-    if (!code) code = emit_branch(layer, branches);
+    for (int i = 0; i < 2; i++) {
+        open_network(layer, i ? "else" : "then", &branches[i]);
+        if (assay__nn_message(&layer->params, i ? BRANCH_ELSE : BRANCH_IF, &network))
+            assay__nn_layers(&branches[i], &network, branches[i].prefix);
+    }
+    if (!reader_of(layer)->code) emit_branch(layer, branches);
     assay__map_free(branches[0].names);
     assay__map_free(branches[1].names);
-    return code;
 }
 
 /* --- loop ------------------------------------------------------------------------------------- */
@@ -186,68 +167,61 @@ static int map_branch(struct assay__nn_layer *layer)
 struct writes {
     struct assay__nn_layer *layer;
     struct assay__map *seen;
-    const char **names; /* those that are there before the loop */
-    size_t count, capacity;
+    const char **names; /* those that exist before the loop */
+    size_t count;
     bool stops;  /* loopBreak or loopContinue of this loop */
     size_t nets; /* branches and loops */
 };
 
-static int add_write(struct writes *writes, const struct assay__wire_field *field)
+static void add_write(struct writes *writes, const struct assay__wire_field *field)
 {
-    struct assay__arena *arena = writes->layer->nn->coreml->reader.arena;
-    const char *name = "";
-    int code = assay__onnx_text(&writes->layer->nn->coreml->reader, field, &name);
-    if (code || assay__map_get(writes->seen, name) != ASSAY__MAP_NONE) return code;
-    if (assay__map_set(writes->seen, name, 0)) return assay__nn_done(writes->layer, ASSAY_ENOMEM);
-    if (!assay__nn_find(writes->layer->nn, name)) return 0;
-    if (writes->count == writes->capacity) {
-        size_t capacity = writes->capacity ? 2 * writes->capacity : 16;
-        const char **fresh = assay__arena_array(arena, capacity, sizeof *fresh);
-        if (!fresh) return assay__nn_done(writes->layer, ASSAY_ENOMEM);
-        if (writes->count) memcpy(fresh, writes->names, writes->count * sizeof *fresh);
-        writes->names = fresh;
-        writes->capacity = capacity;
+    struct assay__reader *reader = reader_of(writes->layer);
+    const char *name = assay__reader_text(reader, field);
+    if (assay__map_get(writes->seen, name) != ASSAY__MAP_NONE) return;
+    if (assay__map_set(writes->seen, name, 0)) assay__reader_no_memory(reader);
+    if (!assay__nn_find(writes->layer->nn, name)) return;
+    void *names = assay__arena_grow(reader->arena, writes->names, writes->count,
+                                    sizeof *writes->names);
+    if (!names) {
+        assay__reader_no_memory(reader);
+        return;
     }
+    writes->names = names;
     writes->names[writes->count++] = name;
-    return 0;
 }
 
-static int find_writes(struct writes *writes, const struct assay__wire_field *network, int depth,
-                       int loops);
+static void find_writes(struct writes *writes, const struct assay__wire_field *network, int depth,
+                        int loops);
 
-static int layer_writes(struct writes *writes, const struct assay__wire_field *message, int depth,
-                        int loops)
+static void layer_writes(struct writes *writes, const struct assay__wire_field *message, int depth,
+                         int loops)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field, params = {.number = 0}, inner;
-    int code = 0;
-    while (!code && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
+    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
         if (field.type != ASSAY__WIRE_BYTES) continue;
-        if (field.number == LAYER_OUTPUT) code = add_write(writes, &field);
+        if (field.number == LAYER_OUTPUT) add_write(writes, &field);
         if (field.number >= LAYER_KINDS) params = field;
     }
     bool loop = params.number == KIND_LOOP, branch = params.number == KIND_BRANCH;
     writes->stops |= !loops && (params.number == KIND_BREAK || params.number == KIND_CONTINUE);
     writes->nets += loop || branch;
     uint32_t first = loop ? LOOP_CONDITION : BRANCH_IF;
-    for (uint32_t i = first; (loop || branch) && i < first + 2 && !code; i++)
+    for (uint32_t i = first; (loop || branch) && i < first + 2; i++)
         if (assay__nn_message(&params, i, &inner))
-            code = find_writes(writes, &inner, depth + 1, loops + loop);
-    return code;
+            find_writes(writes, &inner, depth + 1, loops + loop);
 }
 
-/* Too deep, or fields that cannot be read: said when the network itself is read. */
-static int find_writes(struct writes *writes, const struct assay__wire_field *network, int depth,
-                       int loops)
+/* Too deep, or fields that cannot be read: an error when the network itself is read. */
+static void find_writes(struct writes *writes, const struct assay__wire_field *network, int depth,
+                        int loops)
 {
-    struct assay__wire wire = assay__wire_over(network->data, network->size);
+    struct assay__wire wire = assay__wire_in(network);
     struct assay__wire_field field;
-    int code = 0;
-    while (!code && depth <= ASSAY__ONNX_DEPTH &&
+    while (!reader_of(writes->layer)->code && depth <= ASSAY__ONNX_DEPTH &&
            assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
         if (field.number == NETWORK_LAYER && field.type == ASSAY__WIRE_BYTES)
-            code = layer_writes(writes, &field, depth, loops);
-    return code;
+            layer_writes(writes, &field, depth, loops);
 }
 
 struct loop {
@@ -258,174 +232,163 @@ struct loop {
 };
 
 /* An empty network is none: coremltools always writes the field. */
-static int read_loop(struct assay__nn_layer *layer, struct loop *loop)
+static void read_loop(struct assay__nn_layer *layer, struct loop *loop)
 {
     struct assay__wire_field field;
     loop->has_body = assay__nn_message(&layer->params, LOOP_BODY, &loop->body);
     loop->has_condition = assay__nn_message(&layer->params, LOOP_CONDITION, &loop->condition) &&
                           assay__nn_field(&loop->condition, NETWORK_LAYER, &field);
-    loop->variable = "";
-    if (layer->input_count > 1)
-        return assay__nn_fail(layer, "a loop with %zu inputs", layer->input_count);
+    if (layer->input_count > 1) assay__nn_fail(layer, "a loop with %zu inputs", layer->input_count);
     if (assay__nn_message(&layer->params, LOOP_VARIABLE, &field))
-        return assay__onnx_text(&layer->nn->coreml->reader, &field, &loop->variable);
-    return 0;
+        loop->variable = assay__reader_text(reader_of(layer), &field);
 }
 
-/* The condition network in the graph of nn; *go is the name of its result, as a flag. */
-static int test(struct assay__nn_layer *layer, struct loop *loop, struct assay__nn *nn,
-                const char *word, const char **go)
+/* The condition network in the graph of nn; the name of its result, as a flag. */
+static const char *test(struct assay__nn_layer *layer, struct loop *loop, struct assay__nn *nn,
+                        const char *word)
 {
-    const char *prefix = assay__arena_printf(nn->coreml->reader.arena, "%s.%s/", layer->name, word);
-    if (!prefix) return assay__nn_done(layer, ASSAY_ENOMEM);
-    int code = assay__nn_layers(nn, &loop->condition, prefix);
-    if (code) return code;
+    assay__nn_layers(nn, &loop->condition,
+                     assay__reader_printf(reader_of(layer), "%s.%s/", layer->name, word));
     const struct assay__nn_value *value = assay__nn_find(nn, loop->variable);
-    if (!value) return assay__nn_fail(layer, "nothing makes its condition '%.60s'", loop->variable);
-    return convert(layer, nn, nn == layer->nn ? "go.first" : "go.next", value->name, ASSAY__BOOL,
-                   go);
+    if (!value) {
+        assay__nn_fail(layer, "nothing makes its condition '%.60s'", loop->variable);
+        return "";
+    }
+    return convert(layer, nn, nn == layer->nn ? "go.first" : "go.next", value->name, ASSAY__BOOL);
 }
 
 /* The condition's layers are there twice, its weights once: the second reading takes those that the
  * first has put around the loop. `nodes`, `tensors`, `stored`: how many there were before it. */
-static int share_weights(struct assay__nn_layer *layer, struct assay__graph *graph, size_t nodes,
-                         size_t tensors, size_t stored)
+static void share_weights(struct assay__nn_layer *layer, struct assay__graph *graph, size_t nodes,
+                          size_t tensors, size_t stored)
 {
-    struct assay__arena *arena = layer->nn->coreml->reader.arena;
+    struct assay__reader *reader = reader_of(layer);
     struct assay__map *again = assay__map_new();
     size_t skipped = strlen(layer->name) + strlen(".again/");
-    int code = again ? 0 : ASSAY_ENOMEM;
-    for (size_t i = tensors; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(again, graph->initializers[i].name, i);
-    for (; nodes < graph->node_count && !code; nodes++) {
+    bool full = again != NULL;
+    for (size_t i = tensors; i < graph->initializer_count && full; i++)
+        full = assay__map_set(again, graph->initializers[i].name, i) == 0;
+    for (; nodes < graph->node_count && full; nodes++) {
         struct assay__node *node = &graph->nodes[nodes];
-        for (size_t k = 0; k < node->input_count && !code; k++) {
-            if (assay__map_get(again, node->inputs[k]) == ASSAY__MAP_NONE) continue;
-            node->inputs[k] = assay__arena_printf(arena, "%s.first/%s", layer->name,
-                                                  node->inputs[k] + skipped);
-            if (!node->inputs[k]) code = ASSAY_ENOMEM;
-        }
+        for (size_t k = 0; k < node->input_count; k++)
+            if (assay__map_get(again, node->inputs[k]) != ASSAY__MAP_NONE)
+                node->inputs[k] = assay__reader_printf(reader, "%s.first/%s", layer->name,
+                                                       node->inputs[k] + skipped);
     }
+    if (!full) assay__reader_no_memory(reader);
     graph->initializer_count = tensors;
     assay__nn_model(layer)->stored_count = stored;
     assay__map_free(again);
-    return assay__nn_done(layer, code);
 }
 
-static int test_again(struct assay__nn_layer *layer, struct loop *loop, const char **go)
+static const char *test_again(struct assay__nn_layer *layer, struct loop *loop)
 {
     struct assay__graph *graph = loop->inner.graph;
     size_t nodes = graph->node_count, tensors = graph->initializer_count;
     size_t stored = assay__nn_model(layer)->stored_count;
-    int code = test(layer, loop, &loop->inner, "again", go);
-    return code ? code : share_weights(layer, graph, nodes, tensors, stored);
+    const char *go = test(layer, loop, &loop->inner, "again");
+    if (!reader_of(layer)->code) share_weights(layer, graph, nodes, tensors, stored);
+    return go;
 }
 
-static int body_inputs(struct assay__nn_layer *layer, struct assay__nn *inner,
-                       const struct writes *writes, const char **go)
+/* The name of the condition that the body is given. */
+static const char *body_inputs(struct assay__nn_layer *layer, struct assay__nn *inner,
+                               const struct writes *writes)
 {
     struct assay__graph *graph = inner->graph;
-    static const char *const words[2] = {"turn", "go"};
-    int code = 0;
-    for (int i = 0; i < 2 && !code; i++) {
-        const char *stem = assay__nn_text(layer, words[i]);
-        *go = stem ? assay__nn_fresh(inner, stem) : NULL;
-        if (!*go) return assay__nn_done(layer, ASSAY_ENOMEM);
-        code = add_value(layer, &graph->inputs, &graph->input_count, *go,
-                         i ? ASSAY__BOOL : ASSAY__INT64, i ? -1 : 0);
-    }
-    for (size_t i = 0; i < writes->count && !code; i++) {
-        const char *name = "";
+    const char *turn = assay__nn_fresh(inner, assay__nn_text(layer, "turn"));
+    const char *go = assay__nn_fresh(inner, assay__nn_text(layer, "go"));
+    add_value(layer, &graph->inputs, &graph->input_count, turn, ASSAY__INT64, 0);
+    add_value(layer, &graph->inputs, &graph->input_count, go, ASSAY__BOOL, -1);
+    for (size_t i = 0; i < writes->count; i++) {
         int rank = assay__nn_find(layer->nn, writes->names[i])->rank;
-        code = assay__nn_done(layer, assay__nn_define(inner, writes->names[i], rank, &name));
-        if (code) break;
+        const char *name = assay__nn_define(inner, writes->names[i], rank);
+        if (reader_of(layer)->code) break;
         inner->values[inner->count - 1].input = true;
-        code = add_value(layer, &graph->inputs, &graph->input_count, name, ASSAY__UNDEFINED, -1);
+        add_value(layer, &graph->inputs, &graph->input_count, name, ASSAY__UNDEFINED, -1);
     }
-    return code;
+    return go;
 }
 
-static int loop_body(struct assay__nn_layer *layer, struct loop *loop, const struct writes *writes,
-                     int *ranks)
+static void loop_body(struct assay__nn_layer *layer, struct loop *loop, const struct writes *writes,
+                      int *ranks)
 {
     struct assay__nn *inner = &loop->inner;
-    const char *go = "", *next = "";
-    int code = open_network(layer, "body", inner);
-    if (!code) code = body_inputs(layer, inner, writes, &go);
-    if (!code && loop->has_body) code = assay__nn_layers(inner, &loop->body, inner->prefix);
-    if (!code && loop->has_condition) code = test_again(layer, loop, &next);
-    if (!code && !loop->has_condition)
-        code = convert(layer, inner, "go.next", go, ASSAY__UNDEFINED, &next);
-    if (!code)
-        code = add_value(layer, &inner->graph->outputs, &inner->graph->output_count, next,
-                         ASSAY__BOOL, -1);
-    for (size_t i = 0; i < writes->count && !code; i++) {
+    open_network(layer, "body", inner);
+    if (reader_of(layer)->code) return;
+    const char *go = body_inputs(layer, inner, writes);
+    if (loop->has_body) assay__nn_layers(inner, &loop->body, inner->prefix);
+    const char *next = loop->has_condition ? test_again(layer, loop)
+                                           : convert(layer, inner, "go.next", go, ASSAY__UNDEFINED);
+    add_value(layer, &inner->graph->outputs, &inner->graph->output_count, next, ASSAY__BOOL, -1);
+    for (size_t i = 0; i < writes->count; i++) {
         ranks[i] = assay__nn_find(layer->nn, writes->names[i])->rank;
-        code = add_result(layer, inner, writes->names[i], &ranks[i]);
+        add_result(layer, inner, writes->names[i], &ranks[i]);
     }
-    return code;
 }
 
 /* "" when not stated. More turns than an int64 counts are no bound. */
-static int turns(struct assay__nn_layer *layer, const struct writes *writes, const char **name)
+static const char *turns(struct assay__nn_layer *layer, const struct writes *writes)
 {
     int64_t most = assay__nn_int(&layer->params, LOOP_TURNS, 0);
-    *name = "";
-    if (layer->input_count && !writes->stops)
-        return convert(layer, layer->nn, "turns", layer->inputs[0], ASSAY__INT64, name);
-    if (writes->stops || most <= 0) return 0;
-    return assay__nn_int64s(layer, "turns", &most, 1, name);
+    if (writes->stops) return "";
+    if (layer->input_count)
+        return convert(layer, layer->nn, "turns", layer->inputs[0], ASSAY__INT64);
+    return most > 0 ? assay__nn_int64s(layer, "turns", &most, 1) : "";
 }
 
-static int emit_loop(struct assay__nn_layer *layer, struct loop *loop, struct writes *writes,
-                     const char *go)
+static void emit_loop(struct assay__nn_layer *layer, struct loop *loop, struct writes *writes,
+                      const char *go)
 {
-    struct assay__arena *arena = layer->nn->coreml->reader.arena;
-    int *ranks = assay__arena_array(arena, writes->count, sizeof *ranks);
-    const char **inputs = assay__arena_array(arena, writes->count + 2, sizeof *inputs);
-    if (!ranks || !inputs) return assay__nn_done(layer, ASSAY_ENOMEM);
-    int code = loop_body(layer, loop, writes, ranks);
-    if (!code) code = turns(layer, writes, &inputs[0]);
+    int *ranks = assay__reader_array(reader_of(layer), writes->count, sizeof *ranks);
+    const char **inputs = assay__reader_array(reader_of(layer), writes->count + 2, sizeof *inputs);
+    if (!ranks || !inputs) return;
+    loop_body(layer, loop, writes, ranks);
+    if (reader_of(layer)->code) return;
+    inputs[0] = turns(layer, writes);
     inputs[1] = go;
     for (size_t i = 0; i < writes->count; i++)
         inputs[i + 2] = assay__nn_find(layer->nn, writes->names[i])->name;
     layer->outputs = writes->names;
     layer->output_count = writes->count;
-    if (code) return code;
-    struct assay__node *node = assay__nn_emit(layer, "Loop", "", "", inputs, writes->count + 2,
-                                              NULL, 0, &code);
-    if (!node) return code;
+    struct assay__node *node = assay__nn_emit(layer, "Loop", inputs, writes->count + 2);
     set_ranks(layer, ranks);
-    return add_graph(layer, node, "body", loop->inner.graph);
+    assay__node_set_graph(assay__nn_model(layer), node, "body", loop->inner.graph);
 }
 
-static int map_loop(struct assay__nn_layer *layer)
+static void start_writes(struct writes *writes, struct assay__nn_layer *layer,
+                         const struct loop *loop)
+{
+    *writes = (struct writes){.layer = layer, .seen = assay__map_new()};
+    if (!writes->seen)
+        assay__reader_no_memory(reader_of(layer));
+    else if (loop->has_condition)
+        find_writes(writes, &loop->condition, reader_of(layer)->depth, 0);
+}
+
+static void map_loop(struct assay__nn_layer *layer)
 {
     struct loop loop = {.variable = ""};
-    struct writes writes = {.layer = layer, .seen = assay__map_new()};
-    int depth = layer->nn->coreml->reader.depth;
+    struct writes writes;
     const char *go = "";
-    int code = writes.seen ? read_loop(layer, &loop) : assay__nn_done(layer, ASSAY_ENOMEM);
-    /* looked at twice: with what the first evaluation of the condition makes, all is there */
-    if (!code && loop.has_condition) {
-        code = find_writes(&writes, &loop.condition, depth, 0);
-        if (!code && writes.nets)
-            code = assay__nn_cannot(layer, "its condition holds a branch or a loop: not supported");
-        if (!code) code = test(layer, &loop, layer->nn, "first", &go);
+    read_loop(layer, &loop);
+    start_writes(&writes, layer, &loop);
+    if (loop.has_condition) {
+        if (writes.nets)
+            assay__nn_cannot(layer, "its condition holds a branch or a loop: not supported");
+        if (!reader_of(layer)->code) go = test(layer, &loop, layer->nn, "first");
+        /* looked at again: what the first evaluation of the condition makes exists now */
         assay__map_free(writes.seen);
-        writes = (struct writes){.layer = layer, .seen = assay__map_new()};
-        if (!code && !writes.seen) code = assay__nn_done(layer, ASSAY_ENOMEM);
-        if (!code) code = find_writes(&writes, &loop.condition, depth, 0);
+        start_writes(&writes, layer, &loop);
     }
-    if (!code && loop.has_body) code = find_writes(&writes, &loop.body, depth, 0);
-    if (!code) code = emit_loop(layer, &loop, &writes, go);
+    if (loop.has_body && writes.seen) find_writes(&writes, &loop.body, reader_of(layer)->depth, 0);
+    if (!reader_of(layer)->code) emit_loop(layer, &loop, &writes, go);
     assay__map_free(writes.seen);
     assay__map_free(loop.inner.names);
-    return code;
 }
 
 const struct assay__nn_row assay__nn_rows_flow[] = {
-    {605, "branch", "If", false, "", map_branch},
-    {615, "loop", "Loop", false, "", map_loop},
+    {605, "branch", "If", "", map_branch},
+    {615, "loop", "Loop", "", map_loop},
     {0},
 };

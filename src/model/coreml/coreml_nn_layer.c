@@ -12,7 +12,7 @@
 bool assay__nn_field(const struct assay__wire_field *message, uint32_t number,
                      struct assay__wire_field *out)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     bool found = false;
     while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
@@ -50,7 +50,7 @@ float assay__nn_float(const struct assay__wire_field *message, uint32_t number, 
 size_t assay__nn_ints(const struct assay__wire_field *message, uint32_t number, int64_t *out,
                       size_t limit)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     uint64_t items[64] = {0};
     size_t count = 0;
@@ -67,34 +67,49 @@ size_t assay__nn_ints(const struct assay__wire_field *message, uint32_t number, 
     return count;
 }
 
+bool assay__nn_list(struct assay__nn_layer *layer, uint32_t number, int64_t *out, size_t limit,
+                    size_t *count)
+{
+    *count = assay__nn_ints(&layer->params, number, out, limit);
+    if (*count == SIZE_MAX) assay__nn_fail(layer, "a list cannot be read");
+    return *count != SIZE_MAX;
+}
+
+size_t assay__nn_borders(const struct assay__wire_field *message, int64_t *begin, int64_t *end)
+{
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
+    size_t count = 0;
+    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD && count < 2) {
+        if (field.number != 10 || field.type != ASSAY__WIRE_BYTES) continue;
+        begin[count] = assay__nn_int(&field, 1, 0);
+        end[count++] = assay__nn_int(&field, 2, 0);
+    }
+    return count;
+}
+
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-int assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...)
+void assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...)
 {
     char detail[200];
     va_list args;
     va_start(args, format);
     vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
-    return assay__onnx_fail(&layer->nn->coreml->reader, layer->at, "layer '%.60s': %s", layer->name,
-                            detail);
+    assay__reader_fail(&layer->nn->coreml->reader, layer->at, "layer '%.60s': %s", layer->name,
+                       detail);
 }
 
-int assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...)
+void assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...)
 {
     char detail[200];
-    struct assay__onnx_reader *reader = &layer->nn->coreml->reader;
     va_list args;
     va_start(args, format);
     vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
-    return assay_error_set(reader->error, ASSAY_EUNSUPPORTED, "%.160s: layer '%.60s': %s",
-                           reader->label, layer->name, detail);
-}
-
-int assay__nn_done(struct assay__nn_layer *layer, int code)
-{
-    return code ? assay__onnx_no_memory(&layer->nn->coreml->reader) : 0;
+    assay__reader_refuse(&layer->nn->coreml->reader, ASSAY_EUNSUPPORTED, "layer '%.60s': %s",
+                         layer->name, detail);
 }
 
 struct assay__model *assay__nn_model(struct assay__nn_layer *layer)
@@ -107,27 +122,35 @@ const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i)
     return i < layer->input_count ? layer->inputs[i] : "";
 }
 
-const char *assay__nn_text(struct assay__nn_layer *layer, const char *suffix)
+int assay__nn_rank(const struct assay__nn_layer *layer)
 {
-    return assay__arena_printf(layer->nn->coreml->reader.arena, "%s.%s", layer->name, suffix);
+    return layer->input_count ? layer->ranks[0] : -1;
 }
 
-struct assay__node *assay__nn_emit(struct assay__nn_layer *layer, const char *op,
-                                   const char *domain, const char *suffix,
-                                   const char *const *inputs, size_t input_count,
-                                   const char *const *outputs, size_t output_count, int *code)
+const char *assay__nn_text(struct assay__nn_layer *layer, const char *suffix)
+{
+    return assay__reader_printf(&layer->nn->coreml->reader, "%s.%s", layer->name, suffix);
+}
+
+const char *assay__nn_result(const struct assay__node *node)
+{
+    return node ? node->outputs[0] : "";
+}
+
+struct assay__node *assay__nn_node(struct assay__nn_layer *layer, const char *op,
+                                   const char *suffix, const char *const *inputs,
+                                   size_t input_count, const char *const *outputs,
+                                   size_t output_count)
 {
     struct assay__nn *nn = layer->nn;
-    struct assay__arena *arena = nn->coreml->reader.arena;
     const char *name = *suffix ? assay__nn_text(layer, suffix) : layer->name;
-    const char **names = assay__arena_array(arena, layer->output_count + 1, sizeof *names);
-    int rank = layer->out_rank;
-    *code = ASSAY_ENOMEM;
-    if (!name || !names) goto out;
-    if (rank == -2) rank = layer->input_count ? layer->ranks[0] : -1;
+    const char **names = assay__reader_array(&nn->coreml->reader, layer->output_count,
+                                             sizeof *names);
+    int rank = layer->out_rank == -2 ? assay__nn_rank(layer) : layer->out_rank;
+    if (!names) return NULL;
     if (!outputs) {
         for (size_t i = 0; i < layer->output_count; i++)
-            if (assay__nn_define(nn, layer->outputs[i], rank, &names[i])) goto out;
+            names[i] = assay__nn_define(nn, layer->outputs[i], rank);
         outputs = names;
         output_count = layer->output_count;
     }
@@ -135,38 +158,54 @@ struct assay__node *assay__nn_emit(struct assay__nn_layer *layer, const char *op
         input_count--;
     struct assay__node *node = assay__graph_add_node(nn->coreml->model, nn->graph, op, name, inputs,
                                                      input_count, outputs, output_count);
-    if (!node) goto out;
-    node->domain = domain;
+    if (!node) return NULL;
+    node->domain = op[0] >= 'a' && op[0] <= 'z' ? ASSAY__COREML_DOMAIN : "";
     node->source_op = layer->row ? layer->row->name : op;
-    *code = 0;
     return node;
-out:
-    assay__onnx_no_memory(&nn->coreml->reader);
-    return NULL;
 }
 
-int assay__nn_int64s(struct assay__nn_layer *layer, const char *suffix, const int64_t *values,
-                     size_t count, const char **name)
+struct assay__node *assay__nn_emit(struct assay__nn_layer *layer, const char *op,
+                                   const char *const *inputs, size_t input_count)
 {
-    struct assay__model *model = layer->nn->coreml->model;
-    int64_t dims = (int64_t)count, *copy = assay__arena_array(model->arena, count, sizeof *copy);
-    *name = assay__nn_text(layer, suffix);
-    if (!copy || !*name) return assay__nn_done(layer, ASSAY_ENOMEM);
+    return assay__nn_node(layer, op, "", inputs, input_count, NULL, 0);
+}
+
+struct assay__node *assay__nn_emit_plain(struct assay__nn_layer *layer, const char *op)
+{
+    return assay__nn_emit(layer, op, layer->inputs, layer->input_count);
+}
+
+struct assay__node *assay__nn_step(struct assay__nn_layer *layer, const char *op,
+                                   const char *suffix, const char *const *inputs,
+                                   size_t input_count)
+{
+    const char *name = assay__nn_text(layer, suffix);
+    return assay__nn_node(layer, op, suffix, inputs, input_count, &name, 1);
+}
+
+void assay__nn_add_bias(struct assay__nn_layer *layer, const struct assay__node *step,
+                        const char *bias)
+{
+    const char *inputs[2] = {assay__nn_result(step), bias};
+    if (*bias) assay__nn_emit(layer, "Add", inputs, 2);
+}
+
+const char *assay__nn_int64s(struct assay__nn_layer *layer, const char *suffix,
+                             const int64_t *values, size_t count)
+{
+    int64_t dims = (int64_t)count;
+    int64_t *copy = assay__reader_array(&layer->nn->coreml->reader, count, sizeof *copy);
+    const char *name = assay__nn_text(layer, suffix);
+    if (!copy) return "";
     if (count) memcpy(copy, values, count * sizeof *copy);
-    return assay__nn_done(layer, !assay__graph_add_initializer(model, layer->nn->graph, *name,
-                                                               ASSAY__INT64, 1, &dims, copy,
-                                                               count * sizeof *copy));
+    assay__graph_add_initializer(assay__nn_model(layer), layer->nn->graph, name, ASSAY__INT64, 1,
+                                 &dims, copy, count * sizeof *copy);
+    return name;
 }
 
-int assay__nn_number(struct assay__nn_layer *layer, const char *suffix, float value,
-                     const char **name)
+const char *assay__nn_number(struct assay__nn_layer *layer, const char *suffix, float value)
 {
-    int code = 0;
-    *name = assay__nn_text(layer, suffix);
-    if (!*name) return assay__nn_done(layer, ASSAY_ENOMEM);
-    struct assay__node *node = assay__nn_emit(layer, "Constant", "", suffix, NULL, 0, name, 1,
-                                              &code);
-    if (!node) return code;
-    return assay__nn_done(
-        layer, assay__node_set_float(layer->nn->coreml->model, node, "value_float", value));
+    struct assay__node *node = assay__nn_step(layer, "Constant", suffix, NULL, 0);
+    assay__node_set_float(assay__nn_model(layer), node, "value_float", value);
+    return assay__nn_result(node);
 }

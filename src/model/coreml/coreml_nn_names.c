@@ -6,7 +6,6 @@
  * the model gives out keeps its name. */
 #include "model/coreml/coreml_nn.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct assay__nn_value *assay__nn_find(const struct assay__nn *nn, const char *source)
@@ -20,32 +19,29 @@ struct assay__nn_value *assay__nn_find(const struct assay__nn *nn, const char *s
 
 const char *assay__nn_fresh(struct assay__nn *nn, const char *stem)
 {
-    struct assay__arena *arena = nn->coreml->reader.arena;
+    struct assay__reader *reader = &nn->coreml->reader;
     const char *name = stem;
-    while (name && assay__map_get(nn->shared->taken, name) != ASSAY__MAP_NONE)
-        name = assay__arena_printf(arena, "%s.again%zu", stem, ++nn->shared->serial);
-    return name && !assay__map_set(nn->shared->taken, name, 0) ? name : NULL;
+    while (!reader->code && assay__map_get(nn->shared->taken, name) != ASSAY__MAP_NONE)
+        name = assay__reader_printf(reader, "%s.again%zu", stem, ++nn->shared->serial);
+    if (assay__map_set(nn->shared->taken, name, 0)) assay__reader_no_memory(reader);
+    return name;
 }
 
-int assay__nn_define(struct assay__nn *nn, const char *source, int rank, const char **graph_name)
+const char *assay__nn_define(struct assay__nn *nn, const char *source, int rank)
 {
-    struct assay__arena *arena = nn->coreml->reader.arena;
-    const char *stem = source;
-    if (*nn->prefix) stem = assay__arena_printf(arena, "%s%s", nn->prefix, source);
-    *graph_name = stem ? assay__nn_fresh(nn, stem) : NULL;
-    if (!*graph_name) return ASSAY_ENOMEM;
-    if (nn->count == nn->capacity) {
-        size_t capacity = nn->capacity ? 2 * nn->capacity : 32;
-        struct assay__nn_value *fresh = assay__arena_array(arena, capacity, sizeof *fresh);
-        if (!fresh) return ASSAY_ENOMEM;
-        if (nn->count) memcpy(fresh, nn->values, nn->count * sizeof *fresh);
-        nn->values = fresh;
-        nn->capacity = capacity;
+    struct assay__reader *reader = &nn->coreml->reader;
+    const char *stem = *nn->prefix ? assay__reader_printf(reader, "%s%s", nn->prefix, source)
+                                   : source;
+    const char *name = assay__nn_fresh(nn, stem);
+    void *values = assay__arena_grow(reader->arena, nn->values, nn->count, sizeof *nn->values);
+    if (!values || assay__map_set(nn->names, source, nn->count) ||
+        (nn->outer && assay__map_set(nn->shared->written, source, 0))) {
+        assay__reader_no_memory(reader);
+        return "";
     }
-    if (assay__map_set(nn->names, source, nn->count)) return ASSAY_ENOMEM;
-    if (nn->outer && assay__map_set(nn->shared->written, source, 0)) return ASSAY_ENOMEM;
-    nn->values[nn->count++] = (struct assay__nn_value){source, *graph_name, rank, false};
-    return 0;
+    nn->values = values;
+    nn->values[nn->count++] = (struct assay__nn_value){source, name, rank, false};
+    return name;
 }
 
 /* --- the names of outputs --------------------------------------------------------------------- */
@@ -91,13 +87,14 @@ static int add_rename(struct renames *renames, const char *from, const char *to)
     return assay__map_set(renames->map, from, renames->count++);
 }
 
-int assay__nn_name_outputs(struct assay__nn *nn)
+void assay__nn_name_outputs(struct assay__nn *nn)
 {
     const struct assay__coreml_features *outputs = &nn->coreml->description.outputs;
-    struct renames renames = {.map = assay__map_new(),
-                              .to = calloc(2 * outputs->count + 1, sizeof *renames.to)};
-    int code = renames.map && renames.to ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; i < outputs->count && !code; i++) {
+    struct assay__reader *reader = &nn->coreml->reader;
+    struct renames renames = {
+        assay__map_new(), assay__reader_array(reader, 2 * outputs->count, sizeof *renames.to), 0};
+    if (!renames.map) assay__reader_no_memory(reader);
+    for (size_t i = 0; i < outputs->count && !reader->code; i++) {
         const char *name = outputs->items[i].name;
         size_t index = assay__map_get(nn->names, name);
         if (index == ASSAY__MAP_NONE || strcmp(nn->values[index].name, name) == 0) continue;
@@ -105,13 +102,10 @@ int assay__nn_name_outputs(struct assay__nn *nn)
         if (assay__coreml_feature(&nn->coreml->description.inputs, name) ||
             assay__map_get(renames.map, nn->values[index].name) != ASSAY__MAP_NONE)
             continue;
-        const char *earlier = assay__nn_fresh(nn, name);
-        if (!earlier || add_rename(&renames, name, earlier) ||
+        if (add_rename(&renames, name, assay__nn_fresh(nn, name)) ||
             add_rename(&renames, nn->values[index].name, name))
-            code = ASSAY_ENOMEM;
+            assay__reader_no_memory(reader);
     }
-    if (!code && renames.count) rename_graph(&renames, nn->graph);
+    if (!reader->code && renames.count) rename_graph(&renames, nn->graph);
     assay__map_free(renames.map);
-    free(renames.to);
-    return code;
 }

@@ -30,178 +30,155 @@ static bool plain(const struct assay__wire_field *message, uint32_t number,
     return assay__nn_message(&weights, 1, bytes) && bytes->size;
 }
 
-/* The same matrix of every gate in one. */
-static int join(struct assay__nn_layer *layer, const struct assay__wire_field *message,
-                const struct gates *gates, const uint32_t *fields, const char *suffix,
-                int64_t columns, const char **name)
+/* The same matrix of every gate in one; columns 0: a vector. */
+static const char *join(struct assay__nn_layer *layer, const struct assay__wire_field *message,
+                        const struct gates *gates, const uint32_t *fields, const char *suffix,
+                        int64_t columns)
 {
-    struct assay__arena *arena = layer->nn->coreml->reader.arena;
     struct assay__wire_field bytes;
     enum assay__dtype dtype = ASSAY__UNDEFINED, other;
-    int64_t dims[2] = {0, columns};
+    int64_t dims[2] = {0, columns}, elements = 0;
     size_t total = 0, at = 0;
-    *name = assay__nn_text(layer, suffix);
     for (size_t i = 0; i < gates->count; i++) {
-        if (!plain(message, fields[i], &bytes, &other) || (i && other != dtype))
-            return assay__nn_fail(layer, "the matrices of its gates cannot be joined");
+        if (!plain(message, fields[i], &bytes, &other) || (i && other != dtype)) {
+            assay__nn_fail(layer, "the matrices of its gates cannot be joined");
+            return "";
+        }
         dtype = other;
         total += bytes.size;
     }
-    int rank = columns ? 2 : 1;
-    int64_t elements = 0;
-    uint8_t *data = assay__arena_alloc(arena, total);
-    if (!data || !*name) return assay__nn_done(layer, ASSAY_ENOMEM);
     if (assay__mul_i64_overflows(gates->out, (int64_t)gates->count, &dims[0]) || dims[0] < 0 ||
         columns < 0 || assay__mul_i64_overflows(dims[0], columns ? columns : 1, &elements) ||
         assay__dtype_bytes(dtype, elements) != total)
-        return assay__nn_fail(layer, "its weights have %zu bytes, not what its sizes say", total);
+        assay__nn_fail(layer, "its weights have %zu bytes, which is not what its sizes need",
+                       total);
+    uint8_t *data = assay__reader_array(&layer->nn->coreml->reader, total, 1);
+    if (!data) return "";
     for (size_t i = 0; i < gates->count; i++) {
         plain(message, fields[i], &bytes, &other);
         memcpy(data + at, bytes.data, bytes.size);
         at += bytes.size;
     }
-    return assay__nn_done(layer,
-                          !assay__graph_add_initializer(layer->nn->coreml->model, layer->nn->graph,
-                                                        *name, dtype, rank, dims, data, total));
+    const char *name = assay__nn_text(layer, suffix);
+    assay__graph_add_initializer(assay__nn_model(layer), layer->nn->graph, name, dtype,
+                                 columns ? 2 : 1, dims, data, total);
+    return name;
 }
 
-static int reshape(struct assay__nn_layer *layer, const char *suffix, const char *from,
-                   const int64_t *shape, size_t rank, const char *to)
+/* W, R and b of one direction. */
+static void join_all(struct assay__nn_layer *layer, const struct assay__wire_field *message,
+                     const struct gates *gates, const char *back, const char **inputs)
 {
-    const char *inputs[2] = {from, ""};
-    const char *text = assay__arena_printf(layer->nn->coreml->reader.arena, "%s.shape", suffix);
-    int code = text ? assay__nn_int64s(layer, text, shape, rank, &inputs[1])
-                    : assay__nn_done(layer, ASSAY_ENOMEM);
-    if (code) return code;
-    const char *const *outputs = to ? &to : NULL;
-    assay__nn_emit(layer, "Reshape", "", suffix, inputs, 2, outputs, to ? 1 : 0, &code);
-    return code;
+    struct assay__reader *reader = &layer->nn->coreml->reader;
+    inputs[0] = join(layer, message, gates, gates->weights,
+                     assay__reader_printf(reader, "weight_ih%s", back), gates->in);
+    inputs[1] = join(layer, message, gates, gates->recursions,
+                     assay__reader_printf(reader, "weight_hh%s", back), gates->out);
+    if (gates->has_bias)
+        inputs[2] = join(layer, message, gates, gates->biases,
+                         assay__reader_printf(reader, "bias%s", back), 0);
 }
 
-/* x, W, R, b, states: states and x reshaped in old networks. */
-static int prepare(struct assay__nn_layer *layer, const struct gates *gates, const char *inputs[6])
+/* Inputs of a Reshape to a constant shape. */
+static void shape_inputs(struct assay__nn_layer *layer, const char *suffix, const char *from,
+                         const int64_t *shape, size_t rank, const char *inputs[2])
+{
+    const char *text = assay__reader_printf(&layer->nn->coreml->reader, "%s.shape", suffix);
+    inputs[0] = from;
+    inputs[1] = assay__nn_int64s(layer, text, shape, rank);
+}
+
+/* x and the states, reshaped in old networks, to their places behind W, R, b. */
+static void prepare(struct assay__nn_layer *layer, const struct gates *gates, const char **inputs)
 {
     static const char *const names[3] = {"x", "h", "c"};
-    int code = 0;
-    for (size_t i = 0; i < layer->input_count && i < 3 && !code; i++) {
-        size_t at = i ? 3 + i : 0;
-        inputs[at] = layer->inputs[i];
-        if (layer->nn->exact) continue;
-        const int64_t sequence[3] = {-1, 1, gates->in}, state[2] = {1, gates->out};
-        const char *fresh = assay__nn_text(layer, names[i]);
-        if (!fresh) return assay__nn_done(layer, ASSAY_ENOMEM);
-        code = reshape(layer, names[i], inputs[at], i ? state : sequence, i ? 2 : 3, fresh);
-        inputs[at] = fresh;
+    const int64_t sequence[3] = {-1, 1, gates->in}, state[2] = {1, gates->out};
+    for (size_t i = 0; i < layer->input_count && i < 3; i++) {
+        const char *reshape[2], *from = layer->inputs[i];
+        if (!layer->nn->exact) {
+            shape_inputs(layer, names[i], from, i ? state : sequence, i ? 2 : 3, reshape);
+            from = assay__nn_result(assay__nn_step(layer, "Reshape", names[i], reshape, 2));
+        }
+        inputs[i ? 3 + i : 0] = from;
     }
-    return code;
 }
 
 /* Results of an old network as [N, H]. */
-static int flatten_results(struct assay__nn_layer *layer, const char *const *made, int64_t width)
+static void flatten_results(struct assay__nn_layer *layer, const char *const *made, int64_t width)
 {
     const int64_t shape[2] = {-1, width};
-    const char **all = layer->outputs;
+    const char **all = layer->outputs, *inputs[2];
     size_t count = layer->output_count;
-    int code = 0;
     layer->out_rank = 2;
     layer->output_count = 1;
-    for (size_t i = 0; i < count && !code; i++) {
-        const char *suffix = assay__arena_printf(layer->nn->coreml->reader.arena, "result%zu", i);
+    for (size_t i = 0; i < count; i++) {
+        const char *suffix = assay__reader_printf(&layer->nn->coreml->reader, "result%zu", i);
         layer->outputs = &all[i];
-        code = suffix ? reshape(layer, suffix, made[i], shape, 2, NULL)
-                      : assay__nn_done(layer, ASSAY_ENOMEM);
+        shape_inputs(layer, suffix, made[i], shape, 2, inputs);
+        assay__nn_node(layer, "Reshape", suffix, inputs, 2, NULL, 0);
     }
     layer->outputs = all;
     layer->output_count = count;
-    return code;
 }
 
-static int emit_cell(struct assay__nn_layer *layer, const struct gates *gates, const char **inputs,
-                     size_t input_count, bool sequence, int directions)
+static void emit_cell(struct assay__nn_layer *layer, const struct gates *gates, const char **inputs,
+                      size_t input_count, bool sequence, int directions)
 {
     struct assay__nn *nn = layer->nn;
     struct assay__model *model = nn->coreml->model;
     const char *made[ASSAY__NN_PORTS];
-    int code = 0;
-    for (size_t i = 0; i < layer->output_count && !nn->exact; i++) {
-        made[i] = assay__arena_printf(nn->coreml->reader.arena, "%s.made%zu", layer->name, i);
-        if (!made[i]) return assay__nn_done(layer, ASSAY_ENOMEM);
-    }
-    struct assay__node *node = assay__nn_emit(layer, layer->row->op, ASSAY__COREML_DOMAIN, "",
-                                              inputs, input_count, nn->exact ? NULL : made,
-                                              nn->exact ? 0 : layer->output_count, &code);
-    if (!node) return code;
+    for (size_t i = 0; i < layer->output_count; i++)
+        made[i] = assay__reader_printf(&nn->coreml->reader, "%s.made%zu", layer->name, i);
+    struct assay__node *node = assay__nn_node(layer, layer->row->op, "", inputs, input_count,
+                                              nn->exact ? NULL : made, layer->output_count);
     const char *direction = directions == 2                         ? "bidirectional"
                             : assay__nn_int(&layer->params, 100, 0) ? "reverse"
                                                                     : "forward";
-    code = assay__node_set_string(model, node, "direction", direction);
-    if (!code) code = assay__node_set_int(model, node, "output_sequence", sequence);
-    if (code) return assay__nn_done(layer, code);
-    if (nn->exact) return 0;
+    assay__node_set_string(model, node, "direction", direction);
+    assay__node_set_int(model, node, "output_sequence", sequence);
+    if (nn->exact) return;
     /* one turn per element of N; how many is not known here unless only the last is given */
     struct assay__dim shape[3] = {{sequence ? -1 : 1, ""}, {1, ""}, {gates->out * directions, ""}};
-    for (size_t i = 0; i < layer->output_count && !code; i++)
-        code = assay__graph_add_value(model, &nn->graph->values, &nn->graph->value_count, made[i],
-                                      ASSAY__FLOAT32, i ? 2 : 3, i ? shape + 1 : shape);
-    return code ? assay__nn_done(layer, code)
-                : flatten_results(layer, made, gates->out * directions);
+    for (size_t i = 0; i < layer->output_count; i++)
+        assay__graph_add_value(model, &nn->graph->values, &nn->graph->value_count, made[i],
+                               ASSAY__FLOAT32, i ? 2 : 3, i ? shape + 1 : shape);
+    flatten_results(layer, made, gates->out * directions);
 }
 
-static bool sizes_fit(const struct gates *gates)
+static bool sizes_fit(struct assay__nn_layer *layer, const struct gates *gates)
 {
-    return gates->in > 0 && gates->out > 0 && gates->out < INT32_MAX && gates->in < INT32_MAX;
+    if (gates->in > 0 && gates->out > 0 && gates->out < INT32_MAX && gates->in < INT32_MAX)
+        return true;
+    assay__nn_fail(layer, "a cell without a size");
+    return false;
 }
 
-static int cell(struct assay__nn_layer *layer, const struct gates *gates, bool sequence)
+/* simpleRecurrent and gru: 1 in, 2 out, 15 sequenceOutput, 20 hasBiasVectors. */
+static void map_cell(struct assay__nn_layer *layer)
 {
+    static const struct gates rnn = {1, {30}, {31}, {32}, false, 0, 0};
+    static const struct gates gru = {3, {30, 31, 32}, {50, 51, 52}, {70, 71, 72}, false, 0, 0};
+    const struct assay__wire_field *params = &layer->params;
+    struct gates gates = layer->kind == 400 ? rnn : gru;
     const char *inputs[6] = {"", "", "", "", "", ""};
-    if (!sizes_fit(gates)) return assay__nn_fail(layer, "a cell without a size");
-    int code = join(layer, &layer->params, gates, gates->weights, "weight_ih", gates->in,
-                    &inputs[1]);
-    if (!code)
-        code = join(layer, &layer->params, gates, gates->recursions, "weight_hh", gates->out,
-                    &inputs[2]);
-    if (!code && gates->has_bias)
-        code = join(layer, &layer->params, gates, gates->biases, "bias", 0, &inputs[3]);
-    if (!code) code = prepare(layer, gates, inputs);
-    return code ? code : emit_cell(layer, gates, inputs, 6, sequence, 1);
-}
-
-static int map_rnn(struct assay__nn_layer *layer)
-{
-    const struct assay__wire_field *params = &layer->params;
-    const struct gates gates = {1,
-                                {30},
-                                {31},
-                                {32},
-                                assay__nn_int(params, 20, 0) != 0,
-                                assay__nn_int(params, 1, 0),
-                                assay__nn_int(params, 2, 0)};
-    return cell(layer, &gates, assay__nn_int(params, 15, 0) != 0);
-}
-
-static int map_gru(struct assay__nn_layer *layer)
-{
-    const struct assay__wire_field *params = &layer->params;
-    const struct gates gates = {3,
-                                {30, 31, 32},
-                                {50, 51, 52},
-                                {70, 71, 72},
-                                assay__nn_int(params, 20, 0) != 0,
-                                assay__nn_int(params, 1, 0),
-                                assay__nn_int(params, 2, 0)};
-    return cell(layer, &gates, assay__nn_int(params, 15, 0) != 0);
+    gates.has_bias = assay__nn_int(params, 20, 0) != 0;
+    gates.in = assay__nn_int(params, 1, 0);
+    gates.out = assay__nn_int(params, 2, 0);
+    if (!sizes_fit(layer, &gates)) return;
+    join_all(layer, params, &gates, "", inputs + 1);
+    prepare(layer, &gates, inputs);
+    emit_cell(layer, &gates, inputs, 6, assay__nn_int(params, 15, 0) != 0, 1);
 }
 
 /* LSTMWeightParams: 1-4 W, 20-23 R, 40-43 b of input, forget, block input and output gate; 15
  * LSTMParams {10 sequenceOutput, 20 hasBiasVectors}. */
-static int lstm(struct assay__nn_layer *layer, int directions)
+static void map_lstm(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
-    struct assay__wire wire = assay__wire_over(params->data, params->size);
+    struct assay__wire wire = assay__wire_in(params);
     struct assay__wire_field options = {.data = NULL}, field;
     const char *inputs[11] = {"", "", "", "", "", "", "", "", "", "", ""};
-    int found = 0, code = 0;
+    int found = 0, directions = layer->kind == 430 ? 2 : 1;
     assay__nn_message(params, 15, &options);
     const struct gates gates = {4,
                                 {1, 2, 3, 4},
@@ -210,41 +187,22 @@ static int lstm(struct assay__nn_layer *layer, int directions)
                                 assay__nn_int(&options, 20, 0) != 0,
                                 assay__nn_int(params, 1, 0),
                                 assay__nn_int(params, 2, 0)};
-    if (!sizes_fit(&gates)) return assay__nn_fail(layer, "a cell without a size");
-    while (!code && found < directions && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
+    if (!sizes_fit(layer, &gates)) return;
+    while (found < directions && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
         if (field.number != 20 || field.type != ASSAY__WIRE_BYTES) continue;
-        size_t at = found ? 7 : 1; /* lstm's row: the backward ones follow the peephole */
-        const char *const names[2][3] = {{"weight_ih", "weight_hh", "bias"},
-                                         {"weight_ih_back", "weight_hh_back", "bias_back"}};
-        code = join(layer, &field, &gates, gates.weights, names[found][0], gates.in, &inputs[at]);
-        if (!code)
-            code = join(layer, &field, &gates, gates.recursions, names[found][1], gates.out,
-                        &inputs[at + 1]);
-        if (!code && gates.has_bias)
-            code = join(layer, &field, &gates, gates.biases, names[found][2], 0, &inputs[at + 2]);
+        /* lstm's row: the backward ones follow the peephole */
+        join_all(layer, &field, &gates, found ? "_back" : "", inputs + (found ? 7 : 1));
         found++;
     }
-    if (!code && found != directions) code = assay__nn_fail(layer, "a cell without its weights");
-    if (!code) code = prepare(layer, &gates, inputs);
-    return code ? code
-                : emit_cell(layer, &gates, inputs, 11, assay__nn_int(&options, 10, 0) != 0,
-                            directions);
-}
-
-static int map_lstm(struct assay__nn_layer *layer)
-{
-    return lstm(layer, 1);
-}
-
-static int map_bi_lstm(struct assay__nn_layer *layer)
-{
-    return lstm(layer, 2);
+    if (found != directions) assay__nn_fail(layer, "a cell without its weights");
+    prepare(layer, &gates, inputs);
+    emit_cell(layer, &gates, inputs, 11, assay__nn_int(&options, 10, 0) != 0, directions);
 }
 
 const struct assay__nn_row assay__nn_rows_recurrent[] = {
-    {400, "simpleRecurrent", "rnn", true, "", map_rnn},
-    {410, "gru", "gru", true, "", map_gru},
-    {420, "uniDirectionalLSTM", "lstm", true, "", map_lstm},
-    {430, "biDirectionalLSTM", "lstm", true, "", map_bi_lstm},
+    {400, "simpleRecurrent", "rnn", "", map_cell},
+    {410, "gru", "gru", "", map_cell},
+    {420, "uniDirectionalLSTM", "lstm", "", map_lstm},
+    {430, "biDirectionalLSTM", "lstm", "", map_lstm},
     {0},
 };

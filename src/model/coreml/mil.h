@@ -8,6 +8,7 @@
 #define ASSAY_MODEL_COREML_MIL_H
 
 #include "model/coreml/coreml.h"
+#include "model/op_words.h"
 
 #define ASSAY__MIL_DEPTH 16    /* blocks within blocks, types within types */
 #define ASSAY__MIL_ARGS 64     /* inputs of an operation, by name */
@@ -52,7 +53,7 @@ struct assay__mil_scope {
     struct assay__graph *graph;
     struct assay__map *map;
     struct assay__mil_def **defs;
-    size_t count, capacity;
+    size_t count;
     const char *prefix; /* of what is made here, in the graph; "" usually */
     int depth;
 };
@@ -82,22 +83,22 @@ struct assay__mil_op {
 };
 
 struct assay__mil_call;
-#define ASSAY__MIL_KEEP 1 /* a mapping's answer: not this time, keep MIL's operator */
+/* A mapping's answer: not this time, keep MIL's operator. 0: done, or an error in the reader. */
+#define ASSAY__MIL_KEEP 1
 typedef int assay__mil_map(struct assay__mil_call *call);
 
-/** A row per operator.
+/** A row per kind of operator.
+ *  ops: "abs>Abs exp2": MIL's names, each with ONNX's; without one it is kept in domain "coreml".
  *  inputs: the names of MIL's inputs in the order of the node's, separated by blanks.
  *          "axes#": constants become int64; "values*": all that are bound.
  *  attributes: "keep_dims>keepdims=0": the constant `keep_dims` is attribute `keepdims`, 0 when it
  *          is not given. When such an input is not constant the operator is kept. */
 struct assay__mil_row {
-    const char *op;
-    const char *onnx; /* NULL: ONNX has none; kept in domain "coreml" */
-    const char *inputs, *attributes;
+    const char *ops, *inputs, *attributes;
     assay__mil_map *map; /* instead of what the strings say; NULL usually */
 };
 
-/* The tables, each at the end of the file whose functions its rows name; each ends with a NULL op.
+/* The tables, each at the end of the file whose functions its rows name; each ends with a NULL.
  */
 #define ASSAY__MIL_TABLES(X) \
     X(plain)                 \
@@ -109,50 +110,56 @@ struct assay__mil_row {
 #define ASSAY__MIL_DECLARE(NAME) extern const struct assay__mil_row assay__mil_rows_##NAME[];
 ASSAY__MIL_TABLES(ASSAY__MIL_DECLARE)
 
-/** NULL: no such row. */
-const struct assay__mil_row *assay__mil_row(const char *op);
+/** The row of an operator, and what ONNX calls it ("": nothing); NULL: no such row. */
+const struct assay__mil_row *assay__mil_row(const char *op, char onnx[ASSAY__WORD]);
 
 struct assay__mil_call {
     struct assay__coreml *coreml;
     struct assay__mil_scope *scope;
     const struct assay__mil_op *op;
     const struct assay__mil_row *row;
+    char onnx[ASSAY__WORD]; /* "": ONNX has no such operator */
 };
 
+/* What follows stops at the reader's first error: see assay__coreml_code. */
+
 /* mil_value.c */
-int assay__mil_type(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                    struct assay__mil_type *type, int depth);
-int assay__mil_value(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                     struct assay__mil_value *value);
+void assay__mil_type(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                     struct assay__mil_type *type, int depth);
+void assay__mil_value(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                      struct assay__mil_value *value);
+/** Elements of a stated shape; -1 when it is not a size. */
+int64_t assay__mil_elements(const struct assay__mil_type *type);
 
 /* mil_blob.c: a constant in the weights file. */
-int assay__mil_blob(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                    struct assay__mil_value *value);
+void assay__mil_blob(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                     struct assay__mil_value *value);
 
 /* mil_scope.c: names, and constants that become part of the graph. */
-int assay__mil_scope_open(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                          struct assay__mil_scope *parent, struct assay__graph *graph,
-                          const char *prefix);
+/** The scope must be closed in any case. */
+void assay__mil_scope_open(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                           struct assay__mil_scope *parent, struct assay__graph *graph,
+                           const char *prefix);
 void assay__mil_scope_close(struct assay__mil_scope *scope);
-/** A new name; an error when it can be read already. */
-int assay__mil_define(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                      const char *name, const char *graph_name, const struct assay__mil_type *type,
-                      struct assay__mil_def **def);
+/** A new name; an error, and NULL, when it can be read already. */
+struct assay__mil_def *assay__mil_define(struct assay__coreml *coreml,
+                                         struct assay__mil_scope *scope, const char *name,
+                                         const struct assay__mil_type *type);
 /** Another name for what is defined; it may hide a name of the blocks around. */
-int assay__mil_alias(struct assay__coreml *coreml, struct assay__mil_scope *scope, const char *name,
-                     struct assay__mil_def *def);
+void assay__mil_alias(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                      const char *name, struct assay__mil_def *def);
 struct assay__mil_def *assay__mil_find(const struct assay__mil_scope *scope, const char *name);
-/** The name under which a node reads it; a constant is put into the graph first. */
-int assay__mil_use(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                   struct assay__mil_def *def, const char **name);
-/** An initializer of our own, "OUTPUT.suffix". */
-int assay__mil_int64s(struct assay__mil_call *call, const char *suffix, const int64_t *values,
-                      size_t count, const char **name);
-int assay__mil_floats(struct assay__mil_call *call, const char *suffix, const float *values,
-                      size_t count, const char **name);
-int assay__mil_add_value(struct assay__coreml *coreml, struct assay__value **list, size_t *count,
-                         const char *name, const struct assay__mil_type *type, bool symbols,
-                         const bool *flexible);
+/** The name under which a node reads it; a constant is put into the graph first. "" for what a
+ * graph cannot hold. */
+const char *assay__mil_use(struct assay__coreml *coreml, struct assay__mil_def *def);
+/** An initializer of our own, "OUTPUT.suffix"; its name. */
+const char *assay__mil_int64s(struct assay__mil_call *call, const char *suffix,
+                              const int64_t *values, size_t count);
+const char *assay__mil_floats(struct assay__mil_call *call, const char *suffix, const float *values,
+                              size_t count);
+void assay__mil_add_value(struct assay__coreml *coreml, struct assay__value **list, size_t *count,
+                          const char *name, const struct assay__mil_type *type, bool symbols,
+                          const bool *flexible);
 
 /* mil_args.c: what a mapping asks. Constants are of any integer, bool or float type. */
 const struct assay__mil_arg *assay__mil_arg(const struct assay__mil_call *call, const char *name);
@@ -173,27 +180,37 @@ const struct assay__mil_type *assay__mil_type_of(const struct assay__mil_call *c
                                                  const char *name); /* NULL: not given */
 int64_t assay__mil_value_int(const struct assay__mil_value *value, size_t i);
 double assay__mil_value_float(const struct assay__mil_value *value, size_t i);
+/** Can all elements be read by the function above? */
+bool assay__mil_is_integer(const struct assay__mil_value *value);
+bool assay__mil_is_float(const struct assay__mil_value *value);
 
 /* mil_map.c */
-/** The code of adding to the graph, where only memory can fail: with the error set. */
-int assay__mil_done(struct assay__mil_call *call, int code);
 /** Adds the node; `inputs` names MIL's inputs as a row does, except those given in `extra` ("=NAME"
- * takes the next of them). NULL after an error, which is in *code. */
+ * takes the next of them). NULL after an error. */
 struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op,
-                                    const char *domain, const char *inputs,
-                                    const char *const *extra, int *code);
+                                    const char *inputs, const char *const *extra);
+/** Attributes of the node; nothing for NULL. They return 0, which a mapping may return. */
+int assay__mil_set_int(struct assay__mil_call *call, struct assay__node *node, const char *name,
+                       int64_t value);
+int assay__mil_set_string(struct assay__mil_call *call, struct assay__node *node, const char *name,
+                          const char *value);
+int assay__mil_set_float(struct assay__mil_call *call, struct assay__node *node, const char *name,
+                         double value);
 /** Maps one operation. */
-int assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                      const struct assay__mil_op *op);
+void assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                       const struct assay__mil_op *op);
 
-/** Reads a block's operations into `scope`; outputs get its results' definitions. inputs: what the
- * block's inputs stand for; NULL: the caller has defined them. mil_read.c. */
-int assay__mil_block(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                     const struct assay__wire_field *message, struct assay__mil_def **inputs,
-                     size_t input_count, struct assay__mil_def ***outputs, size_t *output_count);
+/** Reads a block's operations into `scope`; its results' definitions, as many as *count says.
+ * inputs: what the block's inputs stand for; NULL: the caller has defined them. mil_read.c. */
+struct assay__mil_def **assay__mil_block(struct assay__coreml *coreml,
+                                         struct assay__mil_scope *scope,
+                                         const struct assay__wire_field *message,
+                                         struct assay__mil_def **inputs, size_t input_count,
+                                         size_t *count);
 /** Names and types of a block's inputs. */
-int assay__mil_block_inputs(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                            struct assay__mil_output **inputs, size_t *count);
+struct assay__mil_output *assay__mil_block_inputs(struct assay__coreml *coreml,
+                                                  const struct assay__wire_field *message,
+                                                  size_t *count);
 bool assay__mil_block_nests(const struct assay__wire_field *message);
 
 #endif

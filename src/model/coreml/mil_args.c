@@ -48,7 +48,7 @@ int64_t assay__mil_value_int(const struct assay__mil_value *value, size_t i)
     }
 }
 
-static bool is_integer(const struct assay__mil_value *value)
+bool assay__mil_is_integer(const struct assay__mil_value *value)
 {
     switch (value->type.dtype) {
     case ASSAY__INT64:
@@ -64,7 +64,7 @@ static bool is_integer(const struct assay__mil_value *value)
     }
 }
 
-static bool is_float(const struct assay__mil_value *value)
+bool assay__mil_is_float(const struct assay__mil_value *value)
 {
     return value->data &&
            (value->type.dtype == ASSAY__FLOAT16 || value->type.dtype == ASSAY__FLOAT32 ||
@@ -91,38 +91,43 @@ double assay__mil_value_float(const struct assay__mil_value *value, size_t i)
     return (double)assay__mil_value_int(value, i);
 }
 
+/* A single constant; NULL, and *given true, when there is something else. */
+static const struct assay__mil_value *single(const struct assay__mil_call *call, const char *name,
+                                             bool *given)
+{
+    const struct assay__mil_value *constant = assay__mil_constant(call, name);
+    *given = assay__mil_has(call, name);
+    return constant && constant->elements == 1 ? constant : NULL;
+}
+
 bool assay__mil_int(const struct assay__mil_call *call, const char *name, int64_t otherwise,
                     int64_t *value)
 {
-    const struct assay__mil_value *constant = assay__mil_constant(call, name);
-    *value = otherwise;
-    if (!assay__mil_has(call, name)) return true;
-    if (!constant || constant->elements != 1 || !is_integer(constant)) return false;
-    *value = assay__mil_value_int(constant, 0);
-    return true;
+    bool given;
+    const struct assay__mil_value *constant = single(call, name, &given);
+    bool good = constant && assay__mil_is_integer(constant);
+    *value = good ? assay__mil_value_int(constant, 0) : otherwise;
+    return good || !given;
 }
 
 bool assay__mil_float(const struct assay__mil_call *call, const char *name, double otherwise,
                       double *value)
 {
-    const struct assay__mil_value *constant = assay__mil_constant(call, name);
-    *value = otherwise;
-    if (!assay__mil_has(call, name)) return true;
-    if (!constant || constant->elements != 1 || !(is_float(constant) || is_integer(constant)))
-        return false;
-    *value = assay__mil_value_float(constant, 0);
-    return true;
+    bool given;
+    const struct assay__mil_value *constant = single(call, name, &given);
+    bool good = constant && (assay__mil_is_float(constant) || assay__mil_is_integer(constant));
+    *value = good ? assay__mil_value_float(constant, 0) : otherwise;
+    return good || !given;
 }
 
 bool assay__mil_string(const struct assay__mil_call *call, const char *name, const char *otherwise,
                        const char **value)
 {
-    const struct assay__mil_value *constant = assay__mil_constant(call, name);
-    *value = otherwise;
-    if (!assay__mil_has(call, name)) return true;
-    if (!constant || constant->elements != 1 || !constant->strings) return false;
-    *value = constant->strings[0];
-    return true;
+    bool given;
+    const struct assay__mil_value *constant = single(call, name, &given);
+    bool good = constant && constant->strings;
+    *value = good ? constant->strings[0] : otherwise;
+    return good || !given;
 }
 
 bool assay__mil_ints(const struct assay__mil_call *call, const char *name, int64_t **values,
@@ -132,7 +137,7 @@ bool assay__mil_ints(const struct assay__mil_call *call, const char *name, int64
     *values = NULL;
     *count = 0;
     if (!assay__mil_has(call, name)) return true;
-    if (!constant || !is_integer(constant) || constant->elements > ASSAY__COREML_SMALL)
+    if (!constant || !assay__mil_is_integer(constant) || constant->elements > ASSAY__COREML_SMALL)
         return false;
     *values = assay__arena_array(call->coreml->reader.arena, (size_t)constant->elements,
                                  sizeof **values);

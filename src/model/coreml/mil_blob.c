@@ -28,78 +28,72 @@ static const struct {
     [16] = {ASSAY__FLOAT8E4M3FN, 8}, [17] = {ASSAY__FLOAT8E5M2, 8},
 };
 
-static int open_weights(struct assay__coreml *coreml, const uint8_t *at, const char *name)
+static void open_weights(struct assay__coreml *coreml, const uint8_t *at, const char *name)
 {
+    struct assay__reader *reader = &coreml->reader;
     char path[4096];
     size_t prefix = strlen(MODEL_PATH);
-    if (coreml->weights_name) {
-        if (strcmp(coreml->weights_name, name) == 0) return 0;
-        return assay_error_set(coreml->reader.error, ASSAY_EUNSUPPORTED,
-                               "%.160s: weights in more than one file ('%.80s' and '%.80s')",
-                               coreml->reader.label, coreml->weights_name, name);
-    }
-    if (strncmp(name, MODEL_PATH, prefix) != 0)
-        return assay__onnx_fail(&coreml->reader, at, "weights in '%.80s', not below the model",
-                                name);
-    if (coreml->folder) {
-        int code = assay__coreml_inside(coreml, coreml->folder, name + prefix, path, sizeof path);
-        if (!code) code = assay__file_map(path, &coreml->model->weights, coreml->reader.error);
-        if (code) return code;
+    if (reader->code || (coreml->weights_name && strcmp(coreml->weights_name, name) == 0)) return;
+    if (coreml->weights_name)
+        assay__reader_refuse(reader, ASSAY_EUNSUPPORTED,
+                             "weights in more than one file ('%.80s' and '%.80s')",
+                             coreml->weights_name, name);
+    else if (strncmp(name, MODEL_PATH, prefix) != 0)
+        assay__reader_fail(reader, at, "weights in '%.80s', not below the model", name);
+    else if (coreml->folder &&
+             !assay__coreml_inside(coreml, coreml->folder, name + prefix, path, sizeof path)) {
+        reader->code = assay__file_map(path, &coreml->model->weights, reader->error);
         coreml->weights = coreml->model->weights.data;
         coreml->weights_size = coreml->model->weights.size;
     }
+    if (reader->code) return;
     coreml->weights_name = name;
-    if (coreml->weights_size >= HEADER && assay__wire_u32(coreml->weights + 4) == 2) return 0;
-    return assay_error_set(coreml->reader.error, ASSAY_EFORMAT,
-                           "%.160s: the weights file is not of version 2", coreml->reader.label);
+    if (coreml->weights_size < HEADER || assay__wire_u32(coreml->weights + 4) != 2)
+        assay__reader_refuse(reader, ASSAY_EFORMAT, "the weights file is not of version 2");
 }
 
-static int check_blob(struct assay__coreml *coreml, const uint8_t *at, uint64_t offset,
-                      struct assay__mil_value *value)
+static void check_blob(struct assay__coreml *coreml, const uint8_t *at, uint64_t offset,
+                       struct assay__mil_value *value)
 {
-    struct assay__onnx_reader *reader = &coreml->reader;
+    struct assay__reader *reader = &coreml->reader;
     unsigned long long where = offset;
-    if (offset < HEADER || offset % 64 || offset > coreml->weights_size ||
-        coreml->weights_size - offset < METADATA)
-        return assay__onnx_fail(reader, at, "a constant at %llu of %zu bytes of weights", where,
-                                coreml->weights_size);
+    size_t all = coreml->weights_size, bits = 0;
+    if (offset < HEADER || offset % 64 || offset > all || all - offset < METADATA) {
+        assay__reader_fail(reader, at, "a constant at %llu of %zu bytes of weights", where, all);
+        return;
+    }
     const uint8_t *entry = coreml->weights + offset;
     uint32_t type = assay__wire_u32(entry + 4);
     uint64_t size = assay__wire_u64(entry + 8), data = assay__wire_u64(entry + 16);
-    if (assay__wire_u32(entry) != MAGIC)
-        return assay__onnx_fail(reader, at, "no constant stands at %llu of the weights", where);
-    if (data > coreml->weights_size || coreml->weights_size - data < size || data < HEADER)
-        return assay__onnx_fail(reader, at, "the constant at %llu goes past the end of the weights",
-                                where);
     bool known = type < sizeof blob_types / sizeof blob_types[0] && blob_types[type].bits;
-    if (!known || blob_types[type].bits != value->type.bits ||
-        (blob_types[type].dtype != value->type.dtype && value->type.dtype != ASSAY__BOOL))
-        return assay__onnx_fail(reader, at, "the constant at %llu is of another type (%u)", where,
-                                type);
-    size_t bits = 0;
-    if (assay__mul_overflows((size_t)value->elements, (size_t)value->type.bits, &bits) ||
-        assay__add_overflows(bits, 7, &bits) || bits / 8 != size)
-        return assay__onnx_fail(reader, at, "the constant at %llu has %llu bytes for %lld numbers",
-                                where, (unsigned long long)size, (long long)value->elements);
+    if (assay__wire_u32(entry) != MAGIC)
+        assay__reader_fail(reader, at, "there is no constant at %llu of the weights", where);
+    else if (data > all || all - data < size || data < HEADER)
+        assay__reader_fail(reader, at, "the constant at %llu goes past the end of the weights",
+                           where);
+    else if (!known || blob_types[type].bits != value->type.bits ||
+             (blob_types[type].dtype != value->type.dtype && value->type.dtype != ASSAY__BOOL))
+        assay__reader_fail(reader, at, "the constant at %llu is of another type (%u)", where, type);
+    else if (assay__mul_overflows((size_t)value->elements, (size_t)value->type.bits, &bits) ||
+             assay__add_overflows(bits, 7, &bits) || bits / 8 != size)
+        assay__reader_fail(reader, at, "the constant at %llu has %llu bytes for %lld numbers",
+                           where, (unsigned long long)size, (long long)value->elements);
+    if (reader->code) return;
     value->data = coreml->weights + data;
     value->size = (size_t)size;
-    return 0;
 }
 
-int assay__mil_blob(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                    struct assay__mil_value *value)
+void assay__mil_blob(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                     struct assay__mil_value *value)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     const char *name = "";
     uint64_t offset = 0;
-    int code;
-    while ((code = assay__onnx_next(&coreml->reader, &wire, &field, "a constant")) == 1) {
-        if (field.number == 1) code = assay__onnx_text(&coreml->reader, &field, &name);
+    while (assay__reader_next(&coreml->reader, &wire, &field, "a constant")) {
+        if (field.number == 1) name = assay__reader_text(&coreml->reader, &field);
         if (field.number == 2 && field.type == ASSAY__WIRE_VARINT) offset = field.value;
-        if (code < 0) return code;
     }
-    if (!code) code = open_weights(coreml, message->start, name);
-    if (!code) code = check_blob(coreml, message->start, offset, value);
-    return code;
+    open_weights(coreml, message->start, name);
+    if (!coreml->reader.code) check_blob(coreml, message->start, offset, value);
 }

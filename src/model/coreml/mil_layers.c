@@ -35,26 +35,22 @@ static int set_window(struct assay__mil_call *call, struct assay__node *node,
     struct assay__model *model = call->coreml->model;
     int64_t pads[2 * SPATIAL];
     size_t axes = window->pad_count / 2;
-    int code = 0;
     if (window->kernels)
-        code = assay__node_set_ints(model, node, "kernel_shape", window->kernel, window->kernels);
-    if (!code && window->stride_count)
-        code = assay__node_set_ints(model, node, "strides", window->strides, window->stride_count);
-    if (!code && window->dilation_count)
-        code = assay__node_set_ints(model, node, "dilations", window->dilations,
-                                    window->dilation_count);
-    if (!code && strcmp(window->pad_type, "same") == 0)
-        code = assay__node_set_string(model, node, "auto_pad", "SAME_UPPER");
-    if (!code && strcmp(window->pad_type, "same_lower") == 0)
-        code = assay__node_set_string(model, node, "auto_pad", "SAME_LOWER");
-    if (!code && strcmp(window->pad_type, "custom") == 0) {
-        for (size_t i = 0; i < axes; i++) {
-            pads[i] = window->pad[2 * i];
-            pads[axes + i] = window->pad[2 * i + 1];
-        }
-        code = assay__node_set_ints(model, node, "pads", pads, 2 * axes);
+        assay__node_set_ints(model, node, "kernel_shape", window->kernel, window->kernels);
+    if (window->stride_count)
+        assay__node_set_ints(model, node, "strides", window->strides, window->stride_count);
+    if (window->dilation_count)
+        assay__node_set_ints(model, node, "dilations", window->dilations, window->dilation_count);
+    if (strcmp(window->pad_type, "same") == 0)
+        return assay__mil_set_string(call, node, "auto_pad", "SAME_UPPER");
+    if (strcmp(window->pad_type, "same_lower") == 0)
+        return assay__mil_set_string(call, node, "auto_pad", "SAME_LOWER");
+    if (strcmp(window->pad_type, "custom") != 0) return 0;
+    for (size_t i = 0; i < axes; i++) {
+        pads[i] = window->pad[2 * i];
+        pads[axes + i] = window->pad[2 * i + 1];
     }
-    return assay__mil_done(call, code);
+    return assay__node_set_ints(model, node, "pads", pads, 2 * axes);
 }
 
 /* The kernel of a convolution is what its weights' shape says after the two channel axes. */
@@ -68,60 +64,37 @@ static void weights_kernel(const struct assay__mil_call *call, struct window *wi
     window->kernels = (size_t)type->rank - 2;
 }
 
+/* conv and conv_transpose; only the second has an output_shape. */
 static int map_conv(struct assay__mil_call *call)
-{
-    struct window window;
-    int64_t groups;
-    int code = 0;
-    if (!read_window(call, NULL, &window) || !assay__mil_int(call, "groups", 1, &groups))
-        return ASSAY__MIL_KEEP;
-    weights_kernel(call, &window);
-    struct assay__node *node = assay__mil_emit(call, "Conv", "", "x weight bias", NULL, &code);
-    if (node)
-        code = assay__mil_done(call,
-                               assay__node_set_int(call->coreml->model, node, "group", groups));
-    return code ? code : set_window(call, node, &window);
-}
-
-static int map_conv_transpose(struct assay__mil_call *call)
 {
     struct window window;
     int64_t groups, *shape;
     size_t rank;
-    int code = 0;
     if (!read_window(call, NULL, &window) || !assay__mil_int(call, "groups", 1, &groups) ||
         !assay__mil_ints(call, "output_shape", &shape, &rank))
         return ASSAY__MIL_KEEP;
     weights_kernel(call, &window);
-    struct assay__node *node = assay__mil_emit(call, "ConvTranspose", "", "x weight bias", NULL,
-                                               &code);
-    if (node)
-        code = assay__mil_done(call,
-                               assay__node_set_int(call->coreml->model, node, "group", groups));
-    if (node && !code && rank > 2) /* MIL's has the batch and the channels too */
-        code = assay__mil_done(call, assay__node_set_ints(call->coreml->model, node, "output_shape",
-                                                          shape + 2, rank - 2));
-    return code ? code : set_window(call, node, &window);
+    struct assay__node *node = assay__mil_emit(call, call->onnx, "x weight bias", NULL);
+    assay__mil_set_int(call, node, "group", groups);
+    if (rank > 2) /* MIL's has the batch and the channels too */
+        assay__node_set_ints(call->coreml->model, node, "output_shape", shape + 2, rank - 2);
+    return set_window(call, node, &window);
 }
 
 static int map_pool(struct assay__mil_call *call)
 {
-    struct assay__model *model = call->coreml->model;
     struct window window;
     int64_t ceil_mode, exclude;
-    int code = 0;
     if (!read_window(call, "kernel_sizes", &window) || !window.kernels ||
         !assay__mil_int(call, "ceil_mode", 0, &ceil_mode) ||
         !assay__mil_int(call, "exclude_padding_from_average", 0, &exclude))
         return ASSAY__MIL_KEEP;
-    struct assay__node *node = assay__mil_emit(call, call->row->onnx, "", "x", NULL, &code);
-    if (!node) return code;
-    code = assay__node_set_int(model, node, "ceil_mode", ceil_mode);
-    if (!code && strcmp(call->row->onnx, "AveragePool") == 0)
-        code = assay__node_set_int(model, node, "count_include_pad", !exclude);
-    if (!code && strcmp(call->row->onnx, "LpPool") == 0)
-        code = assay__node_set_int(model, node, "p", 2);
-    return code ? assay__mil_done(call, code) : set_window(call, node, &window);
+    struct assay__node *node = assay__mil_emit(call, call->onnx, "x", NULL);
+    assay__mil_set_int(call, node, "ceil_mode", ceil_mode);
+    if (strcmp(call->onnx, "AveragePool") == 0)
+        assay__mil_set_int(call, node, "count_include_pad", !exclude);
+    if (strcmp(call->onnx, "LpPool") == 0) assay__mil_set_int(call, node, "p", 2);
+    return set_window(call, node, &window);
 }
 
 /* --- matrix products -------------------------------------------------------------------------- */
@@ -130,26 +103,22 @@ static int map_pool(struct assay__mil_call *call)
 static int map_linear(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
-    int code = 0;
     if (!x || x->rank != 2) return ASSAY__MIL_KEEP;
-    struct assay__node *node = assay__mil_emit(call, "Gemm", "", "x weight bias", NULL, &code);
-    if (!node) return code;
-    return assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "transB", 1));
+    return assay__mil_set_int(call, assay__mil_emit(call, "Gemm", "x weight bias", NULL), "transB",
+                              1);
 }
 
 static int map_matmul(struct assay__mil_call *call)
 {
     int64_t x, y;
-    int code = 0;
     if (!assay__mil_int(call, "transpose_x", 0, &x) || !assay__mil_int(call, "transpose_y", 0, &y))
         return ASSAY__MIL_KEEP;
     bool plain = !x && !y;
-    struct assay__node *node = assay__mil_emit(call, plain ? "MatMul" : "FusedMatMul",
-                                               plain ? "" : "com.microsoft", "x y", NULL, &code);
-    if (!node || plain) return code;
-    code = assay__node_set_int(call->coreml->model, node, "transA", x != 0);
-    if (!code) code = assay__node_set_int(call->coreml->model, node, "transB", y != 0);
-    return assay__mil_done(call, code);
+    struct assay__node *node = assay__mil_emit(call, plain ? "MatMul" : "FusedMatMul", "x y", NULL);
+    if (!node || plain) return 0;
+    node->domain = "com.microsoft";
+    assay__mil_set_int(call, node, "transA", x != 0);
+    return assay__mil_set_int(call, node, "transB", y != 0);
 }
 
 /* --- normalization and activation ------------------------------------------------------------- */
@@ -167,7 +136,6 @@ static int map_layer_norm(struct assay__mil_call *call)
     int64_t *axes;
     size_t count;
     double epsilon;
-    int code = 0;
     if (!x || x->rank < 1 || !assay__mil_ints(call, "axes", &axes, &count) ||
         !assay__mil_float(call, "epsilon", 1e-5, &epsilon) || count > (size_t)x->rank)
         return ASSAY__MIL_KEEP;
@@ -176,42 +144,31 @@ static int map_layer_norm(struct assay__mil_call *call)
     if (count) qsort(axes, count, sizeof *axes, compare_axes);
     for (size_t i = 0; i < count; i++)
         if (axes[i] != x->rank - (int64_t)count + (int64_t)i) return ASSAY__MIL_KEEP;
-    struct assay__node *node = assay__mil_emit(call, "LayerNormalization", "", "x gamma beta", NULL,
-                                               &code);
-    if (!node) return code;
-    code = assay__node_set_int(call->coreml->model, node, "axis",
-                               count ? -(int64_t)count : -(int64_t)x->rank);
-    if (!code) code = assay__node_set_float(call->coreml->model, node, "epsilon", (float)epsilon);
-    return assay__mil_done(call, code);
+    struct assay__node *node = assay__mil_emit(call, "LayerNormalization", "x gamma beta", NULL);
+    assay__mil_set_int(call, node, "axis", count ? -(int64_t)count : -(int64_t)x->rank);
+    return assay__mil_set_float(call, node, "epsilon", epsilon);
 }
 
 static int map_gelu(struct assay__mil_call *call)
 {
     const char *mode;
-    int code = 0;
     if (!assay__mil_string(call, "mode", "EXACT", &mode)) return ASSAY__MIL_KEEP;
     bool quick = strcmp(mode, "SIGMOID_APPROXIMATION") == 0; /* x sigmoid(1.702 x) */
-    struct assay__node *node = assay__mil_emit(call, quick ? "QuickGelu" : "Gelu",
-                                               quick ? "com.microsoft" : "", "x", NULL, &code);
-    if (!node) return code;
-    if (quick)
-        code = assay__node_set_float(call->coreml->model, node, "alpha", 1.702f);
-    else
-        code = assay__node_set_string(call->coreml->model, node, "approximate",
-                                      strcmp(mode, "TANH_APPROXIMATION") == 0 ? "tanh" : "none");
-    return assay__mil_done(call, code);
+    struct assay__node *node = assay__mil_emit(call, quick ? "QuickGelu" : "Gelu", "x", NULL);
+    if (!quick)
+        return assay__mil_set_string(call, node, "approximate",
+                                     strcmp(mode, "TANH_APPROXIMATION") == 0 ? "tanh" : "none");
+    if (node) node->domain = "com.microsoft";
+    return assay__mil_set_float(call, node, "alpha", 1.702);
 }
 
 /* Bounds are attributes here, as Clip had them before its eleventh version: they are numbers, not
  * tensors. */
 static int clip_between(struct assay__mil_call *call, double low, double high)
 {
-    int code = 0;
-    struct assay__node *node = assay__mil_emit(call, "Clip", "", "x", NULL, &code);
-    if (!node) return code;
-    code = assay__node_set_float(call->coreml->model, node, "min", (float)low);
-    if (!code) code = assay__node_set_float(call->coreml->model, node, "max", (float)high);
-    return assay__mil_done(call, code);
+    struct assay__node *node = assay__mil_emit(call, "Clip", "x", NULL);
+    assay__mil_set_float(call, node, "min", low);
+    return assay__mil_set_float(call, node, "max", high);
 }
 
 static int map_relu6(struct assay__mil_call *call)
@@ -230,26 +187,22 @@ static int map_clip(struct assay__mil_call *call)
 static int map_cast(struct assay__mil_call *call)
 {
     enum assay__dtype dtype = call->op->outputs[0].type.dtype; /* stated, so no text is parsed */
-    int code = 0;
     if (dtype == ASSAY__UNDEFINED) return ASSAY__MIL_KEEP;
-    struct assay__node *node = assay__mil_emit(call, "Cast", "", "x", NULL, &code);
-    return node ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "to", dtype))
-                : code;
+    return assay__mil_set_int(call, assay__mil_emit(call, "Cast", "x", NULL), "to", dtype);
 }
 
 const struct assay__mil_row assay__mil_rows_layers[] = {
-    {"gelu", "Gelu", "x", "mode", map_gelu},
-    {"relu6", "Clip", "x", "", map_relu6},
-    {"conv", "Conv", "x weight bias", "strides pad_type pad dilations groups", map_conv},
-    {"conv_transpose", "ConvTranspose", "x weight bias",
-     "strides pad_type pad dilations groups output_shape", map_conv_transpose},
-    {"cast", "Cast", "x", "dtype", map_cast},
-    {"clip", "Clip", "x", "alpha beta", map_clip},
-    {"linear", "Gemm", "x weight bias", "", map_linear},
-    {"matmul", "MatMul", "x y", "transpose_x transpose_y", map_matmul},
-    {"layer_norm", "LayerNormalization", "x gamma beta", "axes epsilon", map_layer_norm},
-    {"avg_pool", "AveragePool", "x", "kernel_sizes strides pad_type pad", map_pool},
-    {"l2_pool", "LpPool", "x", "kernel_sizes strides pad_type pad", map_pool},
-    {"max_pool", "MaxPool", "x", "kernel_sizes strides pad_type pad", map_pool},
+    {"gelu>Gelu", "x", "mode", map_gelu},
+    {"relu6>Clip", "x", "", map_relu6},
+    {"conv>Conv", "x weight bias", "strides pad_type pad dilations groups", map_conv},
+    {"conv_transpose>ConvTranspose", "x weight bias",
+     "strides pad_type pad dilations groups output_shape", map_conv},
+    {"cast>Cast", "x", "dtype", map_cast},
+    {"clip>Clip", "x", "alpha beta", map_clip},
+    {"linear>Gemm", "x weight bias", "", map_linear},
+    {"matmul>MatMul", "x y", "transpose_x transpose_y", map_matmul},
+    {"layer_norm>LayerNormalization", "x gamma beta", "axes epsilon", map_layer_norm},
+    {"avg_pool>AveragePool l2_pool>LpPool max_pool>MaxPool", "x",
+     "kernel_sizes strides pad_type pad", map_pool},
     {0},
 };

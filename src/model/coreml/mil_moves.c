@@ -27,7 +27,7 @@ static int map_resize(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
     double height = 0, width = 0;
-    int rank = 0, code = 0;
+    int rank = 0;
     const char *extra[1] = {""}, *mode = "";
     const int64_t *dims = result_dims(call, &rank);
     bool factors = assay__mil_has(call, "scale_factor_height") &&
@@ -38,32 +38,28 @@ static int map_resize(struct assay__mil_call *call)
         return ASSAY__MIL_KEEP;
     bool linear = strstr(call->op->type, "bilinear") || strcmp(mode, "LINEAR") == 0;
     if (dims) {
-        code = assay__mil_int64s(call, "sizes", dims, (size_t)rank, &extra[0]);
+        extra[0] = assay__mil_int64s(call, "sizes", dims, (size_t)rank);
     } else {
         float scales[ASSAY__ONNX_RANK];
         for (int i = 0; i < x->rank; i++)
             scales[i] = i == x->rank - 2 ? (float)height : i == x->rank - 1 ? (float)width : 1;
-        code = assay__mil_floats(call, "scales", scales, (size_t)x->rank, &extra[0]);
+        extra[0] = assay__mil_floats(call, "scales", scales, (size_t)x->rank);
     }
-    if (code) return code;
     /* "none" is never given: an absent input in between */
     struct assay__node *node = assay__mil_emit(
-        call, "Resize", "", dims ? "x none none =sizes" : "x none =scales", extra, &code);
-    if (!node) return code;
-    return assay__mil_done(call, assay__node_set_string(call->coreml->model, node, "mode",
-                                                        linear ? "linear" : "nearest"));
+        call, "Resize", dims ? "x none none =sizes" : "x none =scales", extra);
+    return assay__mil_set_string(call, node, "mode", linear ? "linear" : "nearest");
 }
 
 static int slice(struct assay__mil_call *call, const int64_t *starts, const int64_t *ends,
                  const int64_t *axes, const int64_t *steps, size_t count)
 {
-    const char *extra[4] = {"", "", "", ""};
-    int code = assay__mil_int64s(call, "starts", starts, count, &extra[0]);
-    if (!code) code = assay__mil_int64s(call, "ends", ends, count, &extra[1]);
-    if (!code) code = assay__mil_int64s(call, "axes", axes, count, &extra[2]);
-    if (!code) code = assay__mil_int64s(call, "steps", steps, count, &extra[3]);
-    if (!code) assay__mil_emit(call, "Slice", "", "x =starts =ends =axes =steps", extra, &code);
-    return code;
+    const char *extra[4] = {assay__mil_int64s(call, "starts", starts, count),
+                            assay__mil_int64s(call, "ends", ends, count),
+                            assay__mil_int64s(call, "axes", axes, count),
+                            assay__mil_int64s(call, "steps", steps, count)};
+    assay__mil_emit(call, "Slice", "x =starts =ends =axes =steps", extra);
+    return 0;
 }
 
 /* crop_height [a, b]: a rows off the top, b off the bottom. */
@@ -84,13 +80,10 @@ static int map_crop(struct assay__mil_call *call)
 static int map_pixel_shuffle(struct assay__mil_call *call)
 {
     int64_t factor;
-    int code = 0;
     if (!assay__mil_int(call, "upscale_factor", 0, &factor) || factor < 1) return ASSAY__MIL_KEEP;
-    struct assay__node *node = assay__mil_emit(call, "DepthToSpace", "", "x", NULL, &code);
-    if (!node) return code;
-    code = assay__node_set_int(call->coreml->model, node, "blocksize", factor);
-    if (!code) code = assay__node_set_string(call->coreml->model, node, "mode", "CRD");
-    return assay__mil_done(call, code);
+    struct assay__node *node = assay__mil_emit(call, "DepthToSpace", "x", NULL);
+    assay__mil_set_int(call, node, "blocksize", factor);
+    return assay__mil_set_string(call, node, "mode", "CRD");
 }
 
 /* --- slices ----------------------------------------------------------------------------------- */
@@ -151,9 +144,8 @@ static int map_pad(struct assay__mil_call *call)
 {
     const struct assay__mil_type *x = assay__mil_type_of(call, "x");
     int64_t *pad, pads[2 * ASSAY__ONNX_RANK] = {0};
-    const char *mode, *extra[1] = {""};
+    const char *mode, *extra[1];
     size_t count;
-    int code;
     if (!x || x->rank < 0 || !assay__mil_ints(call, "pad", &pad, &count) || count % 2 ||
         count / 2 > (size_t)x->rank || !assay__mil_string(call, "mode", "constant", &mode))
         return ASSAY__MIL_KEEP;
@@ -162,15 +154,13 @@ static int map_pad(struct assay__mil_call *call)
         pads[first + i] = pad[2 * i];
         pads[rank + first + i] = pad[2 * i + 1];
     }
-    if ((code = assay__mil_int64s(call, "pads", pads, 2 * rank, &extra[0]))) return code;
-    struct assay__node *node = assay__mil_emit(call, "Pad", "", "x =pads", extra, &code);
-    if (!node) return code;
+    extra[0] = assay__mil_int64s(call, "pads", pads, 2 * rank);
     bool edge = strcmp(mode, "replicate") == 0 || strcmp(mode, "replication") == 0;
-    return assay__mil_done(call,
-                           assay__node_set_string(call->coreml->model, node, "mode",
-                                                  edge                           ? "edge"
-                                                  : strcmp(mode, "reflect") == 0 ? "reflect"
-                                                                                 : "constant"));
+    bool reflect = strcmp(mode, "reflect") == 0;
+    return assay__mil_set_string(call, assay__mil_emit(call, "Pad", "x =pads", extra), "mode",
+                                 edge      ? "edge"
+                                 : reflect ? "reflect"
+                                           : "constant");
 }
 
 /* --- splitting and joining -------------------------------------------------------------------- */
@@ -178,31 +168,22 @@ static int map_pad(struct assay__mil_call *call)
 static int map_split(struct assay__mil_call *call)
 {
     int64_t axis, parts;
-    int code = 0;
     if (!assay__mil_int(call, "axis", 0, &axis) || !assay__mil_int(call, "num_splits", 0, &parts))
         return ASSAY__MIL_KEEP;
     bool sizes = assay__mil_has(call, "split_sizes");
-    struct assay__node *node = assay__mil_emit(call, "Split", "", sizes ? "x split_sizes#" : "x",
-                                               NULL, &code);
-    if (!node) return code;
-    code = assay__node_set_int(call->coreml->model, node, "axis", axis);
-    if (!code && !sizes)
-        code = assay__node_set_int(call->coreml->model, node, "num_outputs",
-                                   (int64_t)call->op->output_count);
-    return assay__mil_done(call, code);
+    struct assay__node *node = assay__mil_emit(call, "Split", sizes ? "x split_sizes#" : "x", NULL);
+    assay__mil_set_int(call, node, "axis", axis);
+    return sizes ? 0
+                 : assay__mil_set_int(call, node, "num_outputs", (int64_t)call->op->output_count);
 }
 
 static int map_concat(struct assay__mil_call *call)
 {
     int64_t axis, interleave;
-    int code = 0;
     if (!assay__mil_int(call, "axis", 0, &axis) ||
         !assay__mil_int(call, "interleave", 0, &interleave) || interleave)
         return ASSAY__MIL_KEEP;
-    struct assay__node *node = assay__mil_emit(call, "Concat", "", "values*", NULL, &code);
-    return node
-               ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
-               : code;
+    return assay__mil_set_int(call, assay__mil_emit(call, "Concat", "values*", NULL), "axis", axis);
 }
 
 /* --- look-ups --------------------------------------------------------------------------------- */
@@ -210,58 +191,47 @@ static int map_concat(struct assay__mil_call *call)
 static int map_gather(struct assay__mil_call *call)
 {
     int64_t axis, batch;
-    int code = 0;
     if (!assay__mil_int(call, "axis", 0, &axis) || !assay__mil_int(call, "batch_dims", 0, &batch) ||
         batch)
         return ASSAY__MIL_KEEP;
     const struct assay__mil_type *indices = assay__mil_type_of(call, "indices");
     bool list = indices && indices->rank == 1; /* ONNX wants int64, and it is no weight */
-    struct assay__node *node = assay__mil_emit(call, "Gather", "",
-                                               list ? "x indices#" : "x indices", NULL, &code);
-    return node
-               ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
-               : code;
+    struct assay__node *node = assay__mil_emit(call, "Gather", list ? "x indices#" : "x indices",
+                                               NULL);
+    return assay__mil_set_int(call, node, "axis", axis);
 }
 
 static int map_scatter(struct assay__mil_call *call)
 {
-    static const char *const modes[][2] = {
-        {"update", "none"}, {"add", "add"}, {"mul", "mul"}, {"max", "max"}, {"min", "min"}};
+    static const char *const same[] = {"add", "mul", "max", "min"};
     const char *mode, *reduction = NULL;
     int64_t axis;
-    int code = 0;
     if (!assay__mil_string(call, "mode", "add", &mode) || !assay__mil_int(call, "axis", 0, &axis))
         return ASSAY__MIL_KEEP;
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
-        if (strcmp(modes[i][0], mode) == 0) reduction = modes[i][1];
+    if (strcmp(mode, "update") == 0) reduction = "none";
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+        if (strcmp(same[i], mode) == 0) reduction = same[i];
     if (!reduction) return ASSAY__MIL_KEEP; /* sub, div */
-    struct assay__node *node = assay__mil_emit(call, call->row->onnx, "", "data indices updates",
-                                               NULL, &code);
-    if (!node) return code;
-    code = assay__node_set_string(call->coreml->model, node, "reduction", reduction);
-    if (!code && strcmp(call->row->onnx, "ScatterElements") == 0)
-        code = assay__node_set_int(call->coreml->model, node, "axis", axis);
-    return assay__mil_done(call, code);
+    struct assay__node *node = assay__mil_emit(call, call->onnx, "data indices updates", NULL);
+    assay__mil_set_string(call, node, "reduction", reduction);
+    if (strcmp(call->onnx, "ScatterElements") != 0) return 0;
+    return assay__mil_set_int(call, node, "axis", axis);
 }
 
 static int map_topk(struct assay__mil_call *call)
 {
     int64_t axis, ascending, sort, k;
-    int code = 0;
-    const char *extra[1] = {""};
+    const char *extra[1];
     if (!assay__mil_int(call, "axis", -1, &axis) ||
         !assay__mil_int(call, "ascending", 0, &ascending) ||
         !assay__mil_int(call, "sort", 1, &sort))
         return ASSAY__MIL_KEEP;
     bool constant = assay__mil_int(call, "k", 1, &k);
-    if (constant && (code = assay__mil_int64s(call, "k", &k, 1, &extra[0]))) return code;
-    struct assay__node *node = assay__mil_emit(call, "TopK", "", constant ? "x =k" : "x k", extra,
-                                               &code);
-    if (!node) return code;
-    code = assay__node_set_int(call->coreml->model, node, "axis", axis);
-    if (!code) code = assay__node_set_int(call->coreml->model, node, "largest", !ascending);
-    if (!code) code = assay__node_set_int(call->coreml->model, node, "sorted", sort != 0);
-    return assay__mil_done(call, code);
+    if (constant) extra[0] = assay__mil_int64s(call, "k", &k, 1);
+    struct assay__node *node = assay__mil_emit(call, "TopK", constant ? "x =k" : "x k", extra);
+    assay__mil_set_int(call, node, "axis", axis);
+    assay__mil_set_int(call, node, "largest", !ascending);
+    return assay__mil_set_int(call, node, "sorted", sort != 0);
 }
 
 /* Keeps `lower` sub-diagonals and `upper` super-diagonals, -1 all: a triangle when one of them is
@@ -269,18 +239,14 @@ static int map_topk(struct assay__mil_call *call)
 static int map_band_part(struct assay__mil_call *call)
 {
     int64_t lower, upper;
-    int code = 0;
-    const char *extra[1] = {""};
     if (!assay__mil_int(call, "lower", -1, &lower) || !assay__mil_int(call, "upper", -1, &upper) ||
         (lower >= 0) == (upper >= 0))
         return ASSAY__MIL_KEEP;
     bool keeps_upper = upper < 0;
     int64_t k = keeps_upper ? -lower : upper;
-    if ((code = assay__mil_int64s(call, "k", &k, 1, &extra[0]))) return code;
-    struct assay__node *node = assay__mil_emit(call, "Trilu", "", "x =k", extra, &code);
-    return node ? assay__mil_done(
-                      call, assay__node_set_int(call->coreml->model, node, "upper", keeps_upper))
-                : code;
+    const char *extra[1] = {assay__mil_int64s(call, "k", &k, 1)};
+    return assay__mil_set_int(call, assay__mil_emit(call, "Trilu", "x =k", extra), "upper",
+                              keeps_upper);
 }
 
 static int map_fill(struct assay__mil_call *call)
@@ -288,21 +254,13 @@ static int map_fill(struct assay__mil_call *call)
     const struct assay__mil_value *value = assay__mil_constant(call, "value");
     struct assay__model *model = call->coreml->model;
     struct assay__graph holder = {.name = ""};
-    int code = 0;
     int64_t one = 1;
     if (!value || value->elements != 1 || !value->data || value->type.dtype == ASSAY__UNDEFINED)
         return ASSAY__MIL_KEEP;
     struct assay__tensor *tensor = assay__graph_add_initializer(
         model, &holder, "value", value->type.dtype, 1, &one, value->data, value->size);
-    struct assay__attr *attr = assay__arena_alloc(model->arena, sizeof *attr);
-    if (!tensor || !attr) return assay__onnx_no_memory(&call->coreml->reader);
-    struct assay__node *node = assay__mil_emit(call, "ConstantOfShape", "", "shape#", NULL, &code);
-    if (!node) return code;
-    *attr = (struct assay__attr){
-        .name = "value", .type = ASSAY__ATTR_TENSOR, .s = "", .reference = "", .t = tensor};
-    node->attrs = attr;
-    node->attr_count = 1;
-    return 0;
+    struct assay__node *node = assay__mil_emit(call, "ConstantOfShape", "shape#", NULL);
+    return assay__node_set_tensor(model, node, "value", tensor);
 }
 
 /* OneHot(indices, depth, [off, on]). */
@@ -310,8 +268,6 @@ static int map_one_hot(struct assay__mil_call *call)
 {
     int64_t axis, depth;
     double on, off;
-    const char *extra[2] = {"", ""};
-    int code;
     if (!assay__mil_int(call, "axis", -1, &axis) ||
         !assay__mil_int(call, "one_hot_vector_size", 0, &depth) ||
         !assay__mil_float(call, "on_value", 1, &on) ||
@@ -320,36 +276,31 @@ static int map_one_hot(struct assay__mil_call *call)
     if (!(fabs(off) < 9e15) || !(fabs(on) < 9e15)) return ASSAY__MIL_KEEP;
     const int64_t values[2] = {(int64_t)off, (int64_t)on};
     if ((double)values[0] != off || (double)values[1] != on) return ASSAY__MIL_KEEP;
-    code = assay__mil_int64s(call, "depth", &depth, 1, &extra[0]);
-    if (!code) code = assay__mil_int64s(call, "values", values, 2, &extra[1]);
-    if (code) return code;
-    struct assay__node *node = assay__mil_emit(call, "OneHot", "", "indices =depth =values", extra,
-                                               &code);
-    return node
-               ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
-               : code;
+    const char *extra[2] = {assay__mil_int64s(call, "depth", &depth, 1),
+                            assay__mil_int64s(call, "values", values, 2)};
+    struct assay__node *node = assay__mil_emit(call, "OneHot", "indices =depth =values", extra);
+    return assay__mil_set_int(call, node, "axis", axis);
 }
 
 const struct assay__mil_row assay__mil_rows_moves[] = {
-    {"crop", "Slice", "x", "crop_height crop_width", map_crop},
-    {"resize", "Resize", "x", "interpolation_mode sampling_mode", map_resize},
-    {"resize_bilinear", "Resize", "x", "sampling_mode", map_resize},
-    {"resize_nearest_neighbor", "Resize", "x", "", map_resize},
-    {"upsample_bilinear", "Resize", "x", "align_corners", map_resize},
-    {"upsample_nearest_neighbor", "Resize", "x", "", map_resize},
-    {"gather", "Gather", "x indices", "axis batch_dims", map_gather},
-    {"scatter_along_axis", "ScatterElements", "data indices updates", "axis mode", map_scatter},
-    {"scatter_nd", "ScatterND", "data indices updates", "mode", map_scatter},
-    {"band_part", "Trilu", "x", "lower upper", map_band_part},
-    {"concat", "Concat", "values*", "axis interleave", map_concat},
-    {"fill", "ConstantOfShape", "shape#", "value", map_fill},
-    {"one_hot", "OneHot", "indices one_hot_vector_size#", "axis on_value off_value", map_one_hot},
-    {"pad", "Pad", "x pad# constant_val", "mode", map_pad},
-    {"split", "Split", "x split_sizes#", "axis num_splits", map_split},
-    {"topk", "TopK", "x k#", "axis ascending sort", map_topk},
-    {"pixel_shuffle", "DepthToSpace", "x", "upscale_factor", map_pixel_shuffle},
-    {"slice_by_index", "Slice", "x begin# end#", "stride begin_mask end_mask squeeze_mask",
+    {"crop>Slice", "x", "crop_height crop_width", map_crop},
+    {"resize>Resize", "x", "interpolation_mode sampling_mode", map_resize},
+    {"resize_bilinear>Resize", "x", "sampling_mode", map_resize},
+    {"resize_nearest_neighbor>Resize upsample_nearest_neighbor>Resize", "x", "", map_resize},
+    {"upsample_bilinear>Resize", "x", "align_corners", map_resize},
+    {"gather>Gather", "x indices", "axis batch_dims", map_gather},
+    {"scatter_along_axis>ScatterElements", "data indices updates", "axis mode", map_scatter},
+    {"scatter_nd>ScatterND", "data indices updates", "mode", map_scatter},
+    {"band_part>Trilu", "x", "lower upper", map_band_part},
+    {"concat>Concat", "values*", "axis interleave", map_concat},
+    {"fill>ConstantOfShape", "shape#", "value", map_fill},
+    {"one_hot>OneHot", "indices one_hot_vector_size#", "axis on_value off_value", map_one_hot},
+    {"pad>Pad", "x pad# constant_val", "mode", map_pad},
+    {"split>Split", "x split_sizes#", "axis num_splits", map_split},
+    {"topk>TopK", "x k#", "axis ascending sort", map_topk},
+    {"pixel_shuffle>DepthToSpace", "x", "upscale_factor", map_pixel_shuffle},
+    {"slice_by_index>Slice", "x begin# end#", "stride begin_mask end_mask squeeze_mask",
      map_slice_index},
-    {"slice_by_size", "Slice", "x begin# size#", "", map_slice_size},
+    {"slice_by_size>Slice", "x begin# size#", "", map_slice_size},
     {0},
 };

@@ -26,442 +26,371 @@ enum {
 
 /* --- small messages --------------------------------------------------------------------------- */
 
-/* A map's entry. */
-static int read_entry(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                      const char **key, struct assay__wire_field *value)
+/* A map's entry: its key; the value is an empty message when it is not there. */
+static const char *read_entry(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                              struct assay__wire_field *value)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    int code = assay__onnx_message(&coreml->reader, message);
-    *key = "";
+    const char *key = "";
     *value = (struct assay__wire_field){.type = ASSAY__WIRE_BYTES, .start = message->start};
-    while (!code && (code = assay__onnx_next(&coreml->reader, &wire, &field, "an entry")) == 1) {
-        code = 0;
-        if (field.number == 1) code = assay__onnx_text(&coreml->reader, &field, key);
-        if (field.number == 2) {
-            code = assay__onnx_message(&coreml->reader, &field);
-            *value = field;
-        }
+    if (!assay__reader_message(reader, message)) return key;
+    while (assay__reader_next(reader, &wire, &field, "an entry")) {
+        if (field.number == 1) key = assay__reader_text(reader, &field);
+        if (field.number == 2 && assay__reader_message(reader, &field)) *value = field;
     }
-    return code;
+    return key;
 }
 
 /* NamedValueType: 1 name, 2 type. */
-static int read_named(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                      struct assay__mil_output *named)
+static void read_named(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                       struct assay__mil_output *named)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    int code = assay__onnx_message(&coreml->reader, message);
     *named = (struct assay__mil_output){.name = "", .type = {.kind = ASSAY__MIL_OTHER, .rank = -1}};
-    while (!code && (code = assay__onnx_next(&coreml->reader, &wire, &field, "a value")) == 1) {
-        code = 0;
-        if (field.number == 1) code = assay__onnx_text(&coreml->reader, &field, &named->name);
+    if (!assay__reader_message(reader, message)) return;
+    while (assay__reader_next(reader, &wire, &field, "a value")) {
+        if (field.number == 1) named->name = assay__reader_text(reader, &field);
         if (field.number == 2 && field.type == ASSAY__WIRE_BYTES)
-            code = assay__mil_type(coreml, &field, &named->type, 0);
+            assay__mil_type(coreml, &field, &named->type, 0);
     }
-    return code;
 }
 
 /* All NamedValueTypes in fields `number` of a message. */
-static int read_named_list(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                           uint32_t number, struct assay__mil_output **list, size_t *count)
+static struct assay__mil_output *read_named_list(struct assay__coreml *coreml,
+                                                 const struct assay__wire_field *message,
+                                                 uint32_t number, size_t *count)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    size_t total = 0;
-    int code;
-    while ((code = assay__onnx_next(&coreml->reader, &wire, &field, "a list of values")) == 1)
-        total += field.number == number;
-    if (code) return code;
-    *list = assay__arena_array(coreml->reader.arena, total, sizeof **list);
-    if (!*list) return assay__onnx_no_memory(&coreml->reader);
+    size_t total = assay__reader_count(reader, message, number, "a list of values");
+    struct assay__mil_output *list = assay__reader_array(reader, total, sizeof *list);
     *count = 0;
-    wire = assay__wire_over(message->data, message->size);
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == number && (code = read_named(coreml, &field, &(*list)[(*count)++])))
-            return code;
-    return 0;
+    while (assay__reader_next(reader, &wire, &field, "a list of values"))
+        if (field.number == number) read_named(coreml, &field, &list[(*count)++]);
+    return list;
 }
 
 /* --- operations ------------------------------------------------------------------------------- */
 
 /* A value that stands where it is used: it gets a name of its own, but none that can be read. */
-static int read_inline(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                       const struct assay__mil_op *op, const struct assay__wire_field *message,
-                       const char *argument, size_t index, struct assay__mil_def **out)
+static struct assay__mil_def *read_inline(struct assay__coreml *coreml,
+                                          struct assay__mil_scope *scope,
+                                          const struct assay__mil_op *op,
+                                          const struct assay__wire_field *message,
+                                          const char *argument, size_t index)
 {
-    struct assay__arena *arena = coreml->reader.arena;
-    struct assay__mil_value *value = assay__arena_alloc(arena, sizeof *value);
-    struct assay__mil_def *def = assay__arena_alloc(arena, sizeof *def);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__mil_value *value = assay__reader_array(reader, 1, sizeof *value);
+    struct assay__mil_def *def = assay__reader_array(reader, 1, sizeof *def);
     const char *stem = op->output_count ? op->outputs[0].name : op->name;
-    if (!value || !def) return assay__onnx_no_memory(&coreml->reader);
-    int code = assay__mil_value(coreml, message, value);
-    if (code) return code;
+    if (!value || !def) return NULL;
+    assay__mil_value(coreml, message, value);
     *def = (struct assay__mil_def){.name = "", .type = value->type, .value = value, .scope = scope};
-    def->graph_name = index ? assay__arena_printf(arena, "%s%s.%s.%zu", scope->prefix, stem,
-                                                  argument, index)
-                            : assay__arena_printf(arena, "%s%s.%s", scope->prefix, stem, argument);
-    if (!def->graph_name) return assay__onnx_no_memory(&coreml->reader);
-    *out = def;
-    return 0;
+    def->graph_name = assay__reader_printf(reader, "%s%s.%s", scope->prefix, stem, argument);
+    if (index) def->graph_name = assay__reader_printf(reader, "%s.%zu", def->graph_name, index);
+    return def;
 }
 
 /* Binding: 1 name | 2 value. */
-static int read_binding(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                        const struct assay__mil_op *op, const struct assay__wire_field *message,
-                        struct assay__mil_arg *arg)
+static void read_binding(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                         const struct assay__mil_op *op, const struct assay__wire_field *message,
+                         struct assay__mil_arg *arg)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     struct assay__mil_def *def = NULL;
-    int code;
-    while ((code = assay__onnx_next(&coreml->reader, &wire, &field, "an input")) == 1) {
-        const char *name = "";
+    while (assay__reader_next(reader, &wire, &field, "an input")) {
         if (field.number == 1) {
-            if ((code = assay__onnx_text(&coreml->reader, &field, &name))) return code;
+            const char *name = assay__reader_text(reader, &field);
             if (!(def = assay__mil_find(scope, name)))
-                return assay__onnx_fail(&coreml->reader, field.start,
-                                        "'%.60s' reads '%.60s', which nothing before it makes",
-                                        op->name, name);
+                assay__reader_fail(reader, field.start,
+                                   "'%.60s' reads '%.60s', which nothing before it makes", op->name,
+                                   name);
         } else if (field.number == 2 && field.type == ASSAY__WIRE_BYTES) {
-            code = read_inline(coreml, scope, op, &field, arg->name, arg->count, &def);
-            if (code) return code;
+            def = read_inline(coreml, scope, op, &field, arg->name, arg->count);
         }
     }
-    if (code) return code;
-    if (!def) return assay__onnx_fail(&coreml->reader, message->start, "an input without a value");
+    if (!def) assay__reader_fail(reader, message->start, "an input without a value");
     arg->defs[arg->count++] = def;
-    return 0;
 }
 
-static int read_argument(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                         struct assay__mil_op *op, const struct assay__wire_field *entry)
+/* The next of the operation's inputs; NULL, with an error, when it has too many. */
+static struct assay__mil_arg *next_arg(struct assay__coreml *coreml, struct assay__mil_op *op,
+                                       const char *name, size_t count)
+{
+    if (op->arg_count == ASSAY__MIL_ARGS || count > ASSAY__MIL_INPUTS)
+        assay__reader_fail(&coreml->reader, op->at, "'%.60s' has too many inputs", op->name);
+    void *defs = assay__reader_array(&coreml->reader, count, sizeof(struct assay__mil_def *));
+    if (!defs) return NULL;
+    struct assay__mil_arg *arg = &op->args[op->arg_count++];
+    *arg = (struct assay__mil_arg){.name = name, .defs = defs};
+    return arg;
+}
+
+static void read_argument(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                          struct assay__mil_op *op, const struct assay__wire_field *entry)
 {
     struct assay__wire_field value, field;
-    struct assay__mil_arg *arg = &op->args[op->arg_count];
-    size_t count = 0;
-    if (op->arg_count == ASSAY__MIL_ARGS)
-        return assay__onnx_fail(&coreml->reader, entry->start, "'%.60s' has too many inputs",
-                                op->name);
-    *arg = (struct assay__mil_arg){.name = ""};
-    int code = read_entry(coreml, entry, &arg->name, &value);
-    if (code) return code;
-    struct assay__wire wire = assay__wire_over(value.data, value.size);
-    while ((code = assay__onnx_next(&coreml->reader, &wire, &field, "an input")) == 1)
-        count += field.number == 1 && field.type == ASSAY__WIRE_BYTES;
-    if (code) return code;
-    if (count > ASSAY__MIL_INPUTS)
-        return assay__onnx_fail(&coreml->reader, entry->start, "'%.60s' has too many inputs",
-                                op->name);
-    arg->defs = assay__arena_array(coreml->reader.arena, count, sizeof(void *));
-    if (!arg->defs) return assay__onnx_no_memory(&coreml->reader);
-    wire = assay__wire_over(value.data, value.size);
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == 1 && field.type == ASSAY__WIRE_BYTES &&
-            (code = read_binding(coreml, scope, op, &field, arg)))
-            return code;
-    op->arg_count++;
-    return 0;
+    const char *name = read_entry(coreml, entry, &value);
+    size_t count = assay__reader_count(&coreml->reader, &value, 1, "an input");
+    struct assay__mil_arg *arg = next_arg(coreml, op, name, count);
+    struct assay__wire wire = assay__wire_in(&value);
+    while (arg && assay__reader_next(&coreml->reader, &wire, &field, "an input"))
+        if (field.number == 1 && field.type == ASSAY__WIRE_BYTES)
+            read_binding(coreml, scope, op, &field, arg);
 }
 
 /* "val" is what a constant holds, "name" what it is called; compressed weights of iOS 16 have their
  * inputs here. */
-static int read_attribute(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                          struct assay__mil_op *op, const struct assay__wire_field *entry)
+static void read_attribute(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                           struct assay__mil_op *op, const struct assay__wire_field *entry)
 {
     struct assay__wire_field value;
-    const char *key = "";
     struct assay__mil_value text;
-    int code = read_entry(coreml, entry, &key, &value);
-    if (code) return code;
+    const char *key = read_entry(coreml, entry, &value);
     if (strcmp(key, "name") == 0) {
-        code = assay__mil_value(coreml, &value, &text);
-        if (!code && text.strings && text.elements == 1) op->name = text.strings[0];
+        assay__mil_value(coreml, &value, &text);
+        if (text.strings && text.elements == 1 && !coreml->reader.code) op->name = text.strings[0];
     } else if (strcmp(key, "val") == 0) {
-        op->constant = assay__arena_alloc(coreml->reader.arena, sizeof *op->constant);
-        if (!op->constant) return assay__onnx_no_memory(&coreml->reader);
-        code = assay__mil_value(coreml, &value, op->constant);
+        op->constant = assay__reader_array(&coreml->reader, 1, sizeof *op->constant);
+        if (op->constant) assay__mil_value(coreml, &value, op->constant);
     } else if (strncmp(op->type, "constexpr_", 10) == 0 && op->arg_count < ASSAY__MIL_ARGS) {
-        struct assay__mil_arg *arg = &op->args[op->arg_count];
-        *arg = (struct assay__mil_arg){.name = key};
-        arg->defs = assay__arena_array(coreml->reader.arena, 1, sizeof(void *));
-        if (!arg->defs) return assay__onnx_no_memory(&coreml->reader);
-        code = read_inline(coreml, scope, op, &value, key, 0, &arg->defs[0]);
-        arg->count = 1;
-        op->arg_count++;
+        struct assay__mil_arg *arg = next_arg(coreml, op, key, 1);
+        if (arg) arg->defs[arg->count++] = read_inline(coreml, scope, op, &value, key, 0);
     }
-    return code;
 }
 
 /* Type, results and blocks: what the inputs' names are made of. */
-static int read_head(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                     struct assay__mil_op *op)
+static void read_head(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                      struct assay__mil_op *op)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    int code;
-    while ((code = assay__onnx_next(&coreml->reader, &wire, &field, "an operation")) == 1) {
-        if (field.number == OPERATION_TYPE)
-            code = assay__onnx_text(&coreml->reader, &field, &op->type);
-        if (field.number == OPERATION_BLOCK) {
-            code = assay__onnx_message(&coreml->reader, &field);
-            if (!code && op->block_count < sizeof op->blocks / sizeof op->blocks[0])
-                op->blocks[op->block_count++] = field;
-        }
-        if (code < 0) return code;
+    while (assay__reader_next(reader, &wire, &field, "an operation")) {
+        if (field.number == OPERATION_TYPE) op->type = assay__reader_text(reader, &field);
+        if (field.number == OPERATION_BLOCK && assay__reader_message(reader, &field) &&
+            op->block_count < sizeof op->blocks / sizeof op->blocks[0])
+            op->blocks[op->block_count++] = field;
     }
-    if (code) return code;
     const char *dot = strrchr(op->type, '.'); /* "ios17.conv" */
     if (dot && dot[1]) op->type = dot + 1;
-    if (!*op->type)
-        return assay__onnx_fail(&coreml->reader, message->start, "an operation without a type");
-    code = read_named_list(coreml, message, OPERATION_OUTPUT, &op->outputs, &op->output_count);
-    if (!code) op->name = op->output_count ? op->outputs[0].name : op->type;
-    return code;
+    if (!*op->type) assay__reader_fail(reader, message->start, "an operation without a type");
+    op->outputs = read_named_list(coreml, message, OPERATION_OUTPUT, &op->output_count);
+    op->name = op->output_count ? op->outputs[0].name : op->type;
 }
 
-static int add_constant(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                        const struct assay__mil_op *op)
+static void add_constant(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                         const struct assay__mil_op *op)
 {
-    struct assay__mil_def *def = NULL;
-    if (!op->constant || op->output_count != 1)
-        return assay__onnx_fail(&coreml->reader, op->at, "a constant '%.60s' without a value",
-                                op->name);
-    int code = assay__mil_define(coreml, scope, op->outputs[0].name, NULL, &op->constant->type,
-                                 &def);
-    if (!code) def->value = op->constant;
-    return code;
+    if (!op->constant || op->output_count != 1) {
+        assay__reader_fail(&coreml->reader, op->at, "a constant '%.60s' without a value", op->name);
+        return;
+    }
+    struct assay__mil_def *def = assay__mil_define(coreml, scope, op->outputs[0].name,
+                                                   &op->constant->type);
+    if (def) def->value = op->constant;
 }
 
-static int read_operation(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                          const struct assay__wire_field *message)
+static void read_operation(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                           const struct assay__wire_field *message)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     struct assay__mil_op op = {.type = "", .name = "", .at = message->start};
-    int code = assay__onnx_message(&coreml->reader, message);
-    if (!code) code = read_head(coreml, message, &op);
-    if (!code && ++coreml->reader.nodes > ASSAY__ONNX_NODES)
-        code = assay__onnx_fail(&coreml->reader, message->start, "too many operations");
-    while (!code && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == OPERATION_ATTRIBUTE) code = read_attribute(coreml, scope, &op, &field);
-    wire = assay__wire_over(message->data, message->size);
-    while (!code && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == OPERATION_INPUT) code = read_argument(coreml, scope, &op, &field);
-    if (code) return code;
-    if (strcmp(op.type, "const") == 0) return add_constant(coreml, scope, &op);
-    return assay__mil_map_op(coreml, scope, &op);
+    if (!assay__reader_message(reader, message)) return;
+    read_head(coreml, message, &op);
+    if (++reader->nodes > ASSAY__ONNX_NODES)
+        assay__reader_fail(reader, message->start, "too many operations");
+    while (assay__reader_next(reader, &wire, &field, "an operation"))
+        if (field.number == OPERATION_ATTRIBUTE) read_attribute(coreml, scope, &op, &field);
+    wire = assay__wire_in(message);
+    while (assay__reader_next(reader, &wire, &field, "an operation"))
+        if (field.number == OPERATION_INPUT) read_argument(coreml, scope, &op, &field);
+    if (reader->code) return;
+    if (strcmp(op.type, "const") == 0)
+        add_constant(coreml, scope, &op);
+    else
+        assay__mil_map_op(coreml, scope, &op);
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-int assay__mil_block_inputs(struct assay__coreml *coreml, const struct assay__wire_field *message,
-                            struct assay__mil_output **inputs, size_t *count)
+struct assay__mil_output *assay__mil_block_inputs(struct assay__coreml *coreml,
+                                                  const struct assay__wire_field *message,
+                                                  size_t *count)
 {
-    return read_named_list(coreml, message, BLOCK_INPUT, inputs, count);
+    return read_named_list(coreml, message, BLOCK_INPUT, count);
 }
 
 bool assay__mil_block_nests(const struct assay__wire_field *message)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field, inner;
     while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
         if (field.number != BLOCK_OPERATION || field.type != ASSAY__WIRE_BYTES) continue;
-        struct assay__wire operation = assay__wire_over(field.data, field.size);
+        struct assay__wire operation = assay__wire_in(&field);
         while (assay__wire_next(&operation, &inner) == ASSAY__WIRE_FIELD)
             if (inner.number == OPERATION_BLOCK) return true;
     }
     return false;
 }
 
-static int read_results(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                        const struct assay__wire_field *message, struct assay__mil_def ***outputs,
-                        size_t *output_count)
+static struct assay__mil_def **read_results(struct assay__coreml *coreml,
+                                            struct assay__mil_scope *scope,
+                                            const struct assay__wire_field *message, size_t *count)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    size_t total = 0;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        total += field.number == BLOCK_OUTPUT;
-    *outputs = assay__arena_array(coreml->reader.arena, total, sizeof **outputs);
-    if (!*outputs) return assay__onnx_no_memory(&coreml->reader);
-    *output_count = 0;
-    wire = assay__wire_over(message->data, message->size);
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
-        const char *name = "";
+    size_t total = assay__reader_count(reader, message, BLOCK_OUTPUT, "a block");
+    struct assay__mil_def **results = assay__reader_array(reader, total, sizeof *results);
+    *count = 0;
+    while (assay__reader_next(reader, &wire, &field, "a block")) {
         if (field.number != BLOCK_OUTPUT) continue;
-        int code = assay__onnx_text(&coreml->reader, &field, &name);
-        if (code) return code;
+        const char *name = assay__reader_text(reader, &field);
         struct assay__mil_def *def = assay__mil_find(scope, name);
         if (!def)
-            return assay__onnx_fail(&coreml->reader, field.start,
-                                    "a block's result '%.60s' is made by nothing", name);
-        (*outputs)[(*output_count)++] = def;
+            assay__reader_fail(reader, field.start, "nothing makes a block's result '%.60s'", name);
+        results[(*count)++] = def;
     }
-    return 0;
+    return results;
 }
 
-int assay__mil_block(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                     const struct assay__wire_field *message, struct assay__mil_def **inputs,
-                     size_t input_count, struct assay__mil_def ***outputs, size_t *output_count)
+struct assay__mil_def **assay__mil_block(struct assay__coreml *coreml,
+                                         struct assay__mil_scope *scope,
+                                         const struct assay__wire_field *message,
+                                         struct assay__mil_def **inputs, size_t input_count,
+                                         size_t *count)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    struct assay__mil_output *names = NULL;
-    size_t count = 0;
-    int code = inputs ? assay__mil_block_inputs(coreml, message, &names, &count) : 0;
-    if (!code && inputs && count != input_count)
-        code = assay__onnx_fail(&coreml->reader, message->start,
-                                "a block of %zu inputs is given %zu", count, input_count);
-    for (size_t i = 0; inputs && i < count && !code; i++)
-        code = assay__mil_alias(coreml, scope, names[i].name, inputs[i]);
-    while (!code && (code = assay__onnx_next(&coreml->reader, &wire, &field, "a block")) == 1)
-        code = field.number == BLOCK_OPERATION ? read_operation(coreml, scope, &field) : 0;
-    return code ? code : read_results(coreml, scope, message, outputs, output_count);
+    size_t named = 0;
+    struct assay__mil_output *names = inputs ? assay__mil_block_inputs(coreml, message, &named)
+                                             : NULL;
+    if (inputs && named != input_count)
+        assay__reader_fail(reader, message->start, "a block of %zu inputs is given %zu", named,
+                           input_count);
+    for (size_t i = 0; i < named && !reader->code; i++)
+        assay__mil_alias(coreml, scope, names[i].name, inputs[i]);
+    while (assay__reader_next(reader, &wire, &field, "a block"))
+        if (field.number == BLOCK_OPERATION) read_operation(coreml, scope, &field);
+    return read_results(coreml, scope, message, count);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-/* What the description adds to an input that is a tensor for the program. */
-static int note_feature(struct assay__coreml *coreml, const char *side, const char *name,
-                        const struct assay__coreml_feature *feature)
-{
-    if (!feature || !*feature->words) return 0;
-    const char *key = assay__arena_printf(coreml->reader.arena, "coreml.%s.%s", side, name);
-    return key ? assay__coreml_metadata(coreml, key, feature->words)
-               : assay__onnx_no_memory(&coreml->reader);
-}
-
-static int add_inputs(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                      const struct assay__wire_field *function)
+static void add_inputs(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                       const struct assay__wire_field *function)
 {
     struct assay__graph *graph = scope->graph;
-    struct assay__mil_output *inputs = NULL;
     size_t count = 0;
-    int code = read_named_list(coreml, function, FUNCTION_MIL_INPUT, &inputs, &count);
-    for (size_t i = 0; i < count && !code; i++) {
+    struct assay__mil_output *inputs = read_named_list(coreml, function, FUNCTION_MIL_INPUT,
+                                                       &count);
+    for (size_t i = 0; i < count && !coreml->reader.code; i++) {
         const char *name = inputs[i].name;
         const struct assay__coreml_feature *feature = assay__coreml_feature(
             &coreml->description.inputs, name);
         bool same = feature && feature->rank == inputs[i].type.rank;
-        code = assay__mil_define(coreml, scope, name, NULL, &inputs[i].type, NULL);
-        if (!code)
-            code = assay__mil_add_value(coreml, &graph->inputs, &graph->input_count, name,
-                                        &inputs[i].type, true, same ? feature->flexible : NULL);
-        if (!code) code = note_feature(coreml, "input", name, feature);
-        if (!code && inputs[i].type.state) {
-            const char *key = assay__arena_printf(coreml->reader.arena, "coreml.state.%s", name);
-            code = key ? assay__coreml_metadata(coreml, key, "state")
-                       : assay__onnx_no_memory(&coreml->reader);
-        }
+        assay__mil_define(coreml, scope, name, &inputs[i].type);
+        assay__mil_add_value(coreml, &graph->inputs, &graph->input_count, name, &inputs[i].type,
+                             true, same ? feature->flexible : NULL);
+        assay__coreml_note_feature(coreml, "input", feature);
+        if (inputs[i].type.state)
+            assay__coreml_note(coreml, assay__reader_printf(&coreml->reader, "state.%s", name),
+                               "state");
     }
-    return code;
 }
 
-static int add_outputs(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                       struct assay__mil_def **outputs, size_t count)
+static void add_outputs(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                        struct assay__mil_def **outputs, size_t count)
 {
     struct assay__graph *graph = scope->graph;
-    int code = 0;
-    for (size_t i = 0; i < count && !code; i++) {
-        const char *name = "";
-        code = assay__mil_use(coreml, scope, outputs[i], &name);
-        if (!code && *name)
-            code = assay__mil_add_value(coreml, &graph->outputs, &graph->output_count, name,
-                                        &outputs[i]->type, false, NULL);
-        if (!code)
-            code = note_feature(coreml, "output", name,
-                                assay__coreml_feature(&coreml->description.outputs, name));
+    for (size_t i = 0; i < count && !coreml->reader.code; i++) {
+        const char *name = assay__mil_use(coreml, outputs[i]);
+        if (*name)
+            assay__mil_add_value(coreml, &graph->outputs, &graph->output_count, name,
+                                 &outputs[i]->type, false, NULL);
+        assay__coreml_note_feature(coreml, "output",
+                                   assay__coreml_feature(&coreml->description.outputs, name));
     }
-    return code;
 }
 
 /* The block for the function's opset; a function has one as a rule. */
-static int find_block(struct assay__coreml *coreml, const struct assay__wire_field *function,
-                      struct assay__wire_field *block)
+static struct assay__wire_field find_block(struct assay__coreml *coreml,
+                                           const struct assay__wire_field *function)
 {
-    struct assay__wire wire = assay__wire_over(function->data, function->size);
-    struct assay__wire_field field, value;
-    const char *opset = "", *key;
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(function);
+    struct assay__wire_field field, value, block = {.data = NULL};
+    const char *opset = "";
     bool found = false, exact = false;
-    int code;
-    while ((code = assay__onnx_next(&coreml->reader, &wire, &field, "a function")) == 1)
-        if (field.number == FUNCTION_MIL_OPSET &&
-            (code = assay__onnx_text(&coreml->reader, &field, &opset)))
-            return code;
-    if (code) return code;
-    wire = assay__wire_over(function->data, function->size);
-    while (!exact && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
+    while (assay__reader_next(reader, &wire, &field, "a function"))
+        if (field.number == FUNCTION_MIL_OPSET) opset = assay__reader_text(reader, &field);
+    wire = assay__wire_in(function);
+    while (!exact && assay__reader_next(reader, &wire, &field, "a function")) {
         if (field.number != FUNCTION_MIL_BLOCK) continue;
-        if ((code = read_entry(coreml, &field, &key, &value))) return code;
-        exact = strcmp(key, opset) == 0;
-        if (exact || !found) *block = value;
+        exact = strcmp(read_entry(coreml, &field, &value), opset) == 0;
+        if (exact || !found) block = value;
         found = true;
     }
-    if (!found)
-        return assay__onnx_fail(&coreml->reader, function->start, "a function without a block");
-    return *opset ? assay__coreml_metadata(coreml, "coreml.opset", opset) : 0;
-}
-
-static int read_function(struct assay__coreml *coreml, const char *name,
-                         const struct assay__wire_field *function)
-{
-    struct assay__mil_scope scope;
-    struct assay__wire_field block = {.data = NULL};
-    struct assay__mil_def **outputs = NULL;
-    size_t count = 0;
-    int code = find_block(coreml, function, &block);
-    if (code) return code;
-    coreml->model->graph.name = name;
-    code = assay__mil_scope_open(coreml, &scope, NULL, &coreml->model->graph, "");
-    if (!code) code = add_inputs(coreml, &scope, function);
-    if (!code) code = assay__mil_block(coreml, &scope, &block, NULL, 0, &outputs, &count);
-    if (!code) code = add_outputs(coreml, &scope, outputs, count);
-    assay__mil_scope_close(&scope);
-    return code;
+    if (!found) assay__reader_fail(reader, function->start, "a function without a block");
+    if (*opset) assay__coreml_note(coreml, "opset", opset);
+    return block;
 }
 
 /* The function to read, and the names of all when there are several. */
-static int choose_function(struct assay__coreml *coreml, const struct assay__wire_field *program,
-                           const char **name, struct assay__wire_field *function)
+static const char *choose_function(struct assay__coreml *coreml,
+                                   const struct assay__wire_field *program,
+                                   struct assay__wire_field *function)
 {
-    struct assay__wire wire = assay__wire_over(program->data, program->size);
+    struct assay__reader *reader = &coreml->reader;
+    struct assay__wire wire = assay__wire_in(program);
     struct assay__wire_field field, value;
     const char *wanted = *coreml->description.function ? coreml->description.function : "main";
+    const char *name = "";
     char names[400] = "";
     size_t used = 0, count = 0;
-    bool exact = false;
-    int code;
-    while ((code = assay__onnx_next(&coreml->reader, &wire, &field, "the program")) == 1) {
-        const char *key;
+    while (assay__reader_next(reader, &wire, &field, "the program")) {
         if (field.number != PROGRAM_FUNCTION) continue;
-        if ((code = read_entry(coreml, &field, &key, &value))) return code;
-        bool match = strcmp(key, wanted) == 0;
-        if (match || !count) {
+        const char *key = read_entry(coreml, &field, &value);
+        if (!count || strcmp(key, wanted) == 0) {
             *function = value;
-            *name = key;
+            name = key;
         }
-        exact = exact || match;
         int wrote = snprintf(names + used, sizeof names - used, "%s%.60s", count ? ", " : "", key);
         if (wrote > 0 && (size_t)wrote < sizeof names - used) used += (size_t)wrote;
         count++;
-        if (exact && match) wanted = key;
     }
-    if (code) return code;
-    if (!count)
-        return assay__onnx_fail(&coreml->reader, program->start, "a program without functions");
-    if (count == 1) return 0;
+    if (!count) assay__reader_fail(reader, program->start, "a program without functions");
     names[used] = 0;
-    code = assay__coreml_metadata(coreml, "coreml.functions", names);
-    return code ? code : assay__coreml_metadata(coreml, "coreml.function", *name);
+    if (count > 1) {
+        assay__coreml_note(coreml, "functions", names);
+        assay__coreml_note(coreml, "function", name);
+    }
+    return name;
 }
 
-int assay__mil_read(struct assay__coreml *coreml, const struct assay__wire_field *message)
+void assay__mil_read(struct assay__coreml *coreml, const struct assay__wire_field *message)
 {
+    struct assay__graph *graph = &coreml->model->graph;
     struct assay__wire_field function = {.data = NULL};
-    const char *name = "";
+    struct assay__mil_scope scope;
+    size_t count = 0;
     coreml->model->format = "Core ML program";
-    int code = choose_function(coreml, message, &name, &function);
-    return code ? code : read_function(coreml, name, &function);
+    graph->name = choose_function(coreml, message, &function);
+    struct assay__wire_field block = find_block(coreml, &function);
+    assay__mil_scope_open(coreml, &scope, NULL, graph, "");
+    add_inputs(coreml, &scope, &function);
+    struct assay__mil_def **outputs = assay__mil_block(coreml, &scope, &block, NULL, 0, &count);
+    add_outputs(coreml, &scope, outputs, count);
+    assay__mil_scope_close(&scope);
 }

@@ -1,176 +1,139 @@
-/* mil_table.c - MIL's operators and what they are in ONNX, by meaning: one row each, in the
+/* mil_table.c - MIL's operators and what they are in ONNX, by meaning, in the
  * families of MIL's own documentation (iOS 15 to iOS 18). mil.h explains the words of a row. An
  * operator that ONNX has none of exactly that meaning for has no ONNX name and is kept in the
- * domain "coreml"; adding one that is missing is adding a row. Operators that need a function have
- * their row beside it (mil_layers.c, mil_moves.c, …). */
+ * domain "coreml"; adding one that is missing is adding its name to a row, or a row. Operators that
+ * need a function have their row beside it (mil_layers.c, mil_moves.c, …). */
 #include "model/coreml/mil.h"
 
 #include <string.h>
 
 const struct assay__mil_row assay__mil_rows_plain[] = {
     /* activation */
-    {"clamped_relu", NULL, "x", "alpha beta", NULL},
-    {"elu", "Elu", "x", "alpha", NULL},
-    {"leaky_relu", "LeakyRelu", "x", "alpha", NULL},
-    {"linear_activation", NULL, "x", "alpha beta", NULL},
-    {"prelu", "PRelu", "x alpha", "", NULL},
-    {"relu", "Relu", "x", "", NULL},
-    {"scaled_tanh", NULL, "x", "alpha beta", NULL},
-    {"sigmoid", "Sigmoid", "x", "", NULL},
-    {"sigmoid_hard", "HardSigmoid", "x", "alpha beta", NULL},
-    {"silu", "Swish", "x", "", NULL},
-    {"softmax", "Softmax", "x", "axis=-1", NULL},
-    {"softplus", "Softplus", "x", "", NULL},
-    {"softplus_parametric", NULL, "x alpha beta", "", NULL},
-    {"softsign", "Softsign", "x", "", NULL},
-    {"thresholded_relu", "ThresholdedRelu", "x", "alpha", NULL},
-    {"classify", NULL, "probabilities", "", NULL},
+    {"clamped_relu linear_activation scaled_tanh sigmoid_hard>HardSigmoid", "x", "alpha beta",
+     NULL},
+    {"elu>Elu leaky_relu>LeakyRelu thresholded_relu>ThresholdedRelu", "x", "alpha", NULL},
+    {"prelu>PRelu", "x alpha", "", NULL},
+    {"relu>Relu sigmoid>Sigmoid silu>Swish softplus>Softplus softsign>Softsign", "x", "", NULL},
+    {"softmax>Softmax", "x", "axis=-1", NULL},
+    {"softplus_parametric", "x alpha beta", "", NULL},
+    {"classify", "probabilities", "", NULL},
     /* control flow */
-    {"select", "Where", "cond a b", "", NULL},
-    {"make_list", NULL, "elem_shape*", "init_length dynamic_length dtype", NULL},
-    {"list_length", NULL, "ls", "", NULL},
-    {"list_write", NULL, "ls index value", "", NULL},
-    {"list_read", NULL, "ls index", "", NULL},
-    {"list_gather", NULL, "ls indices", "", NULL},
-    {"list_scatter", NULL, "ls indices value", "", NULL},
+    {"select>Where", "cond a b", "", NULL},
+    {"make_list", "elem_shape*", "init_length dynamic_length dtype", NULL},
+    {"list_length", "ls", "", NULL},
+    {"list_write", "ls index value", "", NULL},
+    {"list_read", "ls index", "", NULL},
+    {"list_gather", "ls indices", "", NULL},
+    {"list_scatter", "ls indices value", "", NULL},
     /* convolution */
-    {"conv_quantized", NULL, "x weight bias quant_scale quant_bias",
+    {"conv_quantized", "x weight bias quant_scale quant_bias",
      "quantization_type nbits strides pad_type pad dilations groups", NULL},
     /* elementwise, two inputs */
-    {"add", "Add", "x y", "", NULL},
-    {"equal", "Equal", "x y", "", NULL},
-    {"floor_div", NULL, "x y", "", NULL},
-    {"greater", "Greater", "x y", "", NULL},
-    {"greater_equal", "GreaterOrEqual", "x y", "", NULL},
-    {"less", "Less", "x y", "", NULL},
-    {"less_equal", "LessOrEqual", "x y", "", NULL},
-    {"logical_and", "And", "x y", "", NULL},
-    {"logical_or", "Or", "x y", "", NULL},
-    {"logical_xor", "Xor", "x y", "", NULL},
-    {"maximum", "Max", "x y", "", NULL},
-    {"minimum", "Min", "x y", "", NULL},
-    {"mod", "Mod", "x y", "", NULL},
-    {"mul", "Mul", "x y", "", NULL},
-    {"not_equal", NULL, "x y", "", NULL},
-    {"pow", "Pow", "x y", "", NULL},
-    {"real_div", "Div", "x y", "", NULL},
-    {"sub", "Sub", "x y", "", NULL},
+    {"add>Add equal>Equal floor_div greater>Greater greater_equal>GreaterOrEqual less>Less "
+     "less_equal>LessOrEqual logical_and>And logical_or>Or logical_xor>Xor maximum>Max minimum>Min "
+     "mod>Mod mul>Mul not_equal pow>Pow real_div>Div sub>Sub",
+     "x y", "", NULL},
     /* elementwise, one input */
-    {"abs", "Abs", "x", "", NULL},
-    {"acos", "Acos", "x", "", NULL},
-    {"asin", "Asin", "x", "", NULL},
-    {"atan", "Atan", "x", "", NULL},
-    {"atanh", "Atanh", "x", "", NULL},
-    {"ceil", "Ceil", "x", "", NULL},
-    {"cos", "Cos", "x", "", NULL},
-    {"cosh", "Cosh", "x", "", NULL},
-    {"erf", "Erf", "x", "", NULL},
-    {"exp", "Exp", "x", "", NULL},
-    {"exp2", NULL, "x", "", NULL},
-    {"floor", "Floor", "x", "", NULL},
-    {"inverse", "Reciprocal", "x", "", NULL}, /* 1 / (x + epsilon), epsilon 1e-4 unless given */
-    {"log", "Log", "x", "", NULL},
-    {"logical_not", "Not", "x", "", NULL},
-    {"round", "Round", "x", "", NULL},
-    {"rsqrt", NULL, "x", "epsilon", NULL},
-    {"sign", "Sign", "x", "", NULL},
-    {"sin", "Sin", "x", "", NULL},
-    {"sinh", "Sinh", "x", "", NULL},
-    {"sqrt", "Sqrt", "x", "", NULL},
-    {"square", "Mul", "x x", "", NULL},
-    {"tan", "Tan", "x", "", NULL},
-    {"tanh", "Tanh", "x", "", NULL},
-    {"threshold", "Max", "x alpha", "", NULL}, /* max(x, alpha) */
+    {"abs>Abs acos>Acos asin>Asin atan>Atan atanh>Atanh ceil>Ceil cos>Cos cosh>Cosh erf>Erf "
+     "exp>Exp exp2 floor>Floor log>Log logical_not>Not round>Round sign>Sign sin>Sin sinh>Sinh "
+     "sqrt>Sqrt tan>Tan tanh>Tanh",
+     "x", "", NULL},
+    {"inverse>Reciprocal", "x", "", NULL}, /* 1 / (x + epsilon), epsilon 1e-4 unless given */
+    {"rsqrt", "x", "epsilon", NULL},
+    {"square>Mul", "x x", "", NULL},
+    {"threshold>Max", "x alpha", "", NULL}, /* max(x, alpha) */
     /* image resizing */
-    {"affine", NULL, "x transform_matrix", "output_height output_width sampling_mode", NULL},
-    {"crop_resize", NULL, "x roi boxes box_indices", "target_height target_width sampling_mode",
-     NULL},
-    {"resample", "GridSample", "x coordinates", "align_corners", NULL},
+    {"affine", "x transform_matrix", "output_height output_width sampling_mode", NULL},
+    {"crop_resize", "x roi boxes box_indices", "target_height target_width sampling_mode", NULL},
+    {"resample>GridSample", "x coordinates", "align_corners", NULL},
     /* linear */
-    {"einsum", "Einsum", "values*", "equation", NULL},
+    {"einsum>Einsum", "values*", "equation", NULL},
     /* normalization: gamma and beta may be absent, where ONNX wants a scale */
-    {"batch_norm", "BatchNormalization", "x gamma beta mean variance", "epsilon", NULL},
-    {"instance_norm", "InstanceNormalization", "x gamma beta", "epsilon", NULL},
-    {"l2_norm", NULL, "x", "epsilon", NULL},
-    {"local_response_norm", "LRN", "x", "size alpha beta k>bias", NULL},
+    {"batch_norm>BatchNormalization", "x gamma beta mean variance", "epsilon", NULL},
+    {"instance_norm>InstanceNormalization", "x gamma beta", "epsilon", NULL},
+    {"l2_norm", "x", "epsilon", NULL},
+    {"local_response_norm>LRN", "x", "size alpha beta k>bias", NULL},
     /* random */
-    {"random_bernoulli", NULL, "shape#", "prob seed", NULL},
-    {"random_categorical", NULL, "x", "mode size seed", NULL},
-    {"random_normal", "RandomNormal", "", "shape mean stddev>scale", NULL},
-    {"random_uniform", "RandomUniform", "", "shape low high", NULL},
+    {"random_bernoulli", "shape#", "prob seed", NULL},
+    {"random_categorical", "x", "mode size seed", NULL},
+    {"random_normal>RandomNormal", "", "shape mean stddev>scale", NULL},
+    {"random_uniform>RandomUniform", "", "shape low high", NULL},
     /* recurrent: MIL's layout of weights, states and results is not ONNX's */
-    {"gru", NULL, "x weight_ih weight_hh bias initial_h input_bias",
+    {"gru", "x weight_ih weight_hh bias initial_h input_bias",
      "direction output_sequence recurrent_activation activation reset_after", NULL},
-    {"lstm", NULL,
+    {"lstm",
      "x weight_ih weight_hh bias initial_h initial_c peephole weight_ih_back weight_hh_back "
      "bias_back peephole_back",
      "direction output_sequence recurrent_activation cell_activation activation clip", NULL},
-    {"rnn", NULL, "x weight_ih weight_hh bias initial_h", "direction output_sequence activation",
-     NULL},
+    {"rnn", "x weight_ih weight_hh bias initial_h", "direction output_sequence activation", NULL},
     /* reduction */
-    {"reduce_argmax", "ArgMax", "x", "axis keep_dims>keepdims=0", NULL},
-    {"reduce_argmin", "ArgMin", "x", "axis keep_dims>keepdims=0", NULL},
-    {"reduce_l1_norm", "ReduceL1", "x axes#", "keep_dims>keepdims=0", NULL},
-    {"reduce_l2_norm", "ReduceL2", "x axes#", "keep_dims>keepdims=0", NULL},
-    {"reduce_log_sum", "ReduceLogSum", "x axes#", "keep_dims>keepdims=0", NULL},
-    {"reduce_log_sum_exp", "ReduceLogSumExp", "x axes#", "keep_dims>keepdims=0", NULL},
-    {"reduce_max", "ReduceMax", "x axes#", "keep_dims>keepdims=0", NULL},
-    {"reduce_mean", "ReduceMean", "x axes#", "keep_dims>keepdims=0", NULL},
-    {"reduce_min", "ReduceMin", "x axes#", "keep_dims>keepdims=0", NULL},
-    {"reduce_prod", "ReduceProd", "x axes#", "keep_dims>keepdims=0", NULL},
-    {"reduce_sum", "ReduceSum", "x axes#", "keep_dims>keepdims=0", NULL},
-    {"reduce_sum_square", "ReduceSumSquare", "x axes#", "keep_dims>keepdims=0", NULL},
+    {"reduce_argmax>ArgMax reduce_argmin>ArgMin", "x", "axis keep_dims>keepdims=0", NULL},
+    {"reduce_l1_norm>ReduceL1 reduce_l2_norm>ReduceL2 reduce_log_sum>ReduceLogSum "
+     "reduce_log_sum_exp>ReduceLogSumExp reduce_max>ReduceMax reduce_mean>ReduceMean "
+     "reduce_min>ReduceMin reduce_prod>ReduceProd reduce_sum>ReduceSum "
+     "reduce_sum_square>ReduceSumSquare",
+     "x axes#", "keep_dims>keepdims=0", NULL},
     /* scatter and gather */
-    {"gather_along_axis", "GatherElements", "x indices", "axis=0", NULL},
-    {"gather_nd", "GatherND", "x indices", "batch_dims=0", NULL},
-    {"scatter", NULL, "data indices updates", "axis mode", NULL},
+    {"gather_along_axis>GatherElements", "x indices", "axis=0", NULL},
+    {"gather_nd>GatherND", "x indices", "batch_dims=0", NULL},
+    {"scatter", "data indices updates", "axis mode", NULL},
     /* tensor operation */
-    {"argsort", NULL, "x", "axis ascending", NULL},
-    {"cumsum", "CumSum", "x axis#", "exclusive reverse", NULL},
-    {"fill_like", NULL, "ref_tensor", "value", NULL},
-    {"flatten2d", "Flatten", "x", "axis=1", NULL},
-    {"identity", "Identity", "x", "", NULL},
-    {"non_maximum_suppression", NULL, "boxes scores",
+    {"argsort", "x", "axis ascending", NULL},
+    {"cumsum>CumSum", "x axis#", "exclusive reverse", NULL},
+    {"fill_like", "ref_tensor", "value", NULL},
+    {"flatten2d>Flatten", "x", "axis=1", NULL},
+    {"identity>Identity shape>Shape", "x", "", NULL},
+    {"non_maximum_suppression", "boxes scores",
      "iou_threshold score_threshold max_boxes per_class_suppression", NULL},
-    {"non_zero", NULL, "x", "", NULL}, /* ONNX's result is the transpose of it */
-    {"range_1d", "Range", "start end step", "", NULL},
-    {"shape", "Shape", "x", "", NULL},
-    {"stack", NULL, "values*", "axis", NULL},
-    {"tile", "Tile", "x reps#", "", NULL},
+    {"non_zero", "x", "", NULL}, /* ONNX's result is the transpose of it */
+    {"range_1d>Range", "start end step", "", NULL},
+    {"stack", "values*", "axis", NULL},
+    {"tile>Tile", "x reps#", "", NULL},
     /* tensor transformation */
-    {"batch_to_space", NULL, "x", "block_shape crops", NULL},
-    {"depth_to_space", "DepthToSpace", "x", "block_size>blocksize", NULL},
-    {"expand_dims", "Unsqueeze", "x axes#", "", NULL},
-    {"pixel_unshuffle", NULL, "x", "downscale_factor", NULL},
-    {"reshape", "Reshape", "x shape#", "", NULL},
-    {"reshape_like", NULL, "x ref_tensors*", "", NULL},
-    {"reverse", NULL, "x", "axes", NULL},
-    {"reverse_sequence", "ReverseSequence", "x lengths#", "batch_axis=0 seq_axis>time_axis=1",
-     NULL},
-    {"slice_update", NULL, "x update begin# end#", "stride begin_mask end_mask squeeze_mask", NULL},
-    {"sliding_windows", NULL, "x", "axis size stride", NULL},
-    {"space_to_batch", NULL, "x", "block_shape paddings", NULL},
-    {"space_to_depth", "SpaceToDepth", "x", "block_size>blocksize", NULL},
-    {"squeeze", "Squeeze", "x axes#", "", NULL},
-    {"transpose", "Transpose", "x", "perm", NULL},
+    {"batch_to_space", "x", "block_shape crops", NULL},
+    {"depth_to_space>DepthToSpace space_to_depth>SpaceToDepth", "x", "block_size>blocksize", NULL},
+    {"expand_dims>Unsqueeze squeeze>Squeeze", "x axes#", "", NULL},
+    {"pixel_unshuffle", "x", "downscale_factor", NULL},
+    {"reshape>Reshape", "x shape#", "", NULL},
+    {"reshape_like", "x ref_tensors*", "", NULL},
+    {"reverse", "x", "axes", NULL},
+    {"reverse_sequence>ReverseSequence", "x lengths#", "batch_axis=0 seq_axis>time_axis=1", NULL},
+    {"slice_update", "x update begin# end#", "stride begin_mask end_mask squeeze_mask", NULL},
+    {"sliding_windows", "x", "axis size stride", NULL},
+    {"space_to_batch", "x", "block_shape paddings", NULL},
+    {"transpose>Transpose", "x", "perm", NULL},
     /* quantization of activations */
-    {"dequantize", "DequantizeLinear", "input scale zero_point", "axis", NULL},
-    {"quantize", "QuantizeLinear", "input scale zero_point", "axis", NULL},
+    {"dequantize>DequantizeLinear quantize>QuantizeLinear", "input scale zero_point", "axis", NULL},
     /* states and attention */
-    {"coreml_update_state", NULL, "state value", "", NULL},
-    {"read_state", NULL, "input", "", NULL},
-    {"scaled_dot_product_attention", NULL, "query key value attn_mask", "", NULL},
-    {"write_state", NULL, "input data", "", NULL},
+    {"coreml_update_state", "state value", "", NULL},
+    {"read_state", "input", "", NULL},
+    {"scaled_dot_product_attention", "query key value attn_mask", "", NULL},
+    {"write_state", "input data", "", NULL},
     {0},
 };
 
 #define TABLE(NAME) assay__mil_rows_##NAME,
 static const struct assay__mil_row *const tables[] = {ASSAY__MIL_TABLES(TABLE)};
 
-const struct assay__mil_row *assay__mil_row(const char *op)
+/* Behind `op` in the words of a row, at '>', a blank or the end; NULL: it is not there. */
+static const char *behind(const char *words, const char *op)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        for (const struct assay__mil_row *row = tables[i]; row->op; row++)
-            if (strcmp(row->op, op) == 0) return row;
+    size_t length = strlen(op);
+    for (const char *at = words; (at = strstr(at, op)); at += length)
+        if ((at == words || at[-1] == ' ') && strchr("> ", at[length])) return at + length;
+    return NULL;
+}
+
+const struct assay__mil_row *assay__mil_row(const char *op, char onnx[ASSAY__WORD])
+{
+    onnx[0] = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && *op; i++)
+        for (const struct assay__mil_row *row = tables[i]; row->ops; row++) {
+            const char *rest = behind(row->ops, op);
+            if (!rest) continue;
+            rest += *rest == '>';
+            if (rest[-1] == '>') assay__next_word(&rest, onnx);
+            return row;
+        }
     return NULL;
 }

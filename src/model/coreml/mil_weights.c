@@ -11,8 +11,6 @@
  * the later operator takes over what the earlier one stored. */
 #include "model/coreml/mil.h"
 
-#include "base/checked.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -28,16 +26,6 @@ static const struct {
     {"constexpr_sparse_to_dense", "sparse", "nonzero_data"},
 };
 
-static int64_t elements_of(const struct assay__mil_type *type)
-{
-    int64_t elements = 1;
-    if (type->rank < 0) return -1;
-    for (int i = 0; i < type->rank; i++)
-        if (type->dims[i] < 0 || assay__mul_i64_overflows(elements, type->dims[i], &elements))
-            return -1;
-    return elements;
-}
-
 /* How finely scales are spread over the numbers. */
 static void say_granularity(const struct assay__mil_call *call, const char *data, char *out,
                             size_t out_size)
@@ -47,7 +35,7 @@ static void say_granularity(const struct assay__mil_call *call, const char *data
     int spread = 0, blocks = 0;
     int64_t block = 0;
     if (!numbers || !scale) return;
-    if (elements_of(scale) == 1) {
+    if (assay__mil_elements(scale) == 1) {
         snprintf(out, out_size, "per tensor");
         return;
     }
@@ -71,7 +59,7 @@ static void say_tables(const struct assay__mil_call *call, char *out, size_t out
 {
     const struct assay__mil_type *lut = assay__mil_type_of(call, "lut");
     const struct assay__mil_value *shape = assay__mil_constant(call, "shape");
-    int64_t total = lut ? elements_of(lut) : -1, tables = 1, entries = total;
+    int64_t total = lut ? assay__mil_elements(lut) : -1, tables = 1, entries = total;
     if (total < 1) return;
     if (lut->rank >= 2 && !shape) {
         entries = lut->dims[lut->rank - 2];
@@ -119,10 +107,10 @@ static void add_stored(const struct assay__mil_call *call, struct assay__stored_
     }
 }
 
-static int describe(struct assay__mil_call *call, size_t form, struct assay__stored_weight *weight,
-                    size_t *taken)
+static void describe(struct assay__mil_call *call, size_t form, struct assay__stored_weight *weight,
+                     size_t *taken)
 {
-    struct assay__arena *arena = call->coreml->reader.arena;
+    struct assay__reader *reader = &call->coreml->reader;
     const char *earlier = NULL, *scheme = forms[form].scheme;
     const struct assay__mil_type *data = assay__mil_type_of(call, forms[form].data);
     const size_t last = call->op->output_count - 1; /* a sparse pair: mask, numbers */
@@ -130,17 +118,16 @@ static int describe(struct assay__mil_call *call, size_t form, struct assay__sto
     *weight = (struct assay__stored_weight){.name = call->op->outputs[0].name,
                                             .dtype = call->op->outputs[last].type.dtype,
                                             .bits = data ? data->bits : 0};
-    weight->logical_elements = elements_of(&call->op->outputs[0].type);
+    weight->logical_elements = assay__mil_elements(&call->op->outputs[0].type);
     add_stored(call, weight, &earlier, taken);
     if (strcmp(scheme, "quantised") == 0)
         say_granularity(call, forms[form].data, detail, sizeof detail);
     else if (strcmp(scheme, "palettised") == 0)
         say_tables(call, detail, sizeof detail, &weight->bits);
-    else if (strcmp(scheme, "sparse") == 0 && data && elements_of(data) >= 0)
-        snprintf(detail, sizeof detail, "%lld non-zeros", (long long)elements_of(data));
-    weight->scheme = earlier ? assay__arena_printf(arena, "%s + %s", scheme, earlier) : scheme;
-    weight->detail = assay__arena_strdup(arena, detail);
-    return weight->scheme && weight->detail ? 0 : assay__onnx_no_memory(&call->coreml->reader);
+    else if (strcmp(scheme, "sparse") == 0 && data && assay__mil_elements(data) >= 0)
+        snprintf(detail, sizeof detail, "%lld non-zeros", (long long)assay__mil_elements(data));
+    weight->scheme = earlier ? assay__reader_printf(reader, "%s + %s", scheme, earlier) : scheme;
+    weight->detail = assay__reader_printf(reader, "%s", detail);
 }
 
 static int map_compressed(struct assay__mil_call *call)
@@ -150,15 +137,14 @@ static int map_compressed(struct assay__mil_call *call)
     size_t form = 0, taken = 0;
     while (strcmp(forms[form].op, call->op->type) != 0)
         if (++form == sizeof forms / sizeof forms[0]) return ASSAY__MIL_KEEP;
-    int code = describe(call, form, &weight, &taken);
-    if (code) return code;
-    if (!assay__mil_emit(call, call->op->type, ASSAY__COREML_DOMAIN, call->row->inputs, NULL,
-                         &code))
-        return code;
+    describe(call, form, &weight, &taken);
+    struct assay__node *node = assay__mil_emit(call, call->op->type, call->row->inputs, NULL);
+    if (!node) return 0;
+    node->domain = ASSAY__COREML_DOMAIN;
     if (taken)
         model->stored[taken - 1] = weight;
-    else if ((taken = assay__model_add_stored(model, &weight) + 1) == 0)
-        return assay__onnx_no_memory(&call->coreml->reader);
+    else
+        taken = assay__coreml_add_stored(call->coreml, &weight) + 1;
     for (size_t i = 0; i < call->op->output_count; i++)
         assay__mil_find(call->scope, call->op->outputs[i].name)->stored = taken;
     return 0;
@@ -166,15 +152,14 @@ static int map_compressed(struct assay__mil_call *call)
 
 /* The forms of iOS 16 and of iOS 18. */
 const struct assay__mil_row assay__mil_rows_weights[] = {
-    {"constexpr_affine_dequantize", NULL, "quantized_data scale zero_point", "axis",
+    {"constexpr_affine_dequantize", "quantized_data scale zero_point", "axis", map_compressed},
+    {"constexpr_blockwise_shift_scale", "data scale offset", "", map_compressed},
+    {"constexpr_cast", "source_val", "output_dtype", map_compressed},
+    {"constexpr_lut_to_dense", "indices lut", "vector_axis", map_compressed},
+    {"constexpr_lut_to_sparse", "indices_mask indices_nonzero_data lut", "vector_axis",
      map_compressed},
-    {"constexpr_blockwise_shift_scale", NULL, "data scale offset", "", map_compressed},
-    {"constexpr_cast", NULL, "source_val", "output_dtype", map_compressed},
-    {"constexpr_lut_to_dense", NULL, "indices lut", "vector_axis", map_compressed},
-    {"constexpr_lut_to_sparse", NULL, "indices_mask indices_nonzero_data lut", "vector_axis",
+    {"constexpr_sparse_blockwise_shift_scale", "data_mask nonzero_data scale offset", "",
      map_compressed},
-    {"constexpr_sparse_blockwise_shift_scale", NULL, "data_mask nonzero_data scale offset", "",
-     map_compressed},
-    {"constexpr_sparse_to_dense", NULL, "nonzero_data mask", "", map_compressed},
+    {"constexpr_sparse_to_dense", "nonzero_data mask", "", map_compressed},
     {0},
 };

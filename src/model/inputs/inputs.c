@@ -1,8 +1,9 @@
 /* inputs.c - fixes the shapes of a model's inputs from the options.
  *
  * Every symbolic dimension is one variable, shared by all inputs that name it. It gets its value
- * from, and a contradiction is an error: --dim, --shape, the shape of an --input file, --batch,
- * --seq. What is still open becomes 1, with a note.
+ * from what the options give, and a contradiction is an error: sizes of dimensions, shapes, the
+ * shape of an input file, the batch, the sequence length. What is still open becomes 1, with a
+ * note.
  *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension
  *    of the inputs, or the second where time is first (inputs_axes.c).
  *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second
@@ -27,7 +28,7 @@ struct open_input {
     const struct assay__value *value;
     int rank;
     int64_t *dims;          /* -1 open; a named symbol is looked up at the end */
-    bool shaped;            /* --shape or a file gave it */
+    bool shaped;            /* a given shape or a file fixed it */
     bool by_shape, by_file; /* each may be given once */
     int batch_axis;         /* where the batch is when no symbol says so */
 };
@@ -242,13 +243,15 @@ static const char *after_name(const char *option, const char *name)
     return strncmp(option, name, length) == 0 && option[length] == '=' ? option + length + 1 : NULL;
 }
 
-static int given_twice(const struct planner *planner, const char *flag, const char *name)
+static int given_twice(const struct planner *planner, const char *what, const char *name)
 {
-    return assay_error_set(planner->error, ASSAY_EINVAL, "%s %.120s is given twice", flag, name);
+    return assay_error_set(planner->error, ASSAY_EINVAL, "the %s '%.120s' is given twice", what,
+                           name);
 }
 
-static int find_input(struct planner *planner, const char *option, const char *flag, size_t *index,
-                      const char **rest)
+/* option: "input=…"; example: of what follows the name. */
+static int find_input(struct planner *planner, const char *option, const char *example,
+                      size_t *index, const char **rest)
 {
     size_t best = SIZE_MAX, length = strcspn(option, "=");
     char hint[128] = "", name[128];
@@ -258,16 +261,16 @@ static int find_input(struct planner *planner, const char *option, const char *f
             return 0;
         }
     if (!option[length])
-        return assay_error_set(planner->error, ASSAY_EINVAL, "%s %.120s: write it as input=%s",
-                               flag, option, flag[2] == 's' ? "1x3x224x224" : "file.npy");
+        return assay_error_set(planner->error, ASSAY_EINVAL, "'%.120s': write it as input=%s",
+                               option, example);
     snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
     for (size_t i = 0; i < planner->workload->input_count; i++)
         suggest(name, planner->inputs[i].value->name, &best, hint, sizeof hint);
     if (!*hint && planner->workload->input_count)
         snprintf(hint, sizeof hint, " (its first input is '%.80s')",
                  planner->inputs[0].value->name);
-    return assay_error_set(planner->error, ASSAY_EINVAL, "%s: the model has no input '%s'%s", flag,
-                           name, hint);
+    return assay_error_set(planner->error, ASSAY_EINVAL, "the model has no input '%s'%s", name,
+                           hint);
 }
 
 /* " (it has 'batch', 's0')", as many as fit */
@@ -300,21 +303,21 @@ static int apply_dim(struct planner *planner, const char *option)
         if ((rest = after_name(option, planner->symbols.items[i].name)))
             symbol = &planner->symbols.items[i];
     if (!option[length])
-        return assay_error_set(planner->error, ASSAY_EINVAL, "--dim %.120s: write it as name=value",
-                               option);
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "dimension '%.120s': write it as name=value", option);
     if (!symbol) {
         snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
         for (size_t i = 0; i < planner->symbols.count; i++)
             suggest(name, planner->symbols.items[i].name, &best, hint, sizeof hint);
         if (!*hint) list_symbols(planner, hint, sizeof hint);
         return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "--dim: the model has no symbolic dimension '%s'%s", name, hint);
+                               "the model has no symbolic dimension '%s'%s", name, hint);
     }
     if (assay__text_int64(rest, &value) || value < 0)
-        return assay_error_set(planner->error, ASSAY_EINVAL, "--dim %.120s: '%.40s' is not a size",
-                               option, rest);
-    if (symbol->value >= 0) return given_twice(planner, "--dim", symbol->name); /* --dim is first */
-    return bind(planner, symbol, value, "--dim");
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "dimension '%.120s': '%.40s' is not a size", option, rest);
+    if (symbol->value >= 0) return given_twice(planner, "dimension", symbol->name);
+    return bind(planner, symbol, value, "the given size");
 }
 
 /* "1x3x224x224", "1,3,224,224", or "scalar"; returns the rank or an error code. */
@@ -333,7 +336,7 @@ static int parse_shape(struct planner *planner, const char *text, int64_t dims[A
         at += length + 1;
     }
     return assay_error_set(planner->error, ASSAY_EINVAL,
-                           "--shape: '%.80s' is not a shape such as 1x3x224x224", text);
+                           "'%.80s' is not a shape such as 1x3x224x224", text);
 }
 
 static int set_shape(struct planner *planner, struct open_input *input, int rank,
@@ -365,14 +368,14 @@ static int apply_shape(struct planner *planner, const char *option)
     int64_t dims[ASSAY__NPY_RANK];
     size_t index = 0;
     const char *rest = NULL;
-    int code = find_input(planner, option, "--shape", &index, &rest);
+    int code = find_input(planner, option, "1x3x224x224", &index, &rest);
     if (code) return code;
     struct open_input *input = &planner->inputs[index];
-    if (input->by_shape) return given_twice(planner, "--shape", input->value->name);
+    if (input->by_shape) return given_twice(planner, "shape of input", input->value->name);
     input->by_shape = true;
     int rank = parse_shape(planner, rest, dims);
     if (rank < 0) return rank;
-    return set_shape(planner, input, rank, dims, "--shape");
+    return set_shape(planner, input, rank, dims, "the given shape");
 }
 
 bool assay__inputs_npy_fits(enum assay__dtype file, enum assay__dtype model)
@@ -391,10 +394,10 @@ static int apply_file(struct planner *planner, const char *option)
     struct assay__npy npy;
     size_t index = 0;
     const char *path = NULL;
-    int code = find_input(planner, option, "--input", &index, &path);
+    int code = find_input(planner, option, "file.npy", &index, &path);
     if (code) return code;
     struct open_input *input = &planner->inputs[index];
-    if (input->by_file) return given_twice(planner, "--input", input->value->name);
+    if (input->by_file) return given_twice(planner, "file of input", input->value->name);
     input->by_file = true;
     code = assay__file_map(path, &mapping, planner->error);
     if (code) return code;
@@ -441,7 +444,8 @@ static int bind_batch_axes(struct planner *planner, struct binding *binding, boo
         if (computed ? !assay__symbol_is_expression(symbol) : other) continue;
         if (!planner->batch_symbol && *symbol) planner->batch_symbol = symbol;
         binding->found++;
-        if (!binding->only_look) code = bind_dim(planner, input, axis, binding->value, "--batch");
+        if (!binding->only_look)
+            code = bind_dim(planner, input, axis, binding->value, "the given batch");
     }
     return code;
 }
@@ -456,7 +460,7 @@ static int bind_batch(struct planner *planner, struct binding *binding)
         if (!planner->batch_symbol) planner->batch_symbol = name;
         binding->found++;
         if (!binding->only_look)
-            code = bind(planner, &planner->symbols.items[i], binding->value, "--batch");
+            code = bind(planner, &planner->symbols.items[i], binding->value, "the given batch");
     }
     if (!binding->found && !code) code = bind_batch_axes(planner, binding, false);
     if (!binding->found && !code) code = bind_batch_axes(planner, binding, true);
@@ -487,7 +491,7 @@ static int apply_batch(struct planner *planner)
             shape_text(input->value, text, sizeof text));
     }
     if (found) return 0;
-    return assay_error_set(planner->error, ASSAY_EINVAL, "--batch: this model has no batch axis");
+    return assay_error_set(planner->error, ASSAY_EINVAL, "this model has no batch axis");
 }
 
 static int bind_sequence(struct planner *planner, int64_t length, bool only_look, size_t *found)
@@ -498,7 +502,8 @@ static int bind_sequence(struct planner *planner, int64_t length, bool only_look
         if (!assay__name_like_sequence(planner->symbols.items[i].name)) continue;
         if (!planner->sequence_symbol) planner->sequence_symbol = planner->symbols.items[i].name;
         ++*found;
-        if (!only_look) code = bind(planner, &planner->symbols.items[i], length, "--seq");
+        if (!only_look)
+            code = bind(planner, &planner->symbols.items[i], length, "the given sequence length");
     }
     if (*found || code) return code;
     for (size_t i = 0; i < planner->workload->input_count && !code; i++) {
@@ -510,7 +515,7 @@ static int bind_sequence(struct planner *planner, int64_t length, bool only_look
         if (!planner->sequence_symbol && *value->dims[1].symbol)
             planner->sequence_symbol = value->dims[1].symbol;
         ++*found;
-        if (!only_look) code = bind_dim(planner, input, 1, length, "--seq");
+        if (!only_look) code = bind_dim(planner, input, 1, length, "the given sequence length");
     }
     return code;
 }
@@ -532,7 +537,7 @@ static int apply_sequence(struct planner *planner)
             (long long)input->dims[1], input->value->name,
             shape_text(input->value, text, sizeof text));
     }
-    return assay_error_set(planner->error, ASSAY_EINVAL, "--seq: this model has no sequence axis");
+    return assay_error_set(planner->error, ASSAY_EINVAL, "this model has no sequence axis");
 }
 
 /* --- what is still open ----------------------------------------------------------------------- */
@@ -545,9 +550,8 @@ static int finish_input(struct planner *planner, size_t index)
     int64_t elements = 1;
     if (input->rank < 0)
         return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "the model does not state the shape of input '%.120s': give it with "
-                               "--shape '%.120s=…'",
-                               value->name, value->name);
+                               "the model does not state the shape of input '%.120s': give it",
+                               value->name);
     for (int i = 0; i < input->rank; i++) {
         bool stated = value->rank >= 0;
         if (stated && input->dims[i] < 0 && *value->dims[i].symbol) {
@@ -556,9 +560,8 @@ static int finish_input(struct planner *planner, size_t index)
             input->dims[i] = 1;
             int code = add_note(planner, value->name, i,
                                 assay__arena_printf(planner->workload->arena,
-                                                    "unnamed dimension %d of '%s' set to 1 "
-                                                    "(--shape %s=… changes it)",
-                                                    i, value->name, value->name));
+                                                    "unnamed dimension %d of '%s' set to 1", i,
+                                                    value->name));
             if (code) return code;
         }
         if (assay__mul_i64_overflows(elements, input->dims[i], &elements)) elements = -1;

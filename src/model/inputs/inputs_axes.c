@@ -5,20 +5,18 @@
  * input that gets there with its axes where they were has its batch on axis 1. */
 #include "model/inputs/inputs.h"
 #include "model/inputs/inputs_plan.h"
+#include "model/op_words.h"
 
 #include <string.h>
 
-static bool one_of(const struct assay__node *node, const char *const *ops)
+static bool one_of(const struct assay__node *node, const char *ops)
 {
-    for (; *ops; ops++)
-        if (strcmp(node->op, *ops) == 0) return true;
-    return false;
+    return assay__has_word(ops, node->op);
 }
 
 static bool is_cell(const struct assay__node *node)
 {
-    static const char *const cells[] = {"LSTM", "GRU", "RNN", NULL};
-    return one_of(node, cells) && assay__node_int(node, "layout", 0) == 0;
+    return one_of(node, "LSTM GRU RNN") && assay__node_int(node, "layout", 0) == 0;
 }
 
 bool assay__inputs_time_first(const struct assay__node *node, size_t index)
@@ -32,15 +30,11 @@ bool assay__inputs_time_first(const struct assay__node *node, size_t index)
 
 bool assay__inputs_keeps_axes(const struct assay__node *node, size_t index)
 {
-    static const char *const each[] = {"Add",  "Sub",     "Mul",  "Div", "Relu",
-                                       "Tanh", "Sigmoid", "Clip", "Neg", "Exp",
-                                       "Gelu", "Erf",     "Sqrt", "Pow", NULL};
-    static const char *const first[] = {"MatMul", "LayerNormalization", "Softmax", "LeakyRelu",
-                                        NULL};
-    if (one_of(node, each)) return true;
+    if (one_of(node, "Add Sub Mul Div Relu Tanh Sigmoid Clip Neg Exp Gelu Erf Sqrt Pow"))
+        return true;
     if (strcmp(node->op, "Gather") == 0)
         return index == 1 && assay__node_int(node, "axis", 0) == 0; /* an embedding */
-    return index == 0 && one_of(node, first);
+    return index == 0 && one_of(node, "MatMul LayerNormalization Softmax LeakyRelu");
 }
 
 /* initial_h, initial_c */
@@ -51,7 +45,6 @@ static bool is_state(const struct assay__node *node, size_t index)
 
 struct assay__map *assay__inputs_batch_second(const struct assay__model *model)
 {
-    static const char *const same[] = {"Identity", "Cast", "Dropout", NULL};
     const struct assay__graph *graph = &model->graph;
     struct assay__map *second = assay__map_new();
     bool failed = !second;
@@ -60,7 +53,8 @@ struct assay__map *assay__inputs_batch_second(const struct assay__model *model)
         bool found = node->output_count && *node->outputs[0] &&
                      assay__map_get(second, node->outputs[0]) != ASSAY__MAP_NONE;
         for (size_t k = 0; k < node->input_count && !failed; k++) {
-            bool keeps = assay__inputs_keeps_axes(node, k) || (k == 0 && one_of(node, same));
+            bool keeps = assay__inputs_keeps_axes(node, k) ||
+                         (k == 0 && one_of(node, "Identity Cast Dropout"));
             if (*node->inputs[k] &&
                 ((found && keeps) || assay__inputs_time_first(node, k) || is_state(node, k)))
                 failed = assay__map_set(second, node->inputs[k], 1) != 0;

@@ -264,9 +264,7 @@ static int default_one(struct assay__plan_symbols *symbols, struct assay__plan_s
                                                  "%lld",
                                                  symbol->name, (long long)total)
                            : assay__arena_printf(workload->arena,
-                                                 "symbolic dimension '%s' set to 1 (--dim %s=N "
-                                                 "changes it)",
-                                                 symbol->name, symbol->name);
+                                                 "symbolic dimension '%s' set to 1", symbol->name);
     return add_note(workload, symbol->name, note);
 }
 

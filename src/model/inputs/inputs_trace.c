@@ -5,6 +5,7 @@
 #include "model/inputs/inputs_trace.h"
 
 #include "model/onnx/onnx.h"
+#include "model/op_words.h"
 #include "model/shapes/shapes.h"
 #include "model/wire.h"
 
@@ -175,13 +176,6 @@ static bool is(const struct assay__node *node, const char *op)
     return strcmp(node->op, op) == 0;
 }
 
-static bool one_of(const struct assay__node *node, const char *const *ops)
-{
-    for (; *ops; ops++)
-        if (is(node, *ops)) return true;
-    return false;
-}
-
 /* Look-ups: what bounds an index. */
 static void sink_index(struct walk *walk, const struct work *work,
                        const struct assay__input_use *use)
@@ -215,14 +209,12 @@ static void sink_index(struct walk *walk, const struct work *work,
     }
 }
 
-static const char *const cells[] = {"LSTM", "GRU", "RNN", NULL};
-
 /* Lengths, trip counts, conditions. */
 static void sink_control(struct walk *walk, const struct assay__input_use *use)
 {
     const struct assay__node *node = use->node;
     struct assay__input_finding *finding = walk->finding;
-    if (one_of(node, cells) && use->index == 4) {
+    if (assay__has_word("LSTM GRU RNN", node->op) && use->index == 4) {
         bool batch_first = assay__node_int(node, "layout", 0) == 1;
         finding->length = input_dim(walk->tracer, node, 0, batch_first ? 1 : 0);
         finding->length_op = node->op;
@@ -257,9 +249,9 @@ static bool sink_operand(struct walk *walk, const struct work *work,
         {"NonMaxSuppression", 2, 10, "the most boxes a class may keep (NonMaxSuppression)"},
         {"NonMaxSuppression", 3, 0.5, "the IoU threshold of a NonMaxSuppression"},
         {"NonMaxSuppression", 4, 0, "the score threshold of a NonMaxSuppression"},
-        {"TopK", 1, 1, "the k of a TopK; --input changes it"},
-        {"Tile", 1, 1, "the repeats of a Tile; --input changes it"},
-        {"Pad", 1, 0, "the pads of a Pad; --input changes it"},
+        {"TopK", 1, 1, "the k of a TopK"},
+        {"Tile", 1, 1, "the repeats of a Tile"},
+        {"Pad", 1, 0, "the pads of a Pad"},
         {"Trilu", 1, 0, "the diagonal of a Trilu"},
         {"DFT", 2, -2, "the axis of a DFT"}};
     struct assay__input_finding *finding = walk->finding;
@@ -288,38 +280,25 @@ static void sink_divisor(struct walk *walk, const struct work *work,
 static bool decides_shape(const struct assay__input_use *use)
 {
     static const struct {
-        const char *op;
+        const char *ops;
         size_t first, last;
-    } rows[] = {{"Reshape", 1, 1},
-                {"Expand", 1, 1},
-                {"ConstantOfShape", 0, 0},
-                {"Tile", 1, 1},
-                {"Resize", 2, 3},
-                {"Pad", 1, 1},
-                {"Slice", 1, 4},
-                {"TopK", 1, 1},
-                {"Range", 0, 2},
-                {"Unsqueeze", 1, 1},
-                {"Squeeze", 1, 1},
-                {"Split", 1, 1},
-                {"OneHot", 1, 1},
-                {"Upsample", 1, 1},
-                {"SplitToSequence", 1, 1},
-                {"Col2Im", 1, 2},
-                {"AffineGrid", 1, 1},
-                {"MaxUnpool", 2, 2},
-                {"CenterCropPad", 1, 1},
-                {"MelWeightMatrix", 0, 4},
-                {"DFT", 1, 1},
-                {"STFT", 1, 1},
-                {"STFT", 3, 3},
-                {"HannWindow", 0, 0},
-                {"HammingWindow", 0, 0},
-                {"BlackmanWindow", 0, 0},
-                {"Pad", 3, 3}};
+    } rows[] = {
+        {"Reshape Expand Tile Pad TopK Unsqueeze Squeeze Split OneHot Upsample SplitToSequence "
+         "AffineGrid CenterCropPad DFT STFT",
+         1, 1},
+        {"ConstantOfShape HannWindow HammingWindow BlackmanWindow", 0, 0},
+        {"Range", 0, 2},
+        {"MelWeightMatrix", 0, 4},
+        {"Slice", 1, 4},
+        {"Resize", 2, 3},
+        {"Col2Im", 1, 2},
+        {"MaxUnpool", 2, 2},
+        {"STFT Pad", 3, 3},
+    };
     if (strncmp(use->node->op, "Reduce", 6) == 0 && use->index == 1) return true; /* the axes */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (is(use->node, rows[i].op) && use->index >= rows[i].first && use->index <= rows[i].last)
+        if (assay__has_word(rows[i].ops, use->node->op) && use->index >= rows[i].first &&
+            use->index <= rows[i].last)
             return true;
     return false;
 }
@@ -361,20 +340,16 @@ bool assay__inputs_is_integer(enum assay__dtype dtype)
 
 static int visit(struct walk *walk, const struct work *work, const struct assay__input_use *use)
 {
-    static const char *const relabel[] = {
-        "Cast",   "CastLike", "Identity", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose",
-        "Expand", "Tile",     "Slice",    "Split",     "Gather",  "Dropout", NULL};
-    static const char *const same_axes[] = {"Cast",    "CastLike", "Identity",
-                                            "Dropout", "Loop",     NULL};
-    static const char *const roots[] = {"Log", "Sqrt", "Reciprocal", NULL};
+    static const char relabel[] = "Cast CastLike Identity Unsqueeze Squeeze Reshape Flatten "
+                                  "Transpose Expand Tile Slice Split Gather Dropout";
     const struct assay__node *node = use->node;
+    bool keeps = assay__has_word("Cast CastLike Identity Dropout Loop", node->op);
     struct work next = *work;
     double value = 0;
     if (!work->moved && assay__inputs_time_first(node, use->index))
         walk->finding->time_major = true;
     if (work->computed) {
-        next.moved = work->moved ||
-                     !(one_of(node, same_axes) || assay__inputs_keeps_axes(node, use->index));
+        next.moved = work->moved || !(keeps || assay__inputs_keeps_axes(node, use->index));
         return next.moved ? 0 : follow_outputs(walk, node, &next);
     }
     sink_index(walk, work, use);
@@ -386,9 +361,10 @@ static int visit(struct walk *walk, const struct work *work, const struct assay_
         int64_t to = assay__node_int(node, "to", 0);
         next.integral = work->integral || assay__inputs_is_integer((enum assay__dtype)to);
     }
-    next.moved = work->moved || !one_of(node, same_axes);
+    next.moved = work->moved || !keeps;
     if (is(node, "Loop") || is(node, "Scan")) return follow_body(walk, &next, use);
-    if (use->index == 0 && (one_of(node, roots) || broken_power(walk->tracer, node)))
+    if (use->index == 0 &&
+        (assay__has_word("Log Sqrt Reciprocal", node->op) || broken_power(walk->tracer, node)))
         walk->finding->positive = true;
     if (is(node, "Where") && use->index == 0) sink_where(walk, work, node);
     if (is(node, "Equal") && constant_number(walk->tracer, node, 1 - use->index, &value) &&
@@ -406,7 +382,7 @@ static int visit(struct walk *walk, const struct work *work, const struct assay_
         next.offset += (int64_t)(is(node, "Add") ? value : -value);
         return follow_outputs(walk, node, &next);
     }
-    bool moved = (use->index == 0 && one_of(node, relabel)) || is(node, "Concat") ||
+    bool moved = (use->index == 0 && assay__has_word(relabel, node->op)) || is(node, "Concat") ||
                  (is(node, "Where") && use->index > 0);
     if (moved) return follow_outputs(walk, node, &next);
     next.computed = true;
@@ -440,21 +416,9 @@ int assay__inputs_trace(struct assay__input_tracer *tracer, const struct assay__
 static int infer(struct assay__input_tracer *tracer, const struct assay__workload *workload,
                  struct assay_error *error)
 {
-    struct assay__value *values = assay__arena_array(tracer->arena, workload->input_count,
-                                                     sizeof *values);
-    if (!values) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < workload->input_count; i++) {
-        const struct assay__input_plan *plan = &workload->inputs[i];
-        values[i] = (struct assay__value){.name = plan->name,
-                                          .kind = ASSAY__KIND_TENSOR,
-                                          .dtype = plan->dtype,
-                                          .rank = plan->rank};
-        values[i].dims = assay__arena_array(tracer->arena, (size_t)plan->rank,
-                                            sizeof *values[i].dims);
-        if (!values[i].dims) return ASSAY_ENOMEM;
-        for (int k = 0; k < plan->rank; k++)
-            values[i].dims[k] = (struct assay__dim){plan->dims[k], ""};
-    }
+    struct assay__value *values = NULL;
+    if (assay__workload_values(workload->inputs, workload->input_count, tracer->arena, &values))
+        return ASSAY_ENOMEM;
     return assay__shapes_infer(tracer->model, values, workload->input_count, &tracer->shapes,
                                error);
 }

@@ -208,9 +208,9 @@ static int decide(struct assay__input_tracer *tracer, struct assay__workload *wo
     if (finding.shape_node)
         return assay_error_set(
             error, ASSAY_EINVAL,
-            "input '%.100s' decides a shape (%.40s '%.100s'): its value cannot be made "
-            "up; give it with --input '%.100s=FILE.npy'",
-            plan->name, finding.shape_node->op, finding.shape_node->name, plan->name);
+            "input '%.100s' decides a shape (%.40s '%.100s'): its value cannot be made up; give it "
+            "as a .npy file",
+            plan->name, finding.shape_node->op, finding.shape_node->name);
     if (assay__inputs_is_integer(plan->dtype))
         return decide_integer(tracer, workload, plan, &finding);
     return decide_float(tracer, plan, &finding);

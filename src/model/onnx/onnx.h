@@ -5,7 +5,7 @@
 #define ASSAY_MODEL_ONNX_ONNX_H
 
 #include "model/graph.h"
-#include "model/wire.h"
+#include "model/wire_reader.h"
 
 #define ASSAY__ONNX_DEPTH 32           /* graphs within graphs */
 #define ASSAY__ONNX_RANK 64            /* dimensions of one tensor */
@@ -114,30 +114,6 @@ enum assay__onnx_field {
     SPARSE_DIMS = 3,
 };
 
-struct assay__onnx_reader {
-    struct assay__arena *arena;
-    const uint8_t *base; /* start of the file, for byte offsets in messages */
-    const char *label;   /* the path, or "model" */
-    struct assay_error *error;
-    int depth;
-    size_t nodes;
-    bool decode; /* typed tensor fields into the arena */
-};
-
-/** "LABEL: damaged: … (byte N)"; returns ASSAY_EFORMAT. */
-int assay__onnx_fail(struct assay__onnx_reader *reader, const uint8_t *at, const char *format, ...)
-    ASSAY_PRINTF(3, 4);
-int assay__onnx_no_memory(struct assay__onnx_reader *reader);
-/** 1 a field, 0 the end, or an error code; `what` names the message for people. */
-int assay__onnx_next(struct assay__onnx_reader *reader, struct assay__wire *wire,
-                     struct assay__wire_field *field, const char *what);
-int assay__onnx_text(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                     const char **text);
-int assay__onnx_int(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                    int64_t *value);
-/** Type 2 or an error. */
-int assay__onnx_message(struct assay__onnx_reader *reader, const struct assay__wire_field *field);
-
 /** Fields that are carried verbatim. */
 struct assay__onnx_carried {
     const uint8_t *data; /* valid while contiguous */
@@ -146,29 +122,37 @@ struct assay__onnx_carried {
 };
 /** One more of them. */
 void assay__onnx_carry(struct assay__onnx_carried *carried, const struct assay__wire_field *field);
-/** All of them: points into the file when they stand together, else copies them out of the message
- *  (data, size), where `wanted` tells them from the others. */
-int assay__onnx_carried(struct assay__onnx_reader *reader,
-                        const struct assay__onnx_carried *carried, const uint8_t *data, size_t size,
-                        bool (*wanted)(uint32_t number), const uint8_t **out, size_t *out_size);
+/** All of them: points into the file when they are contiguous, else copies them out of the message,
+ *  where `wanted` tells them from the others. */
+void assay__onnx_carried(struct assay__reader *reader, const struct assay__onnx_carried *carried,
+                         const struct assay__wire_field *message, bool (*wanted)(uint32_t number),
+                         const uint8_t **out, size_t *out_size);
 
-int assay__onnx_tensor(struct assay__onnx_reader *reader, const uint8_t *data, size_t size,
-                       struct assay__tensor *tensor);
-int assay__onnx_value(struct assay__onnx_reader *reader, const uint8_t *data, size_t size,
-                      struct assay__value *value);
+/* Readers of one message; the reader's code says whether it could be read. */
+void assay__onnx_tensor(struct assay__reader *reader, const struct assay__wire_field *message,
+                        struct assay__tensor *tensor);
+void assay__onnx_value(struct assay__reader *reader, const struct assay__wire_field *message,
+                       struct assay__value *value);
 /** A SparseTensorProto: the dense shape, how much is stored, no data. */
-int assay__onnx_sparse(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                       struct assay__tensor *tensor);
-int assay__onnx_graph(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                      struct assay__graph *graph);
-int assay__onnx_node(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                     struct assay__node *node);
-int assay__onnx_attr(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                     struct assay__attr *attr);
-int assay__onnx_opset(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                      struct assay__opset *opset);
-int assay__onnx_function(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                         struct assay__function *function);
+void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_field *message,
+                        struct assay__tensor *tensor);
+void assay__onnx_graph(struct assay__reader *reader, const struct assay__wire_field *message,
+                       struct assay__graph *graph);
+void assay__onnx_node(struct assay__reader *reader, const struct assay__wire_field *message,
+                      struct assay__node *node);
+void assay__onnx_attr(struct assay__reader *reader, const struct assay__wire_field *message,
+                      struct assay__attr *attr);
+void assay__onnx_opset(struct assay__reader *reader, const struct assay__wire_field *message,
+                       struct assay__opset *opset);
+void assay__onnx_function(struct assay__reader *reader, const struct assay__wire_field *message,
+                          struct assay__function *function);
+/** One field of dimensions, packed or not, behind the *rank that are in dims; `what` names whose.
+ */
+void assay__onnx_dims(struct assay__reader *reader, const struct assay__wire_field *field,
+                      const char *what, int64_t dims[ASSAY__ONNX_RANK], int *rank);
+/** Copies dims into the tensor and counts its elements. */
+void assay__onnx_shape(struct assay__reader *reader, const struct assay__wire_field *message,
+                       const int64_t *dims, struct assay__tensor *tensor);
 /** The numbers of a dense tensor whose typed field the reader left undecoded, as raw bytes on the
  *  heap; *bytes NULL and 0 when it holds none. */
 int assay__onnx_decode(const struct assay__tensor *tensor, uint8_t **bytes, size_t *size,

@@ -5,26 +5,23 @@
 
 #include <string.h>
 
-static int read_subgraph(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                         struct assay__graph **graph)
+static struct assay__graph *read_subgraph(struct assay__reader *reader,
+                                          const struct assay__wire_field *field)
 {
-    int code = assay__onnx_message(reader, field);
-    if (code) return code;
-    *graph = assay__arena_alloc(reader->arena, sizeof **graph);
-    if (!*graph) return assay__onnx_no_memory(reader);
-    return assay__onnx_graph(reader, field, *graph);
+    struct assay__graph *graph = assay__reader_array(reader, 1, sizeof *graph);
+    if (graph && assay__reader_message(reader, field)) assay__onnx_graph(reader, field, graph);
+    return graph;
 }
 
-static int read_bytes(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                      const char **text, size_t *size)
+static const char *read_bytes(struct assay__reader *reader, const struct assay__wire_field *field,
+                              size_t *size)
 {
-    int code = assay__onnx_message(reader, field);
-    if (code) return code;
     /* Compiled programs are kept in string attributes too (EPContext): those stay in the file. */
-    bool copy = field->size <= ASSAY__ONNX_TEXT;
-    *text = assay__arena_strndup(reader->arena, (const char *)field->data, copy ? field->size : 0);
-    if (size) *size = copy ? field->size : 0;
-    return *text ? 0 : assay__onnx_no_memory(reader);
+    *size = field->size <= ASSAY__ONNX_TEXT ? field->size : 0;
+    if (!assay__reader_message(reader, field)) return "";
+    const char *text = assay__arena_strndup(reader->arena, (const char *)field->data, *size);
+    if (!text) assay__reader_no_memory(reader);
+    return text ? text : "";
 }
 
 struct attr_counts {
@@ -32,20 +29,18 @@ struct attr_counts {
     bool f, i, s, t, g;
 };
 
-static int count_attr(struct assay__onnx_reader *reader, const uint8_t *data, size_t size,
-                      struct attr_counts *counts)
+static void count_attr(struct assay__reader *reader, const struct assay__wire_field *message,
+                       struct attr_counts *counts)
 {
-    struct assay__wire wire = assay__wire_over(data, size);
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    int status;
-    while ((status = assay__onnx_next(reader, &wire, &field, "an attribute")) > 0) {
+    while (assay__reader_next(reader, &wire, &field, "an attribute")) {
         size_t count = 0;
         if (field.number == ATTR_INTS || field.number == ATTR_FLOATS) {
-            int type = field.number == ATTR_INTS ? ASSAY__WIRE_VARINT : ASSAY__WIRE_FIXED32;
-            if (!assay__wire_count(&field, type, &count))
-                return assay__onnx_fail(reader, field.start,
-                                        "an attribute's list is not of its type");
-            *(field.number == ATTR_INTS ? &counts->ints : &counts->floats) += count;
+            bool ints = field.number == ATTR_INTS;
+            if (!assay__wire_count(&field, ints ? ASSAY__WIRE_VARINT : ASSAY__WIRE_FIXED32, &count))
+                assay__reader_fail(reader, field.start, "an attribute's list is not of its type");
+            *(ints ? &counts->ints : &counts->floats) += count;
         }
         counts->strings += field.number == ATTR_STRINGS;
         counts->graphs += field.number == ATTR_GRAPHS;
@@ -55,10 +50,9 @@ static int count_attr(struct assay__onnx_reader *reader, const uint8_t *data, si
         counts->t |= field.number == ATTR_T;
         counts->g |= field.number == ATTR_G;
     }
-    return status;
 }
 
-/* IR 1 files may leave the type out; then the field that is there says it. */
+/* IR 1 files may leave the type out; then it follows from the field that is there. */
 static enum assay__attr_type implied_type(const struct attr_counts *counts)
 {
     return counts->ints      ? ASSAY__ATTR_INTS
@@ -73,114 +67,95 @@ static enum assay__attr_type implied_type(const struct attr_counts *counts)
                              : ASSAY__ATTR_NONE;
 }
 
-static int alloc_attr(struct assay__onnx_reader *reader, const struct attr_counts *counts,
-                      struct assay__attr *attr)
+/* NULL for an empty list. */
+static void *list(struct assay__reader *reader, size_t count, size_t size)
 {
-    struct assay__arena *arena = reader->arena;
-    if (counts->ints && !(attr->ints = assay__arena_array(arena, counts->ints, sizeof *attr->ints)))
-        return assay__onnx_no_memory(reader);
-    if (counts->floats &&
-        !(attr->floats = assay__arena_array(arena, counts->floats, sizeof *attr->floats)))
-        return assay__onnx_no_memory(reader);
-    if (counts->strings &&
-        !(attr->strings = assay__arena_array(arena, counts->strings, sizeof *attr->strings)))
-        return assay__onnx_no_memory(reader);
-    if (counts->graphs &&
-        !(attr->graphs = assay__arena_array(arena, counts->graphs, sizeof *attr->graphs)))
-        return assay__onnx_no_memory(reader);
-    return 0;
+    return count ? assay__reader_array(reader, count, size) : NULL;
 }
 
-static bool decode_floats(const struct assay__wire_field *field, float *out, size_t *count)
+static void decode_floats(const struct assay__wire_field *field, float *out, size_t *count)
 {
+    uint32_t bits = (uint32_t)field->value;
     if (field->type == ASSAY__WIRE_FIXED32) {
-        uint32_t bits = (uint32_t)field->value;
         memcpy(&out[(*count)++], &bits, sizeof bits);
-        return true;
+        return;
     }
     for (size_t at = 0; at + 4 <= field->size; at += 4) {
-        uint32_t bits = assay__wire_u32(field->data + at);
+        bits = assay__wire_u32(field->data + at);
         memcpy(&out[(*count)++], &bits, sizeof bits);
     }
-    return true;
 }
 
-struct attr_filled {
-    size_t ints, floats, strings, graphs;
-};
-
-static int read_attr_scalar(struct assay__onnx_reader *reader,
-                            const struct assay__wire_field *field, struct assay__attr *attr)
+static void read_scalar(struct assay__reader *reader, const struct assay__wire_field *field,
+                        struct assay__attr *attr)
 {
-    int64_t number = 0;
-    int code = 0;
+    uint32_t bits = (uint32_t)field->value;
+    int64_t type = 0;
     switch (field->number) {
-    case ATTR_NAME: return assay__onnx_text(reader, field, &attr->name);
-    case ATTR_REFERENCE: return assay__onnx_text(reader, field, &attr->reference);
-    case ATTR_I: return assay__onnx_int(reader, field, &attr->i);
-    case ATTR_S: return read_bytes(reader, field, &attr->s, &attr->s_size);
+    case ATTR_NAME: attr->name = assay__reader_text(reader, field); break;
+    case ATTR_REFERENCE: attr->reference = assay__reader_text(reader, field); break;
+    case ATTR_I: attr->i = assay__reader_int(reader, field); break;
+    case ATTR_S: attr->s = read_bytes(reader, field, &attr->s_size); break;
     case ATTR_TYPE:
-        code = assay__onnx_int(reader, field, &number);
-        if (!code && (number < 0 || number > ASSAY__ATTR_TYPE_PROTOS))
-            code = assay__onnx_fail(reader, field->start, "an attribute has the unknown type %lld",
-                                    (long long)number);
-        attr->type = (enum assay__attr_type)number;
-        return code;
-    case ATTR_F: {
-        uint32_t bits = (uint32_t)field->value;
+        type = assay__reader_int(reader, field);
+        if (type < 0 || type > ASSAY__ATTR_TYPE_PROTOS)
+            assay__reader_fail(reader, field->start, "an attribute has the unknown type %lld",
+                               (long long)type);
+        attr->type = (enum assay__attr_type)type;
+        break;
+    case ATTR_F:
         if (field->type != ASSAY__WIRE_FIXED32)
-            return assay__onnx_fail(reader, field->start, "a float attribute is no float");
+            assay__reader_fail(reader, field->start, "a float attribute is not a float");
         memcpy(&attr->f, &bits, sizeof bits);
-        return 0;
-    }
-    default: return 0;
+        break;
+    default: break;
     }
 }
 
-static int read_attr_field(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                           struct attr_filled *filled, struct assay__attr *attr)
+static void read_field(struct assay__reader *reader, const struct assay__wire_field *field,
+                       struct attr_counts *filled, struct assay__attr *attr)
 {
-    int code = 0;
+    size_t size;
     switch (field->number) {
     case ATTR_T:
-        if ((code = assay__onnx_message(reader, field))) return code;
-        attr->t = assay__arena_alloc(reader->arena, sizeof *attr->t);
-        if (!attr->t) return assay__onnx_no_memory(reader);
-        return assay__onnx_tensor(reader, field->data, field->size, attr->t);
     case ATTR_SPARSE:
-        attr->t = assay__arena_alloc(reader->arena, sizeof *attr->t);
-        if (!attr->t) return assay__onnx_no_memory(reader);
-        return assay__onnx_sparse(reader, field, attr->t);
+        if (!(attr->t = assay__reader_array(reader, 1, sizeof *attr->t))) return;
+        if (field->number == ATTR_T)
+            assay__onnx_tensor(reader, field, attr->t);
+        else
+            assay__onnx_sparse(reader, field, attr->t);
+        break;
     case ATTR_G:
-        if (attr->g) return assay__onnx_fail(reader, field->start, "an attribute has two graphs");
-        return read_subgraph(reader, field, &attr->g);
-    case ATTR_GRAPHS: return read_subgraph(reader, field, &attr->graphs[filled->graphs++]);
-    case ATTR_STRINGS: return read_bytes(reader, field, &attr->strings[filled->strings++], NULL);
-    case ATTR_FLOATS: decode_floats(field, attr->floats, &filled->floats); return 0;
+        if (attr->g) assay__reader_fail(reader, field->start, "an attribute has two graphs");
+        attr->g = read_subgraph(reader, field);
+        break;
+    case ATTR_GRAPHS: attr->graphs[filled->graphs++] = read_subgraph(reader, field); break;
+    case ATTR_STRINGS: attr->strings[filled->strings++] = read_bytes(reader, field, &size); break;
+    case ATTR_FLOATS: decode_floats(field, attr->floats, &filled->floats); break;
     case ATTR_INTS:
         if (!assay__wire_items(field, ASSAY__WIRE_VARINT, (uint64_t *)attr->ints, &filled->ints))
-            return assay__onnx_fail(reader, field->start,
-                                    "an attribute's number has too many bytes");
-        return 0;
-    default: return read_attr_scalar(reader, field, attr);
+            assay__reader_fail(reader, field->start, "an attribute's number has too many bytes");
+        break;
+    default: read_scalar(reader, field, attr);
     }
 }
 
-int assay__onnx_attr(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                     struct assay__attr *attr)
+void assay__onnx_attr(struct assay__reader *reader, const struct assay__wire_field *message,
+                      struct assay__attr *attr)
 {
-    struct attr_counts counts = {.ints = 0};
-    struct attr_filled filled = {.ints = 0};
-    int code = assay__onnx_message(reader, message);
-    if (!code) code = count_attr(reader, message->data, message->size, &counts);
+    struct attr_counts counts = {.ints = 0}, filled = {.ints = 0};
+    struct assay__wire wire = assay__wire_in(message);
+    struct assay__wire_field field;
     *attr = (struct assay__attr){
         .name = "", .s = "", .reference = "", .raw = message->data, .raw_size = message->size};
-    if (!code) code = alloc_attr(reader, &counts, attr);
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
-    struct assay__wire_field field;
-    while (!code && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        code = read_attr_field(reader, &field, &filled, attr);
-    if (code) return code;
+    if (!assay__reader_message(reader, message)) return;
+    count_attr(reader, message, &counts);
+    attr->ints = list(reader, counts.ints, sizeof *attr->ints);
+    attr->floats = list(reader, counts.floats, sizeof *attr->floats);
+    attr->strings = list(reader, counts.strings, sizeof *attr->strings);
+    attr->graphs = list(reader, counts.graphs, sizeof *attr->graphs);
+    while (assay__reader_next(reader, &wire, &field, "an attribute"))
+        read_field(reader, &field, &filled, attr);
     if (attr->type == ASSAY__ATTR_NONE) attr->type = implied_type(&counts);
     attr->count = attr->type == ASSAY__ATTR_INTS      ? filled.ints
                   : attr->type == ASSAY__ATTR_FLOATS  ? filled.floats
@@ -189,9 +164,6 @@ int assay__onnx_attr(struct assay__onnx_reader *reader, const struct assay__wire
                                                       : 0;
     if ((counts.graphs && attr->type != ASSAY__ATTR_GRAPHS) ||
         (counts.g && attr->type != ASSAY__ATTR_GRAPH))
-        return assay__onnx_fail(reader, message->start,
-                                "attribute '%.80s' holds a graph but is not of "
-                                "that type",
-                                attr->name);
-    return 0;
+        assay__reader_fail(reader, message->start,
+                           "attribute '%.80s' holds a graph but is not of that type", attr->name);
 }

@@ -5,86 +5,67 @@
 
 #include <string.h>
 
-struct counts {
-    size_t inputs, outputs, attributes, defaults, nodes, opsets;
-};
-
-static int count_fields(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                        struct counts *counts)
+static size_t count(struct assay__reader *reader, const struct assay__wire_field *message,
+                    uint32_t number)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
-    struct assay__wire_field field;
-    int status;
-    while ((status = assay__onnx_next(reader, &wire, &field, "a function")) > 0) {
-        counts->inputs += field.number == FUNCTION_INPUT;
-        counts->outputs += field.number == FUNCTION_OUTPUT;
-        counts->attributes += field.number == FUNCTION_ATTRIBUTE;
-        counts->defaults += field.number == FUNCTION_DEFAULT;
-        counts->nodes += field.number == FUNCTION_NODE;
-        counts->opsets += field.number == FUNCTION_OPSET;
-    }
-    return status;
+    return assay__reader_count(reader, message, number, "a function");
 }
 
-static int alloc_function(struct assay__onnx_reader *reader, const struct counts *counts,
-                          struct assay__function *function)
+static bool alloc_function(struct assay__reader *reader, const struct assay__wire_field *message,
+                           struct assay__function *function)
 {
-    struct assay__arena *arena = reader->arena;
-    function->body = assay__arena_alloc(arena, sizeof *function->body);
-    function->inputs = assay__arena_array(arena, counts->inputs, sizeof *function->inputs);
-    function->outputs = assay__arena_array(arena, counts->outputs, sizeof *function->outputs);
-    function->attributes = assay__arena_array(arena, counts->attributes,
-                                              sizeof *function->attributes);
-    function->defaults = assay__arena_array(arena, counts->defaults, sizeof *function->defaults);
-    function->opsets = assay__arena_array(arena, counts->opsets, sizeof *function->opsets);
-    if (!function->body || !function->inputs || !function->outputs || !function->attributes ||
-        !function->defaults || !function->opsets)
-        return assay__onnx_no_memory(reader);
-    function->body->name = "";
-    function->body->nodes = assay__arena_array(arena, counts->nodes, sizeof *function->body->nodes);
-    function->body->node_capacity = counts->nodes;
-    return function->body->nodes ? 0 : assay__onnx_no_memory(reader);
+    struct assay__graph *body = assay__reader_array(reader, 1, sizeof *body);
+    function->inputs = assay__reader_array(reader, count(reader, message, FUNCTION_INPUT),
+                                           sizeof *function->inputs);
+    function->outputs = assay__reader_array(reader, count(reader, message, FUNCTION_OUTPUT),
+                                            sizeof *function->outputs);
+    function->attributes = assay__reader_array(reader, count(reader, message, FUNCTION_ATTRIBUTE),
+                                               sizeof *function->attributes);
+    function->defaults = assay__reader_array(reader, count(reader, message, FUNCTION_DEFAULT),
+                                             sizeof *function->defaults);
+    function->opsets = assay__reader_array(reader, count(reader, message, FUNCTION_OPSET),
+                                           sizeof *function->opsets);
+    function->body = body;
+    if (!body) return false;
+    body->name = "";
+    body->node_capacity = count(reader, message, FUNCTION_NODE);
+    body->nodes = assay__reader_array(reader, body->node_capacity, sizeof *body->nodes);
+    return reader->code == 0;
 }
 
-static int read_field(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                      struct assay__function *f)
+static void read_field(struct assay__reader *reader, const struct assay__wire_field *field,
+                       struct assay__function *f)
 {
     switch (field->number) {
-    case FUNCTION_NAME: return assay__onnx_text(reader, field, &f->name);
-    case FUNCTION_DOMAIN: return assay__onnx_text(reader, field, &f->domain);
-    case FUNCTION_OVERLOAD: return assay__onnx_text(reader, field, &f->overload);
-    case FUNCTION_INPUT: return assay__onnx_text(reader, field, &f->inputs[f->input_count++]);
-    case FUNCTION_OUTPUT: return assay__onnx_text(reader, field, &f->outputs[f->output_count++]);
+    case FUNCTION_NAME: f->name = assay__reader_text(reader, field); break;
+    case FUNCTION_DOMAIN: f->domain = assay__reader_text(reader, field); break;
+    case FUNCTION_OVERLOAD: f->overload = assay__reader_text(reader, field); break;
+    case FUNCTION_INPUT: f->inputs[f->input_count++] = assay__reader_text(reader, field); break;
+    case FUNCTION_OUTPUT: f->outputs[f->output_count++] = assay__reader_text(reader, field); break;
     case FUNCTION_ATTRIBUTE:
-        return assay__onnx_text(reader, field, &f->attributes[f->attribute_count++]);
-    case FUNCTION_DEFAULT: return assay__onnx_attr(reader, field, &f->defaults[f->default_count++]);
+        f->attributes[f->attribute_count++] = assay__reader_text(reader, field);
+        break;
+    case FUNCTION_DEFAULT: assay__onnx_attr(reader, field, &f->defaults[f->default_count++]); break;
     case FUNCTION_NODE:
-        return assay__onnx_node(reader, field, &f->body->nodes[f->body->node_count++]);
-    case FUNCTION_OPSET: {
-        int code = assay__onnx_message(reader, field);
-        return code ? code : assay__onnx_opset(reader, field, &f->opsets[f->opset_count++]);
-    }
-    default: return 0;
+        assay__onnx_node(reader, field, &f->body->nodes[f->body->node_count++]);
+        break;
+    case FUNCTION_OPSET: assay__onnx_opset(reader, field, &f->opsets[f->opset_count++]); break;
+    default: break;
     }
 }
 
-int assay__onnx_function(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                         struct assay__function *function)
+void assay__onnx_function(struct assay__reader *reader, const struct assay__wire_field *message,
+                          struct assay__function *function)
 {
-    struct counts counts = {.inputs = 0};
+    struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     *function = (struct assay__function){.name = "", .domain = "", .overload = ""};
-    int code = assay__onnx_message(reader, message);
-    if (!code) code = count_fields(reader, message, &counts);
-    if (!code) code = alloc_function(reader, &counts, function);
-    if (code) return code;
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
+    if (!assay__reader_message(reader, message) || !alloc_function(reader, message, function))
+        return;
     reader->depth++;
-    while (!code && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        code = read_field(reader, &field, function);
+    while (assay__reader_next(reader, &wire, &field, "a function"))
+        read_field(reader, &field, function);
     reader->depth--;
-    if (!code && strcmp(function->domain, "ai.onnx") == 0) function->domain = "";
-    if (!code && !*function->name)
-        code = assay__onnx_fail(reader, message->start, "a function has no name");
-    return code;
+    if (strcmp(function->domain, "ai.onnx") == 0) function->domain = "";
+    if (!*function->name) assay__reader_fail(reader, message->start, "a function has no name");
 }

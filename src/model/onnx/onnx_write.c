@@ -182,17 +182,26 @@ static void message_end(struct writer *writer, struct open_message open)
 
 /* --- tensors and values ----------------------------------------------------------------------- */
 
-static struct assay__onnx_reader quiet_reader(struct writer *writer, const uint8_t *base)
+static struct assay__reader quiet_reader(struct writer *writer, const uint8_t *base)
 {
-    return (struct assay__onnx_reader){.arena = writer->scratch, .base = base, .label = ""};
+    return (struct assay__reader){.arena = writer->scratch, .base = base, .label = ""};
+}
+
+/* Bytes as read, as the message that they were. */
+static struct assay__wire_field message_of(const uint8_t *raw, size_t size)
+{
+    return (struct assay__wire_field){
+        .type = ASSAY__WIRE_BYTES, .data = raw, .size = size, .start = raw};
 }
 
 static bool tensor_unchanged(struct writer *writer, const struct assay__tensor *tensor)
 {
     struct assay__tensor original;
-    struct assay__onnx_reader reader = quiet_reader(writer, tensor->raw);
+    struct assay__reader reader = quiet_reader(writer, tensor->raw);
+    struct assay__wire_field message = message_of(tensor->raw, tensor->raw_size);
     if (!tensor->raw || tensor->data != tensor->raw_data || tensor->generator) return false;
-    if (assay__onnx_tensor(&reader, tensor->raw, tensor->raw_size, &original)) return false;
+    assay__onnx_tensor(&reader, &message, &original);
+    if (reader.code) return false;
     return strcmp(original.name, tensor->name) == 0 && original.dtype == tensor->dtype &&
            original.rank == tensor->rank && original.external == tensor->external &&
            strcmp(original.location, tensor->location) == 0 && original.offset == tensor->offset &&
@@ -374,9 +383,11 @@ static void put_tensor(struct writer *writer, uint32_t number, const struct assa
 static bool value_unchanged(struct writer *writer, const struct assay__value *value)
 {
     struct assay__value original;
-    struct assay__onnx_reader reader = quiet_reader(writer, value->raw);
+    struct assay__reader reader = quiet_reader(writer, value->raw);
+    struct assay__wire_field message = message_of(value->raw, value->raw_size);
     if (!value->raw) return false;
-    if (assay__onnx_value(&reader, value->raw, value->raw_size, &original)) return false;
+    assay__onnx_value(&reader, &message, &original);
+    if (reader.code) return false;
     if (strcmp(original.name, value->name) != 0 || original.kind != value->kind ||
         original.dtype != value->dtype || original.rank != value->rank)
         return false;

@@ -25,16 +25,10 @@ int assay__rewrite_note(struct assay__rewrite_notes *notes, const char *format, 
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (notes->count == notes->capacity) {
-        size_t capacity = notes->capacity ? 2 * notes->capacity : 8;
-        const char **fresh = assay__arena_array(notes->arena, capacity, sizeof *fresh);
-        if (!fresh) return ASSAY_ENOMEM;
-        if (notes->count) memcpy(fresh, notes->lines, notes->count * sizeof *fresh);
-        notes->lines = fresh;
-        notes->capacity = capacity;
-    }
+    const char **lines = assay__arena_grow(notes->arena, notes->lines, notes->count, sizeof *lines);
     const char *copy = assay__arena_strdup(notes->arena, line);
-    if (!copy) return ASSAY_ENOMEM;
+    if (!lines || !copy) return ASSAY_ENOMEM;
+    notes->lines = lines;
     notes->lines[notes->count++] = copy;
     return 0;
 }
@@ -91,7 +85,9 @@ const char *assay__namer_make(struct assay__namer *namer, const char *base, cons
     const char *name = assay__arena_printf(namer->model->arena, "%s%s", base, suffix);
     for (unsigned n = 2; name && assay__map_get(namer->taken, name) != ASSAY__MAP_NONE; n++)
         name = assay__arena_printf(namer->model->arena, "%s%s_%u", base, suffix, n);
-    return name && assay__map_set(namer->taken, name, 1) == 0 ? name : NULL;
+    if (name && assay__map_set(namer->taken, name, 1) == 0) return name;
+    namer->model->failed = true;
+    return "";
 }
 
 /* --- walking ---------------------------------------------------------------------------------- */
@@ -101,13 +97,10 @@ int assay__rewrite_each_graph(struct assay__graph *graph,
                               void *context)
 {
     int code = visit(context, graph);
+    struct assay__graph *body;
     for (size_t i = 0; i < graph->node_count && !code; i++)
-        for (size_t a = 0; a < graph->nodes[i].attr_count && !code; a++) {
-            const struct assay__attr *attr = &graph->nodes[i].attrs[a];
-            if (attr->g) code = assay__rewrite_each_graph(attr->g, visit, context);
-            for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-                code = assay__rewrite_each_graph(attr->graphs[k], visit, context);
-        }
+        for (size_t k = 0; !code && (body = assay__node_body(&graph->nodes[i], k)); k++)
+            code = assay__rewrite_each_graph(body, visit, context);
     return code;
 }
 
@@ -150,12 +143,9 @@ int assay__rewrite_reads(const struct assay__node *node,
     int code = 0;
     for (size_t i = 0; i < node->input_count && !code; i++)
         if (*node->inputs[i]) code = found(context, node->inputs[i]);
-    for (size_t a = 0; a < node->attr_count && !code; a++) {
-        const struct assay__attr *attr = &node->attrs[a];
-        if (attr->g) code = captures(attr->g, found, context);
-        for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-            code = captures(attr->graphs[k], found, context);
-    }
+    const struct assay__graph *body;
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+        code = captures(body, found, context);
     return code;
 }
 
@@ -179,46 +169,47 @@ struct assay__tensor *assay__graph_push_tensor(struct assay__model *model,
     return fresh;
 }
 
-static int copy_tensor(struct assay__model *model, struct assay__tensor *tensor, const char *name,
-                       enum assay__dtype dtype, int rank, const int64_t *dims, const void *data,
-                       size_t data_size)
+/* A copy of a tensor's numbers; NULL out of memory. */
+static void *copy_data(struct assay__model *model, const void *data, size_t size)
 {
-    int64_t *own = assay__arena_array(model->arena, rank > 0 ? (size_t)rank : 0, sizeof *own);
-    uint8_t *bytes = assay__arena_alloc(model->arena, data_size);
-    if (!own || !bytes) return ASSAY_ENOMEM;
-    *tensor = (struct assay__tensor){.name = name,
-                                     .dtype = dtype,
-                                     .rank = rank,
-                                     .dims = own,
-                                     .elements = 1,
-                                     .data = bytes,
-                                     .data_size = data_size,
-                                     .location = "",
-                                     .nonzeros = -1,
-                                     .sparse_bytes = -1};
-    for (int i = 0; i < rank; i++) {
-        own[i] = dims[i];
-        if (dims[i] < 0 || assay__mul_i64_overflows(tensor->elements, dims[i], &tensor->elements))
-            return ASSAY_ENOMEM;
-    }
-    if (data_size) memcpy(bytes, data, data_size);
-    return 0;
+    void *copy = assay__arena_alloc(model->arena, size);
+    if (copy && size) memcpy(copy, data, size);
+    if (!copy) model->failed = true;
+    return copy;
 }
 
-int assay__node_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
-                           enum assay__dtype dtype, int rank, const int64_t *dims, const void *data,
-                           size_t data_size)
+int assay__rewrite_set_tensor(struct assay__model *model, struct assay__node *node,
+                              const char *name, enum assay__dtype dtype, int rank,
+                              const int64_t *dims, const void *data, size_t data_size)
 {
-    struct assay__tensor *tensor = assay__arena_alloc(model->arena, sizeof *tensor);
-    if (!tensor || copy_tensor(model, tensor, "", dtype, rank, dims, data, data_size))
-        return ASSAY_ENOMEM;
-    int code = assay__node_set_int(model, node, name, 0); /* makes or empties it */
-    for (size_t i = 0; i < node->attr_count && !code; i++)
-        if (strcmp(node->attrs[i].name, name) == 0) {
-            node->attrs[i].type = ASSAY__ATTR_TENSOR;
-            node->attrs[i].t = tensor;
-        }
-    return code;
+    struct assay__graph holder = {.name = ""};
+    void *copy = copy_data(model, data, data_size);
+    if (!copy) return ASSAY_ENOMEM;
+    return assay__node_set_tensor(
+        model, node, name,
+        assay__graph_add_initializer(model, &holder, "", dtype, rank, dims, copy, data_size));
+}
+
+void assay__graph_take_nodes(struct assay__graph *graph, const struct assay__graph *fresh)
+{
+    graph->nodes = fresh->nodes;
+    graph->node_count = fresh->node_count;
+    graph->node_capacity = fresh->node_capacity;
+}
+
+const char *assay__rewrite_emit(struct assay__namer *namer, struct assay__graph *graph,
+                                const char *op, const char *base, const char *suffix, const char *a,
+                                const char *b)
+{
+    const char *const inputs[] = {a, b};
+    const char *name = assay__namer_make(namer, base, suffix);
+    assay__graph_add_node(namer->model, graph, op, name, inputs, b ? 2 : 1, &name, 1);
+    return name;
+}
+
+int assay__rewrite_end(const struct assay__model *model, int code, struct assay_error *error)
+{
+    return !code && model->failed ? assay__rewrite_no_memory(error) : code;
 }
 
 void assay__node_remove_attr(struct assay__node *node, const char *name)
@@ -229,18 +220,18 @@ void assay__node_remove_attr(struct assay__node *node, const char *name)
     node->attr_count = kept;
 }
 
-int assay__node_set_input(struct assay__model *model, struct assay__node *node, size_t i,
-                          const char *name)
+void assay__node_set_input(struct assay__model *model, struct assay__node *node, size_t i,
+                           const char *name)
 {
     size_t count = i + 1 > node->input_count ? i + 1 : node->input_count;
     const char **inputs = assay__arena_array(model->arena, count, sizeof *inputs);
-    if (!inputs) return ASSAY_ENOMEM;
+    model->failed |= !inputs;
+    if (!inputs) return;
     for (size_t k = 0; k < count; k++)
         inputs[k] = k < node->input_count ? node->inputs[k] : "";
     inputs[i] = name;
     node->inputs = inputs;
     node->input_count = count;
-    return 0;
 }
 
 bool assay__node_is(const struct assay__node *node, const char *op)
@@ -248,20 +239,22 @@ bool assay__node_is(const struct assay__node *node, const char *op)
     return strcmp(node->op, op) == 0 && (!*node->domain || strcmp(node->domain, "ai.onnx") == 0);
 }
 
-const char *assay__rewrite_constant(struct assay__model *model, struct assay__graph *graph,
-                                    struct assay__namer *namer, const char *base,
-                                    const char *suffix, enum assay__dtype dtype, int rank,
-                                    const int64_t *dims, const void *data)
+const char *assay__rewrite_constant(struct assay__graph *graph, struct assay__namer *namer,
+                                    const char *base, const char *suffix, enum assay__dtype dtype,
+                                    int rank, const int64_t *dims, const void *data)
 {
-    struct assay__tensor tensor;
+    struct assay__model *model = namer->model;
     int64_t elements = 1;
-    for (int i = 0; i < rank; i++)
-        if (assay__mul_i64_overflows(elements, dims[i], &elements)) return NULL;
-    size_t size = assay__dtype_bytes(dtype, elements);
-    const char *name = size == SIZE_MAX ? NULL : assay__namer_make(namer, base, suffix);
-    if (!name || copy_tensor(model, &tensor, name, dtype, rank, dims, data, size) ||
-        !assay__graph_push_tensor(model, graph, &tensor))
-        return NULL;
+    bool fits = true;
+    for (int i = 0; i < rank && fits; i++)
+        fits = !assay__mul_i64_overflows(elements, dims[i], &elements);
+    size_t size = fits ? assay__dtype_bytes(dtype, elements) : SIZE_MAX;
+    const char *name = assay__namer_make(namer, base, suffix);
+    void *copy = size == SIZE_MAX ? NULL : copy_data(model, data, size);
+    if (copy)
+        assay__graph_add_initializer(model, graph, name, dtype, rank, dims, copy, size);
+    else
+        model->failed = true;
     return name;
 }
 

@@ -9,7 +9,7 @@
 
 struct assay__rewrite_notes { /* what was done, for people: "12 of 14 weights to float16; …" */
     const char **lines;
-    size_t count, capacity;
+    size_t count;
     struct assay__arena *arena;
 };
 int assay__rewrite_note(struct assay__rewrite_notes *notes, const char *format, ...)

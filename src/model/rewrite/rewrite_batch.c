@@ -71,7 +71,7 @@ static void apply_inputs(struct batching *work)
 }
 
 /* A Reshape to a constant shape that begins with the batch. */
-static int change_reshape(struct batching *work, struct assay__node *node)
+static void change_reshape(struct batching *work, struct assay__node *node)
 {
     struct assay__graph *graph = &work->model->graph;
     const struct assay__tensor *tensor = assay__graph_initializer(graph, node->inputs[1]);
@@ -82,17 +82,15 @@ static int change_reshape(struct batching *work, struct assay__node *node)
             tensor = assay__node_constant(&graph->nodes[i]);
     if (!tensor || tensor->dtype != ASSAY__INT64 || tensor->rank != 1 || tensor->elements < 1 ||
         tensor->elements > 64 || !tensor->data)
-        return 0;
+        return;
     memcpy(target, tensor->data, tensor->data_size);
-    if (target[0] != work->from) return 0;
+    if (target[0] != work->from) return;
     target[0] = work->to;
     count = tensor->elements;
-    const char *name = assay__rewrite_constant(work->model, graph, &work->namer, node->inputs[1],
-                                               "_batch", ASSAY__INT64, 1, &count, target);
-    if (!name || assay__node_set_input(work->model, node, 1, name))
-        return assay__rewrite_no_memory(work->error);
+    const char *name = assay__rewrite_constant(graph, &work->namer, node->inputs[1], "_batch",
+                                               ASSAY__INT64, 1, &count, target);
+    assay__node_set_input(work->model, node, 1, name);
     work->reshapes++;
-    return 0;
 }
 
 /* In execution order: what follows from the inputs. Shape and Size give numbers about them, not
@@ -113,12 +111,10 @@ static int trace(struct batching *work)
             if (*node->outputs[k] && assay__map_set(work->follows, node->outputs[k], 1))
                 return assay__rewrite_no_memory(work->error);
         if (assay__node_is(node, "Reshape") && node->input_count > 1 &&
-            follows(work, node->inputs[0])) {
-            int code = change_reshape(work, node);
-            if (code) return code;
-        }
+            follows(work, node->inputs[0]))
+            change_reshape(work, node);
     }
-    return 0;
+    return assay__rewrite_end(work->model, 0, work->error);
 }
 
 /* The axis along which a value grew; -1: it did not grow by N / B along one axis alone. */

@@ -57,17 +57,11 @@ static const struct assay__tensor *find_weight(const struct dynamic_scope *scope
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
-/* A node of one output with a fresh name; NULL out of memory. */
 static const char *emit(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
                         const char *op, const char *base, const char *suffix, const char *a,
                         const char *b)
 {
-    const char *const inputs[] = {a, b};
-    const char *name = assay__namer_make(&rewrite->namer, base, suffix);
-    if (!name || !assay__graph_add_node(rewrite->model, &scope->fresh, op, name, inputs, b ? 2 : 1,
-                                        &name, 1))
-        return NULL;
-    return name;
+    return assay__rewrite_emit(&rewrite->namer, &scope->fresh, op, base, suffix, a, b);
 }
 
 static const struct quantized *activation(struct dynamic_rewrite *rewrite,
@@ -81,12 +75,10 @@ static const struct quantized *activation(struct dynamic_rewrite *rewrite,
                                 assay__namer_make(&rewrite->namer, name, "_zero")};
     const char *label = assay__namer_make(&rewrite->namer, name, "_quantize");
     const char *const outputs[] = {fresh->data, fresh->scale, fresh->zero};
-    if (!fresh->data || !fresh->scale || !fresh->zero || !label ||
-        !assay__graph_add_node(rewrite->model, &scope->fresh, "DynamicQuantizeLinear", label, &name,
-                               1, outputs, 3) ||
-        assay__map_set(scope->inputs, name, scope->quantized_count))
-        return NULL;
-    scope->quantized_count++;
+    assay__graph_add_node(rewrite->model, &scope->fresh, "DynamicQuantizeLinear", label, &name, 1,
+                          outputs, 3);
+    if (assay__map_set(scope->inputs, name, scope->quantized_count++))
+        rewrite->model->failed = true;
     return fresh;
 }
 
@@ -120,13 +112,11 @@ static int make_weight(struct dynamic_rewrite *rewrite, struct dynamic_scope *sc
     for (int i = 1; i <= ones; i++)
         shape[i] = 1;
     weight->data = assay__namer_make(&rewrite->namer, name, "_q");
-    weight->scale = assay__rewrite_constant(rewrite->model, scope->graph, &rewrite->namer, name,
-                                            "_scale", ASSAY__FLOAT32, 1 + ones, shape, scales);
-    if (!weight->data || !weight->scale ||
-        !assay__graph_add_initializer(rewrite->model, scope->graph, weight->data, ASSAY__INT8,
-                                      tensor->rank, dims, data, count) ||
-        assay__map_set(rewrite->replaced, name, 1))
-        code = no_memory(rewrite);
+    weight->scale = assay__rewrite_constant(scope->graph, &rewrite->namer, name, "_scale",
+                                            ASSAY__FLOAT32, 1 + ones, shape, scales);
+    assay__graph_add_initializer(rewrite->model, scope->graph, weight->data, ASSAY__INT8,
+                                 tensor->rank, dims, data, count);
+    if (assay__map_set(rewrite->replaced, name, 1)) code = no_memory(rewrite);
 out:
     free(numbers);
     free(scales);
@@ -135,30 +125,24 @@ out:
 }
 
 /* Cast(y_i) * (s_x * s_W) [+ bias] with the node's output name at the end. */
-static int rescale_result(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
-                          const char *integers, const char *x_scale, const char *w_scale,
-                          const char *bias, const char *output)
+static void rescale_result(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
+                           const char *integers, const char *x_scale, const char *w_scale,
+                           const char *bias, const char *output)
 {
     struct assay__model *model = rewrite->model;
     const char *cast = assay__namer_make(&rewrite->namer, output, "_float");
-    struct assay__node *node = cast ? assay__graph_add_node(model, &scope->fresh, "Cast", cast,
-                                                            &integers, 1, &cast, 1)
-                                    : NULL;
-    if (!node || assay__node_set_int(model, node, "to", ASSAY__FLOAT32)) return no_memory(rewrite);
-    const char *scale = emit(rewrite, scope, "Mul", output, "_scales", x_scale, w_scale);
-    if (!scale) return no_memory(rewrite);
-    const char *const scaled_inputs[] = {cast, scale};
+    struct assay__node *node = assay__graph_add_node(model, &scope->fresh, "Cast", cast, &integers,
+                                                     1, &cast, 1);
+    assay__node_set_int(model, node, "to", ASSAY__FLOAT32);
+    const char *const factors[] = {
+        cast, emit(rewrite, scope, "Mul", output, "_scales", x_scale, w_scale)};
     const char *scaled = bias ? assay__namer_make(&rewrite->namer, output, "_scaled") : output;
     const char *label = assay__namer_make(&rewrite->namer, output, "_rescale");
-    if (!scaled || !label ||
-        !assay__graph_add_node(model, &scope->fresh, "Mul", label, scaled_inputs, 2, &scaled, 1))
-        return no_memory(rewrite);
-    if (!bias) return 0;
+    assay__graph_add_node(model, &scope->fresh, "Mul", label, factors, 2, &scaled, 1);
+    if (!bias) return;
     const char *const biased[] = {scaled, bias};
     label = assay__namer_make(&rewrite->namer, output, "_bias");
-    return label && assay__graph_add_node(model, &scope->fresh, "Add", label, biased, 2, &output, 1)
-               ? 0
-               : no_memory(rewrite);
+    assay__graph_add_node(model, &scope->fresh, "Add", label, biased, 2, &output, 1);
 }
 
 /* A constant times `factor`, in another shape of as many elements; its own name when neither
@@ -172,8 +156,8 @@ static const char *reshaped(struct dynamic_rewrite *rewrite, struct dynamic_scop
     if (numbers && assay__tensor_floats(rewrite->model, tensor, numbers, rewrite->error) == 0) {
         for (int64_t i = 0; i < tensor->elements; i++)
             numbers[i] *= factor;
-        made = assay__rewrite_constant(rewrite->model, scope->graph, &rewrite->namer, name,
-                                       "_shaped", ASSAY__FLOAT32, rank, dims, numbers);
+        made = assay__rewrite_constant(scope->graph, &rewrite->namer, name, "_shaped",
+                                       ASSAY__FLOAT32, rank, dims, numbers);
     }
     free(numbers);
     if (made && assay__map_set(rewrite->replaced, name, 1)) made = NULL;
@@ -199,26 +183,25 @@ static int convert_product(struct dynamic_rewrite *rewrite, struct dynamic_scope
                            alpha, 0, &weight);
     if (code || !weight.usable) return code;
     const struct quantized *x = activation(rewrite, scope, node->inputs[0]);
-    const char *name = x ? assay__namer_make(&rewrite->namer, output, "_int") : NULL;
-    const char *const inputs[] = {x ? x->data : "", weight.data, x ? x->zero : ""};
-    if (!name || !assay__graph_add_node(rewrite->model, &scope->fresh, "MatMulInteger", name,
-                                        inputs, 3, &name, 1))
-        return no_memory(rewrite);
+    const char *name = assay__namer_make(&rewrite->namer, output, "_int");
+    const char *const inputs[] = {x->data, weight.data, x->zero};
+    assay__graph_add_node(rewrite->model, &scope->fresh, "MatMulInteger", name, inputs, 3, &name,
+                          1);
     if (gemm && node->input_count > 2 && *node->inputs[2] && beta != 0) {
         const struct assay__tensor *c = find_weight(scope, node->inputs[2]);
         bias = node->inputs[2];
         if (beta != 1 && c)
             bias = reshaped(rewrite, scope, c, bias, beta, c->rank, c->dims);
         else if (beta != 1) {
-            const char *factor = assay__rewrite_constant(rewrite->model, scope->graph,
-                                                         &rewrite->namer, output, "_beta",
-                                                         ASSAY__FLOAT32, 0, NULL, &beta);
-            bias = factor ? emit(rewrite, scope, "Mul", output, "_c", bias, factor) : NULL;
+            const char *factor = assay__rewrite_constant(scope->graph, &rewrite->namer, output,
+                                                         "_beta", ASSAY__FLOAT32, 0, NULL, &beta);
+            bias = emit(rewrite, scope, "Mul", output, "_c", bias, factor);
         }
         if (!bias) return no_memory(rewrite);
     }
     *done = true;
-    return rescale_result(rewrite, scope, name, x->scale, weight.scale, bias, output);
+    rescale_result(rewrite, scope, name, x->scale, weight.scale, bias, output);
+    return 0;
 }
 
 static int convert_conv(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
@@ -236,12 +219,10 @@ static int convert_conv(struct dynamic_rewrite *rewrite, struct dynamic_scope *s
                            &weight);
     if (code || !weight.usable) return code;
     const struct quantized *x = activation(rewrite, scope, node->inputs[0]);
-    const char *name = x ? assay__namer_make(&rewrite->namer, output, "_int") : NULL;
-    const char *const inputs[] = {x ? x->data : "", weight.data, x ? x->zero : ""};
-    struct assay__node *product = name ? assay__graph_add_node(rewrite->model, &scope->fresh,
-                                                               "ConvInteger", name, inputs, 3,
-                                                               &name, 1)
-                                       : NULL;
+    const char *name = assay__namer_make(&rewrite->namer, output, "_int");
+    const char *const inputs[] = {x->data, weight.data, x->zero};
+    struct assay__node *product = assay__graph_add_node(rewrite->model, &scope->fresh,
+                                                        "ConvInteger", name, inputs, 3, &name, 1);
     if (!product) return no_memory(rewrite);
     product->attrs = node->attrs; /* the same names and meanings */
     product->attr_count = node->attr_count;
@@ -251,7 +232,8 @@ static int convert_conv(struct dynamic_rewrite *rewrite, struct dynamic_scope *s
         if (!bias) return no_memory(rewrite);
     }
     *done = true;
-    return rescale_result(rewrite, scope, name, x->scale, weight.scale, bias, output);
+    rescale_result(rewrite, scope, name, x->scale, weight.scale, bias, output);
+    return 0;
 }
 
 /* --- graphs ----------------------------------------------------------------------------------- */
@@ -265,19 +247,16 @@ static int take_node(struct dynamic_rewrite *rewrite, struct dynamic_scope *scop
     bool product = assay__node_is(node, "MatMul") || assay__node_is(node, "Gemm"),
          conv = assay__node_is(node, "Conv"), done = false;
     int code = 0;
-    for (size_t a = 0; a < node->attr_count && !code; a++) {
-        if (node->attrs[a].g) code = convert_graph(rewrite, scope, node->attrs[a].g);
-        for (size_t k = 0; node->attrs[a].graphs && k < node->attrs[a].count && !code; k++)
-            code = convert_graph(rewrite, scope, node->attrs[a].graphs[k]);
-    }
+    struct assay__graph *body;
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+        code = convert_graph(rewrite, scope, body);
     if (!code && (product || conv) && node->input_count >= 2 && node->output_count == 1)
         code = conv ? convert_conv(rewrite, scope, node, &done)
                     : convert_product(rewrite, scope, node, &done);
     if (code) return code;
     rewrite->converted += done;
     rewrite->left += (product || conv) && !done;
-    if (!done && !assay__graph_push_node(rewrite->model, &scope->fresh, node))
-        return no_memory(rewrite);
+    if (!done) assay__graph_push_node(rewrite->model, &scope->fresh, node);
     return 0;
 }
 
@@ -293,10 +272,9 @@ static int convert_graph(struct dynamic_rewrite *rewrite, struct dynamic_scope *
     if (!code) code = assay__graph_order(graph, order, rewrite->error);
     for (size_t i = 0; i < graph->node_count && !code; i++)
         code = take_node(rewrite, &scope, &graph->nodes[order[i]]);
+    code = assay__rewrite_end(rewrite->model, code, rewrite->error);
     if (!code) {
-        graph->nodes = scope.fresh.nodes;
-        graph->node_count = scope.fresh.node_count;
-        graph->node_capacity = scope.fresh.node_capacity;
+        assay__graph_take_nodes(graph, &scope.fresh);
         if (assay__weights_sweep(graph, rewrite->replaced)) code = no_memory(rewrite);
     }
     assay__weights_close(&scope.weights);

@@ -160,8 +160,8 @@ static int make_half_constant(struct half_rewrite *rewrite, struct half_scope *s
     size_t count = (size_t)tensor->elements;
     int code = assay__tensor_open(rewrite->model, tensor, &view, rewrite->error);
     uint16_t *data = code ? NULL : assay__arena_array(rewrite->model->arena, count, sizeof *data);
-    const char *name = data ? assay__namer_make(&rewrite->namer, value->name, "_f16") : NULL;
-    for (size_t i = 0; name && i < count && 4 * (i + 1) <= view.size; i++) {
+    const char *name = assay__namer_make(&rewrite->namer, value->name, "_f16");
+    for (size_t i = 0; data && i < count && 4 * (i + 1) <= view.size; i++) {
         float number;
         memcpy(&number, view.data + 4 * i, 4);
         data[i] = assay__float_to_half(number);
@@ -172,10 +172,9 @@ static int make_half_constant(struct half_rewrite *rewrite, struct half_scope *s
     }
     assay__tensor_close(&view);
     if (code) return code;
-    if (!name ||
-        !assay__graph_add_initializer(rewrite->model, &scope->fresh, name, ASSAY__FLOAT16,
-                                      tensor->rank, tensor->dims, data, count * sizeof *data))
-        return assay__rewrite_no_memory(rewrite->error);
+    if (!data) return assay__rewrite_no_memory(rewrite->error);
+    assay__graph_add_initializer(rewrite->model, &scope->fresh, name, ASSAY__FLOAT16, tensor->rank,
+                                 tensor->dims, data, count * sizeof *data);
     value->half = name;
     value->own_half = true;
     rewrite->weights++;
@@ -189,13 +188,11 @@ static int add_cast(struct half_rewrite *rewrite, struct half_scope *scope, cons
                     const char *to, enum assay__dtype dtype)
 {
     const char *name = assay__namer_make(&rewrite->namer, to, "_cast");
-    struct assay__node *node = name ? assay__graph_add_node(rewrite->model, &scope->fresh, "Cast",
-                                                            name, &from, 1, &to, 1)
-                                    : NULL;
-    if (!node || assay__node_set_int(rewrite->model, node, "to", (int64_t)dtype))
-        return assay__rewrite_no_memory(rewrite->error);
+    struct assay__node *node = assay__graph_add_node(rewrite->model, &scope->fresh, "Cast", name,
+                                                     &from, 1, &to, 1);
+    assay__node_set_int(rewrite->model, node, "to", (int64_t)dtype);
     rewrite->casts++;
-    return 0;
+    return assay__rewrite_end(rewrite->model, 0, rewrite->error);
 }
 
 static int need_half(struct half_rewrite *rewrite, struct half_scope *scope,
@@ -203,11 +200,9 @@ static int need_half(struct half_rewrite *rewrite, struct half_scope *scope,
 {
     if (value->half) return 0;
     if (value->tensor) return make_half_constant(rewrite, scope, value);
-    const char *name = assay__namer_make(&rewrite->namer, value->name, "_f16");
-    if (!name) return assay__rewrite_no_memory(rewrite->error);
-    value->half = name;
+    value->half = assay__namer_make(&rewrite->namer, value->name, "_f16");
     value->own_half = true;
-    return add_cast(rewrite, scope, value->full, name, ASSAY__FLOAT16);
+    return add_cast(rewrite, scope, value->full, value->half, ASSAY__FLOAT16);
 }
 
 static int need_full(struct half_rewrite *rewrite, struct half_scope *scope,
@@ -302,9 +297,8 @@ static bool is_seen_large(const struct half_rewrite *rewrite, const struct assay
 
 static int push(struct half_rewrite *rewrite, struct half_scope *scope, struct assay__node *node)
 {
-    return assay__graph_push_node(rewrite->model, &scope->fresh, node)
-               ? 0
-               : assay__rewrite_no_memory(rewrite->error);
+    assay__graph_push_node(rewrite->model, &scope->fresh, node);
+    return assay__rewrite_end(rewrite->model, 0, rewrite->error);
 }
 
 static int rename_inputs(struct half_rewrite *rewrite, struct half_scope *scope,
@@ -325,15 +319,11 @@ static int rename_inputs(struct half_rewrite *rewrite, struct half_scope *scope,
 static int convert_bodies(struct half_rewrite *rewrite, struct half_scope *scope,
                           struct assay__node *node)
 {
+    struct assay__graph *body;
     int code = 0;
-    for (size_t a = 0; a < node->attr_count && !code; a++) {
-        struct assay__attr *attr = &node->attrs[a];
-        if (attr->g)
-            code = convert_graph(rewrite, scope, attr->g,
-                                 scope->shapes ? assay__shapes_body(scope->shapes, attr->g) : NULL);
-        for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-            code = convert_graph(rewrite, scope, attr->graphs[k], NULL);
-    }
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
+        code = convert_graph(rewrite, scope, body,
+                             scope->shapes ? assay__shapes_body(scope->shapes, body) : NULL);
     return code;
 }
 
@@ -375,7 +365,6 @@ static int convert_node(struct half_rewrite *rewrite, struct half_scope *scope,
         value->full = NULL;
         value->half = outputs[i] = assay__namer_make(&rewrite->namer, name, "_f16");
         value->own_half = true;
-        if (!value->half) code = assay__rewrite_no_memory(rewrite->error);
     }
     if (code) return code;
     node->outputs = outputs;
@@ -392,9 +381,9 @@ static int take_constant(struct half_rewrite *rewrite, struct half_scope *scope,
                              *many = assay__node_attr(node, "value_floats");
     if (!tensor && (one || many)) {
         int64_t count = many ? (int64_t)many->count : 1;
-        int code = assay__node_set_tensor(rewrite->model, node, "value", ASSAY__FLOAT32,
-                                          many ? 1 : 0, &count, many ? many->floats : &one->f,
-                                          (size_t)count * sizeof(float));
+        int code = assay__rewrite_set_tensor(rewrite->model, node, "value", ASSAY__FLOAT32,
+                                             many ? 1 : 0, &count, many ? many->floats : &one->f,
+                                             (size_t)count * sizeof(float));
         if (code) return assay__rewrite_no_memory(rewrite->error);
         assay__node_remove_attr(node, "value_float");
         assay__node_remove_attr(node, "value_floats");
@@ -426,7 +415,7 @@ static int take_filled(struct half_rewrite *rewrite, struct half_scope *scope,
     uint16_t half = assay__float_to_half(number);
     if (number != 0 && fabsf(number) < HALF_SMALLEST_NORMAL)
         half & 0x7fff ? rewrite->tiny++ : rewrite->zeroed++;
-    if (assay__node_set_tensor(rewrite->model, node, "value", ASSAY__FLOAT16, 1, &one, &half, 2))
+    if (assay__rewrite_set_tensor(rewrite->model, node, "value", ASSAY__FLOAT16, 1, &one, &half, 2))
         return assay__rewrite_no_memory(rewrite->error);
     return convert_node(rewrite, scope, node, &row);
 }
@@ -586,9 +575,7 @@ static int close_scope(struct half_rewrite *rewrite, struct half_scope *scope)
     }
     if (!code) code = settle_names(rewrite, scope);
     if (code) return code;
-    graph->nodes = scope->fresh.nodes;
-    graph->node_count = scope->fresh.node_count;
-    graph->node_capacity = scope->fresh.node_capacity;
+    assay__graph_take_nodes(graph, &scope->fresh);
     graph->initializers = scope->fresh.initializers;
     graph->initializer_count = scope->fresh.initializer_count;
     graph->initializer_capacity = scope->fresh.initializer_capacity;

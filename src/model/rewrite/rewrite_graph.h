@@ -20,8 +20,8 @@ struct assay__namer {
 int assay__namer_open(struct assay__namer *namer, struct assay__model *model,
                       struct assay_error *error);
 void assay__namer_close(struct assay__namer *namer);
-/** base + suffix, with a number when that is taken; in the arena, and taken from now on. NULL out
- *  of memory. */
+/** base + suffix, with a number when that is taken; in the arena, and taken from now on. Out of
+ *  memory it is "", and the model has `failed`. */
 const char *assay__namer_make(struct assay__namer *namer, const char *base, const char *suffix);
 
 /* --- walking and building --------------------------------------------------------------------- */
@@ -41,19 +41,26 @@ struct assay__node *assay__graph_push_node(struct assay__model *model, struct as
 struct assay__tensor *assay__graph_push_tensor(struct assay__model *model,
                                                struct assay__graph *graph,
                                                const struct assay__tensor *tensor);
-int assay__node_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
-                           enum assay__dtype dtype, int rank, const int64_t *dims, const void *data,
-                           size_t data_size);
+int assay__rewrite_set_tensor(struct assay__model *model, struct assay__node *node,
+                              const char *name, enum assay__dtype dtype, int rank,
+                              const int64_t *dims, const void *data, size_t data_size);
 void assay__node_remove_attr(struct assay__node *node, const char *name);
 /** Replaces input i, growing the list with absent inputs when it is shorter. */
-int assay__node_set_input(struct assay__model *model, struct assay__node *node, size_t i,
-                          const char *name);
+void assay__node_set_input(struct assay__model *model, struct assay__node *node, size_t i,
+                           const char *name);
 bool assay__node_is(const struct assay__node *node, const char *op); /* of ai.onnx */
-/** An initializer whose data is copied into the arena. NULL out of memory. */
-const char *assay__rewrite_constant(struct assay__model *model, struct assay__graph *graph,
-                                    struct assay__namer *namer, const char *base,
-                                    const char *suffix, enum assay__dtype dtype, int rank,
-                                    const int64_t *dims, const void *data);
+/** An initializer whose data is copied into the arena; its name. */
+const char *assay__rewrite_constant(struct assay__graph *graph, struct assay__namer *namer,
+                                    const char *base, const char *suffix, enum assay__dtype dtype,
+                                    int rank, const int64_t *dims, const void *data);
+/** A node of one or two inputs (b NULL) whose name and result are base + suffix; that name. */
+const char *assay__rewrite_emit(struct assay__namer *namer, struct assay__graph *graph,
+                                const char *op, const char *base, const char *suffix, const char *a,
+                                const char *b);
+/** The graph's nodes are now those of `fresh`. */
+void assay__graph_take_nodes(struct assay__graph *graph, const struct assay__graph *fresh);
+/** What every rewrite ends with: the code, or that an edit of the model failed. */
+int assay__rewrite_end(const struct assay__model *model, int code, struct assay_error *error);
 /** The tensor of a Constant node with a `value`; NULL for other nodes. */
 const struct assay__tensor *assay__node_constant(const struct assay__node *node);
 

@@ -7,6 +7,7 @@
  * given up. Every other operator of these sets means the same in both. First everything is asked
  * without changing anything; one refusal and the model stays as it was. Sets below 7 (broadcast by
  * attribute) are refused, and operators that were experimental. */
+#include "model/op_words.h"
 #include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
@@ -31,14 +32,11 @@ static int refuse(struct upgrade *up, const struct assay__node *node, const char
                            (long long)up->from, (long long)up->to, node->name, node->op, why);
 }
 
-static int no_memory(struct upgrade *up)
-{
-    return assay__rewrite_no_memory(up->error);
-}
-
+/* An edit that fails shows in the model, and is an error at the end. */
 static int emit(struct upgrade *up, const struct assay__node *node)
 {
-    return assay__graph_push_node(up->model, &up->fresh, node) ? 0 : no_memory(up);
+    assay__graph_push_node(up->model, &up->fresh, node);
+    return 0;
 }
 
 static const char *first_output(const struct assay__node *node)
@@ -46,43 +44,38 @@ static const char *first_output(const struct assay__node *node)
     return node->output_count ? node->outputs[0] : node->name;
 }
 
-static int int64_input(struct upgrade *up, struct assay__node *node, size_t i,
-                       const int64_t *values, size_t count, const char *suffix)
+static void int64_input(struct upgrade *up, struct assay__node *node, size_t i,
+                        const int64_t *values, size_t count, const char *suffix)
 {
     int64_t length = (int64_t)count;
-    const char *name = assay__rewrite_constant(up->model, up->graph, &up->namer, first_output(node),
-                                               suffix, ASSAY__INT64, 1, &length, values);
-    return name && assay__node_set_input(up->model, node, i, name) == 0 ? 0 : no_memory(up);
+    assay__node_set_input(up->model, node, i,
+                          assay__rewrite_constant(up->graph, &up->namer, first_output(node), suffix,
+                                                  ASSAY__INT64, 1, &length, values));
 }
 
-static int float_input(struct upgrade *up, struct assay__node *node, size_t i, float value,
-                       const char *suffix)
+static void float_input(struct upgrade *up, struct assay__node *node, size_t i, float value,
+                        const char *suffix)
 {
-    const char *name = assay__rewrite_constant(up->model, up->graph, &up->namer, first_output(node),
-                                               suffix, ASSAY__FLOAT32, 0, NULL, &value);
-    return name && assay__node_set_input(up->model, node, i, name) == 0 ? 0 : no_memory(up);
+    assay__node_set_input(up->model, node, i,
+                          assay__rewrite_constant(up->graph, &up->namer, first_output(node), suffix,
+                                                  ASSAY__FLOAT32, 0, NULL, &value));
 }
 
 /* An attribute of integers that becomes input i. */
-static int move_ints(struct upgrade *up, struct assay__node *node, const char *attr_name, size_t i)
+static void move_ints(struct upgrade *up, struct assay__node *node, const char *attr_name, size_t i)
 {
     const struct assay__attr *attr = assay__node_attr(node, attr_name);
-    if (!attr) return 0;
-    int code = int64_input(up, node, i, attr->ints, attr->count, attr_name);
-    if (!code) assay__node_remove_attr(node, attr_name);
-    return code;
+    if (!attr) return;
+    int64_input(up, node, i, attr->ints, attr->count, attr_name);
+    assay__node_remove_attr(node, attr_name);
 }
 
-static int axes_to_input(struct upgrade *up, struct assay__node *node)
+/* `axes`, or `split` of Split. */
+static int list_to_input(struct upgrade *up, struct assay__node *node)
 {
-    int code = up->dry ? 0 : move_ints(up, node, "axes", 1);
-    return code || up->dry ? code : emit(up, node);
-}
-
-static int split_to_input(struct upgrade *up, struct assay__node *node)
-{
-    int code = up->dry ? 0 : move_ints(up, node, "split", 1);
-    return code || up->dry ? code : emit(up, node);
+    if (up->dry) return 0;
+    move_ints(up, node, strcmp(node->op, "Split") == 0 ? "split" : "axes", 1);
+    return emit(up, node);
 }
 
 static int slice_to_inputs(struct upgrade *up, struct assay__node *node)
@@ -90,10 +83,10 @@ static int slice_to_inputs(struct upgrade *up, struct assay__node *node)
     if (!assay__node_attr(node, "starts") || !assay__node_attr(node, "ends"))
         return refuse(up, node, "it lacks starts or ends");
     if (up->dry) return 0;
-    int code = move_ints(up, node, "starts", 1);
-    if (!code) code = move_ints(up, node, "ends", 2);
-    if (!code) code = move_ints(up, node, "axes", 3);
-    return code ? code : emit(up, node);
+    move_ints(up, node, "starts", 1);
+    move_ints(up, node, "ends", 2);
+    move_ints(up, node, "axes", 3);
+    return emit(up, node);
 }
 
 /* The bounds are of the input's type; the attributes were float32, so other types are refused by
@@ -103,11 +96,11 @@ static int clip_to_inputs(struct upgrade *up, struct assay__node *node)
     const struct assay__attr *low = assay__node_attr(node, "min"),
                              *high = assay__node_attr(node, "max");
     if (up->dry) return 0;
-    int code = low ? float_input(up, node, 1, low->f, "_min") : 0;
-    if (!code && high) code = float_input(up, node, 2, high->f, "_max");
+    if (low) float_input(up, node, 1, low->f, "_min");
+    if (high) float_input(up, node, 2, high->f, "_max");
     assay__node_remove_attr(node, "min");
     assay__node_remove_attr(node, "max");
-    return code ? code : emit(up, node);
+    return emit(up, node);
 }
 
 static int pad_to_inputs(struct upgrade *up, struct assay__node *node)
@@ -116,10 +109,10 @@ static int pad_to_inputs(struct upgrade *up, struct assay__node *node)
     float number = value ? value->f : 0;
     if (!assay__node_attr(node, "pads")) return refuse(up, node, "it lacks pads");
     if (up->dry) return 0;
-    int code = move_ints(up, node, "pads", 1);
-    if (!code && number != 0) code = float_input(up, node, 2, number, "_value");
+    move_ints(up, node, "pads", 1);
+    if (number != 0) float_input(up, node, 2, number, "_value");
     assay__node_remove_attr(node, "value");
-    return code ? code : emit(up, node);
+    return emit(up, node);
 }
 
 static int topk_to_input(struct upgrade *up, struct assay__node *node)
@@ -127,9 +120,9 @@ static int topk_to_input(struct upgrade *up, struct assay__node *node)
     int64_t k = assay__node_int(node, "k", -1);
     if (k < 0) return refuse(up, node, "it lacks k");
     if (up->dry) return 0;
-    int code = int64_input(up, node, 1, &k, 1, "_k");
+    int64_input(up, node, 1, &k, 1, "_k");
     assay__node_remove_attr(node, "k");
-    return code ? code : emit(up, node);
+    return emit(up, node);
 }
 
 /* An inference: the ratio plays no part, but the mask's type changed; one that nobody reads
@@ -169,29 +162,20 @@ static int flat_softmax(struct upgrade *up, struct assay__node *node)
     if (up->dry) return 0;
     struct assay__model *model = up->model;
     const char *input = node->inputs[0], *output = node->outputs[0];
-    const char *flat = assay__namer_make(&up->namer, output, "_flat"),
-               *soft = assay__namer_make(&up->namer, output, "_soft"),
-               *shape = assay__namer_make(&up->namer, output, "_shape");
-    if (!flat || !soft || !shape) return no_memory(up);
-    int64_t axis = assay__node_int(node, "axis", 1);
+    const char *flat = assay__namer_make(&up->namer, output, "_flat");
+    const char *soft = assay__namer_make(&up->namer, output, "_soft");
+    const char *shape = assay__namer_make(&up->namer, output, "_shape");
     struct assay__node *step = assay__graph_add_node(model, &up->fresh, "Flatten", flat, &input, 1,
                                                      &flat, 1);
-    if (!step || assay__node_set_int(model, step, "axis", axis)) return no_memory(up);
-    if (!assay__graph_add_node(model, &up->fresh, "Shape", shape, &input, 1, &shape, 1))
-        return no_memory(up);
-    step = assay__graph_push_node(model, &up->fresh, node);
-    if (!step || assay__node_set_input(model, step, 0, flat) ||
-        assay__node_set_int(model, step, "axis", -1))
-        return no_memory(up);
-    const char **outputs = assay__arena_array(model->arena, 1, sizeof *outputs);
-    if (!outputs) return no_memory(up);
-    outputs[0] = soft;
-    step->outputs = outputs;
+    assay__node_set_int(model, step, "axis", assay__node_int(node, "axis", 1));
+    assay__graph_add_node(model, &up->fresh, "Shape", shape, &input, 1, &shape, 1);
+    step = assay__graph_add_node(model, &up->fresh, node->op, node->name, &flat, 1, &soft, 1);
+    assay__node_set_int(model, step, "axis", -1);
     const char *const inputs[] = {soft, shape};
-    const char *name = assay__namer_make(&up->namer, node->name, "_unflat");
-    return name && assay__graph_add_node(model, &up->fresh, "Reshape", name, inputs, 2, &output, 1)
-               ? 0
-               : no_memory(up);
+    assay__graph_add_node(model, &up->fresh, "Reshape",
+                          assay__namer_make(&up->namer, node->name, "_unflat"), inputs, 2, &output,
+                          1);
+    return 0;
 }
 
 /* Upsample, and Resize of set 10: "nearest" takes floor(x / scale) when enlarging, which set 11
@@ -214,18 +198,17 @@ static int to_resize(struct upgrade *up, struct assay__node *node)
     for (int64_t i = 0; i < count; i++)
         if (!(scales[i] >= 1)) return refuse(up, node, "it makes its input smaller");
     if (up->dry) return 0;
-    const char *name = assay__rewrite_constant(up->model, up->graph, &up->namer, first_output(node),
-                                               "_scales", ASSAY__FLOAT32, 1, &count, scales);
+    const char *name = assay__rewrite_constant(up->graph, &up->namer, first_output(node), "_scales",
+                                               ASSAY__FLOAT32, 1, &count, scales);
     int64_t none = 0;
-    const char *roi = assay__rewrite_constant(up->model, up->graph, &up->namer, first_output(node),
-                                              "_roi", ASSAY__FLOAT32, 1, &none, scales);
+    const char *roi = assay__rewrite_constant(up->graph, &up->namer, first_output(node), "_roi",
+                                              ASSAY__FLOAT32, 1, &none, scales);
     node->op = "Resize";
     assay__node_remove_attr(node, "scales");
-    if (!name || !roi || assay__node_set_input(up->model, node, 1, roi) ||
-        assay__node_set_input(up->model, node, 2, name) ||
-        assay__node_set_string(up->model, node, "coordinate_transformation_mode", "asymmetric") ||
-        assay__node_set_string(up->model, node, "nearest_mode", "floor"))
-        return no_memory(up);
+    assay__node_set_input(up->model, node, 1, roi);
+    assay__node_set_input(up->model, node, 2, name);
+    assay__node_set_string(up->model, node, "coordinate_transformation_mode", "asymmetric");
+    assay__node_set_string(up->model, node, "nearest_mode", "floor");
     return emit(up, node);
 }
 
@@ -235,8 +218,8 @@ static int never(struct upgrade *up, struct assay__node *node)
 }
 
 static const struct {
-    const char *op;
-    int64_t since; /* set in which it changed */
+    const char *ops;
+    int64_t since; /* set in which they changed */
     int (*change)(struct upgrade *up, struct assay__node *node);
 } rows[] = {
     {"BatchNormalization", 9, batch_norm},
@@ -249,30 +232,18 @@ static const struct {
     {"Pad", 11, pad_to_inputs},
     {"Scatter", 11, scatter},
     {"Dropout", 12, drop_dropout},
-    {"Softmax", 13, flat_softmax},
-    {"LogSoftmax", 13, flat_softmax},
-    {"Hardmax", 13, flat_softmax},
-    {"ReduceSum", 13, axes_to_input},
-    {"Squeeze", 13, axes_to_input},
-    {"Unsqueeze", 13, axes_to_input},
-    {"Split", 13, split_to_input},
-    {"ATen", 13, never},
-    {"Affine", 13, never},
-    {"Crop", 13, never},
-    {"DynamicSlice", 13, never},
-    {"GRUUnit", 13, never},
-    {"GivenTensorFill", 13, never},
-    {"ImageScaler", 13, never},
-    {"ParametricSoftplus", 13, never},
-    {"Scale", 13, never},
-    {"ScaledTanh", 13, never},
+    {"Softmax LogSoftmax Hardmax", 13, flat_softmax},
+    {"ReduceSum Squeeze Unsqueeze Split", 13, list_to_input},
+    {"ATen Affine Crop DynamicSlice GRUUnit GivenTensorFill ImageScaler ParametricSoftplus Scale "
+     "ScaledTanh",
+     13, never},
 };
 
 static int upgrade_node(struct upgrade *up, struct assay__node *node)
 {
     bool standard = !*node->domain || strcmp(node->domain, "ai.onnx") == 0;
     for (size_t i = 0; standard && i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].op, node->op) != 0) continue;
+        if (!assay__has_word(rows[i].ops, node->op)) continue;
         if (rows[i].since <= up->from || rows[i].since > up->to) continue;
         up->changed++;
         return rows[i].change(up, node);
@@ -289,9 +260,7 @@ static int upgrade_graph(void *context, struct assay__graph *graph)
     for (size_t i = 0; i < graph->node_count && !code; i++)
         code = upgrade_node(up, &graph->nodes[i]);
     if (code || up->dry) return code;
-    graph->nodes = up->fresh.nodes;
-    graph->node_count = up->fresh.node_count;
-    graph->node_capacity = up->fresh.node_capacity;
+    assay__graph_take_nodes(graph, &up->fresh);
     return 0;
 }
 
@@ -337,6 +306,7 @@ int assay__rewrite_opset(struct assay__model *model, int64_t version,
     if (!code) code = assay__rewrite_each_graph(&model->graph, upgrade_graph, &up);
     assay__namer_close(&up.namer);
     assay__map_free(up.read);
+    code = assay__rewrite_end(model, code, error);
     if (code) return code;
     opset->version = version;
     /* Set 13 came with IR 7. */

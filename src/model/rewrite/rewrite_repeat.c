@@ -73,69 +73,54 @@ static int choose_input(struct repetition *work, const struct assay__node *node)
                            node->name, node->op);
 }
 
-static const char *emit(struct repetition *work, const char *op, const char *stem,
-                        const char *suffix, const char *a, const char *b)
-{
-    const char *const inputs[] = {a, b};
-    const char *name = assay__namer_make(&work->namer, stem, suffix);
-    return name && assay__graph_add_node(work->model, &work->fresh, op, name, inputs, b ? 2 : 1,
-                                         &name, 1)
-               ? name
-               : NULL;
-}
-
 static const char *base(const struct assay__node *node)
 {
     return *node->name ? node->name : node->outputs[0];
+}
+
+static const char *emit(struct repetition *work, const char *op, const struct assay__node *node,
+                        const char *suffix, const char *a, const char *b)
+{
+    return assay__rewrite_emit(&work->namer, &work->fresh, op, base(node), suffix, a, b);
 }
 
 /* v' = Max(v, Min(v, s)) with s = Cast(Gather(Reshape(y, [-1]), 0)). */
 static const char *guard(struct repetition *work, const struct assay__node *node, const char *y)
 {
     const char *v = node->inputs[work->input];
-    const char *flat = emit(work, "Reshape", base(node), "_guard_flat", y, work->flat);
-    const char *one = flat ? emit(work, "Gather", base(node), "_guard_one", flat, work->first)
-                           : NULL;
-    const char *s = one ? emit(work, "Cast", base(node), "_guard_cast", one, NULL) : NULL;
-    if (!s || assay__node_set_int(work->model, &work->fresh.nodes[work->fresh.node_count - 1], "to",
-                                  (int64_t)work->dtype))
-        return NULL;
-    const char *low = emit(work, "Min", base(node), "_guard_min", v, s);
-    return low ? emit(work, "Max", base(node), "_guard", v, low) : NULL;
+    const char *flat = emit(work, "Reshape", node, "_guard_flat", y, work->flat);
+    const char *one = emit(work, "Gather", node, "_guard_one", flat, work->first);
+    const char *s = emit(work, "Cast", node, "_guard_cast", one, NULL);
+    if (work->model->failed) return "";
+    assay__node_set_int(work->model, &work->fresh.nodes[work->fresh.node_count - 1], "to",
+                        (int64_t)work->dtype);
+    return emit(work, "Max", node, "_guard", v, emit(work, "Min", node, "_guard_min", v, s));
 }
 
-/* The copies but the last have outputs of their own. */
-static int add_copy(struct repetition *work, const struct assay__node *node, const char *v,
-                    bool last, const char **y)
+/* The copies but the last have outputs of their own. The first output. */
+static const char *add_copy(struct repetition *work, const struct assay__node *node, const char *v,
+                            bool last)
 {
-    struct assay__node *copy = assay__graph_push_node(work->model, &work->fresh, node);
-    if (!copy) return ASSAY_ENOMEM;
-    if (v && assay__node_set_input(work->model, copy, work->input, v)) return ASSAY_ENOMEM;
-    *y = node->outputs[0];
-    if (last) return 0;
-    const char **outputs = assay__arena_array(work->model->arena, node->output_count,
-                                              sizeof *outputs);
+    struct assay__model *model = work->model;
+    struct assay__node *copy = assay__graph_push_node(model, &work->fresh, node);
+    const char **outputs = assay__arena_array(model->arena, node->output_count, sizeof *outputs);
+    model->failed |= !outputs;
+    if (model->failed) return "";
+    if (v) assay__node_set_input(model, copy, work->input, v);
+    if (last) return node->outputs[0];
     copy->name = assay__namer_make(&work->namer, base(node), "_copy");
-    if (!outputs || !copy->name) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < node->output_count; i++) {
+    for (size_t i = 0; i < node->output_count; i++)
         outputs[i] = *node->outputs[i] ? assay__namer_make(&work->namer, node->outputs[i], "_copy")
                                        : "";
-        if (!outputs[i]) return ASSAY_ENOMEM;
-    }
     copy->outputs = outputs;
-    *y = outputs[0];
-    return 0;
+    return outputs[0];
 }
 
-static int repeat_node(struct repetition *work, const struct assay__node *node, int64_t times)
+static void repeat_node(struct repetition *work, const struct assay__node *node, int64_t times)
 {
-    const char *v = NULL, *y = NULL;
-    int code = 0;
-    for (int64_t i = 0; i < times && !code; i++) {
-        if (i && !(v = guard(work, node, y))) return ASSAY_ENOMEM;
-        code = add_copy(work, node, v, i + 1 == times, &y);
-    }
-    return code;
+    const char *y = "";
+    for (int64_t i = 0; i < times && !work->model->failed; i++)
+        y = add_copy(work, node, i ? guard(work, node, y) : NULL, i + 1 == times);
 }
 
 static const struct assay__node *find_node(struct repetition *work, const char *name, size_t *at)
@@ -162,15 +147,14 @@ static const struct assay__node *find_node(struct repetition *work, const char *
     return NULL;
 }
 
-static int constants(struct repetition *work)
+static void constants(struct repetition *work)
 {
     int64_t zero = 0, minus = -1, one = 1;
     struct assay__graph *graph = &work->model->graph;
-    work->first = assay__rewrite_constant(work->model, graph, &work->namer, "repeat", "_index",
-                                          ASSAY__INT64, 0, NULL, &zero);
-    work->flat = assay__rewrite_constant(work->model, graph, &work->namer, "repeat", "_flat",
-                                         ASSAY__INT64, 1, &one, &minus);
-    return work->first && work->flat ? 0 : ASSAY_ENOMEM;
+    work->first = assay__rewrite_constant(graph, &work->namer, "repeat", "_index", ASSAY__INT64, 0,
+                                          NULL, &zero);
+    work->flat = assay__rewrite_constant(graph, &work->namer, "repeat", "_flat", ASSAY__INT64, 1,
+                                         &one, &minus);
 }
 
 int assay__rewrite_repeat(struct assay__model *model, const char *name, int64_t times,
@@ -194,20 +178,18 @@ int assay__rewrite_repeat(struct assay__model *model, const char *name, int64_t 
     if (!code) code = choose_input(&work, node);
     if (!code) code = assay__namer_open(&work.namer, model, error);
     if (code) goto out;
-    if (times > 1) code = constants(&work);
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
+    if (times > 1) constants(&work);
+    for (size_t i = 0; i < graph->node_count; i++) {
         if (i == at)
-            code = repeat_node(&work, node, times);
-        else if (!assay__graph_push_node(model, &work.fresh, &graph->nodes[i]))
-            code = ASSAY_ENOMEM;
+            repeat_node(&work, node, times);
+        else
+            assay__graph_push_node(model, &work.fresh, &graph->nodes[i]);
     }
-    if (code) code = assay__rewrite_no_memory(error);
+    code = assay__rewrite_end(model, 0, error);
     if (code) goto out;
     assay__rewrite_note(notes, "'%.100s' (%s) runs %lld times, its copies kept apart by input %zu",
                         name, node->op, (long long)times, work.input);
-    graph->nodes = work.fresh.nodes;
-    graph->node_count = work.fresh.node_count;
-    graph->node_capacity = work.fresh.node_capacity;
+    assay__graph_take_nodes(graph, &work.fresh);
 out:
     assay__namer_close(&work.namer);
     assay__shapes_free(work.shapes);

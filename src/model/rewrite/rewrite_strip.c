@@ -255,15 +255,12 @@ static int strip(struct stripping *work, const char *name, const struct assay__t
                                "'%.100s' is of type %s, which cannot be stripped: the weights "
                                "would stay in the file",
                                name, assay__dtype_name(tensor->dtype));
-    const char *shape = assay__rewrite_constant(model, work->graph, &work->namer, name, "_shape",
+    const char *shape = assay__rewrite_constant(work->graph, &work->namer, name, "_shape",
                                                 ASSAY__INT64, 1, &rank, tensor->dims);
     const char *label = assay__namer_make(&work->namer, name, "_stripped");
-    struct assay__node *node = shape && label
-                                   ? assay__graph_add_node(model, &work->fresh, "ConstantOfShape",
-                                                           label, &shape, 1, &name, 1)
-                                   : NULL;
-    if (!node || assay__node_set_tensor(model, node, "value", tensor->dtype, 1, &one, number, size))
-        return assay__rewrite_no_memory(work->error);
+    struct assay__node *node = assay__graph_add_node(model, &work->fresh, "ConstantOfShape", label,
+                                                     &shape, 1, &name, 1);
+    assay__rewrite_set_tensor(model, node, "value", tensor->dtype, 1, &one, number, size);
     work->stripped++;
     work->elements += tensor->elements;
     return 0;
@@ -298,14 +295,11 @@ static int strip_nodes(struct stripping *work)
         const struct assay__tensor *tensor = assay__node_constant(node);
         if (tensor && node->output_count == 1 && large(work, node->outputs[0], tensor))
             code = strip(work, node->outputs[0], tensor);
-        else if (!assay__graph_push_node(work->model, &work->fresh, node))
-            code = assay__rewrite_no_memory(work->error);
+        else
+            assay__graph_push_node(work->model, &work->fresh, node);
     }
-    if (code) return code;
-    graph->nodes = work->fresh.nodes;
-    graph->node_count = work->fresh.node_count;
-    graph->node_capacity = work->fresh.node_capacity;
-    return 0;
+    if (!code) assay__graph_take_nodes(graph, &work->fresh);
+    return code;
 }
 
 static int strip_graph(void *context, struct assay__graph *graph)
@@ -343,6 +337,7 @@ int assay__rewrite_strip(struct assay__model *model, int64_t keep_small,
     if (!code) code = assay__namer_open(&work.namer, model, error);
     if (!code) code = assay__rewrite_each_graph(&model->graph, strip_graph, &work);
     assay__namer_close(&work.namer);
+    code = assay__rewrite_end(model, code, error);
     if (!code)
         assay__rewrite_note(
             notes,

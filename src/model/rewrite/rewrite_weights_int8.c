@@ -56,18 +56,17 @@ static int quantize(struct weights_rewrite *rewrite, struct assay__graph *graph,
     }
     if (code) goto out;
     const char *quantized = assay__namer_make(&rewrite->namer, name, "_q");
-    const char *scale = assay__rewrite_constant(model, graph, &rewrite->namer, name, "_scale",
+    const char *scale = assay__rewrite_constant(graph, &rewrite->namer, name, "_scale",
                                                 ASSAY__FLOAT32, axis < 0 ? 0 : 1, &channels,
                                                 scales);
     const char *label = assay__namer_make(&rewrite->namer, name, "_dequantize");
     const char *const inputs[] = {quantized, scale};
-    struct assay__node *node = NULL;
-    if (quantized && scale && label &&
-        assay__graph_add_initializer(model, graph, quantized, ASSAY__INT8, tensor->rank,
-                                     tensor->dims, data, count))
-        node = assay__graph_add_node(model, fresh, "DequantizeLinear", label, inputs, 2, &name, 1);
-    if (!node || (axis >= 0 && assay__node_set_int(model, node, "axis", axis)))
-        code = assay__rewrite_no_memory(rewrite->error);
+    assay__graph_add_initializer(model, graph, quantized, ASSAY__INT8, tensor->rank, tensor->dims,
+                                 data, count);
+    struct assay__node *node = assay__graph_add_node(model, fresh, "DequantizeLinear", label,
+                                                     inputs, 2, &name, 1);
+    if (axis >= 0) assay__node_set_int(model, node, "axis", axis);
+    code = assay__rewrite_end(model, 0, rewrite->error);
     *done = !code;
     rewrite->converted++;
     rewrite->bytes_before += 4 * count;
@@ -155,15 +154,12 @@ static int replace_weights(struct replacing *work)
             continue;
         int code = assay__rewrite_reads(node, emit_before_reader, work);
         if (code) return code;
-        if (!assay__graph_push_node(work->rewrite->model, &work->ordered, node))
-            return assay__rewrite_no_memory(work->rewrite->error);
+        assay__graph_push_node(work->rewrite->model, &work->ordered, node);
     }
     for (size_t i = 0; i < graph->output_count; i++) /* a weight that only the caller reads */
         if (emit_before_reader(work, graph->outputs[i].name)) return ASSAY_ENOMEM;
-    graph->nodes = work->ordered.nodes;
-    graph->node_count = work->ordered.node_count;
-    graph->node_capacity = work->ordered.node_capacity;
-    return 0;
+    assay__graph_take_nodes(graph, &work->ordered);
+    return assay__rewrite_end(work->rewrite->model, 0, work->rewrite->error);
 }
 
 static int convert_graph(void *context, struct assay__graph *graph)

@@ -47,7 +47,7 @@ struct assay__shape_call {
 typedef void assay__shape_fn(struct assay__shape_call *call);
 
 struct assay__shape_row {
-    const char *op;
+    const char *ops;    /* one or several that are alike, separated by blanks */
     const char *domain; /* "" ai.onnx, "ms" com.microsoft, "nchwc" com.microsoft.nchwc, "ml"
                            ai.onnx.ml, "preview" ai.onnx.preview and what is under it, "*" any of
                            the first three */
@@ -79,6 +79,8 @@ const struct assay__shape_row *assay__shape_find_row(const struct assay__node *n
 bool assay__shape_has(const struct assay__shape_call *call, size_t i);
 int assay__shape_rank(const struct assay__shape_call *call, size_t i);
 const int64_t *assay__shape_dims(const struct assay__shape_call *call, size_t i); /* nums */
+/** Copies the dims of an input, as far as they are known; its rank. */
+int assay__shape_copy(const struct assay__shape_call *call, size_t i, int64_t *dims);
 /** One dimension of an input, negative axes from the end; ASSAY__SHAPE_ANY when it is not there. */
 int64_t assay__shape_dim(const struct assay__shape_call *call, size_t i, int axis);
 enum assay__dtype assay__shape_dtype(const struct assay__shape_call *call, size_t i);
@@ -106,6 +108,11 @@ void assay__shape_set(struct assay__shape_call *call, size_t o, enum assay__dtyp
 void assay__shape_set_dtype(struct assay__shape_call *call, size_t o, enum assay__dtype dtype);
 void assay__shape_set_values(struct assay__shape_call *call, size_t o, const int64_t *values,
                              size_t count);
+/** Output 0 is of input 0's type. */
+void assay__shape_same_type(struct assay__shape_call *call);
+void assay__shape_set_same(struct assay__shape_call *call, int rank, const int64_t *dims);
+/** Output o is like input i in shape and of that type, be it UNDEFINED. */
+void assay__shape_as(struct assay__shape_call *call, size_t o, size_t i, enum assay__dtype dtype);
 /** Output o is like input i in shape; dtype UNDEFINED takes the input's. */
 void assay__shape_like(struct assay__shape_call *call, size_t o, size_t i, enum assay__dtype dtype);
 /** Output o has the elements of input i (a reinterpretation). */

@@ -71,7 +71,7 @@ static void infer_flex_attention(struct assay__shape_call *call)
 {
     struct heads q = read_heads(call, 0, "q_num_heads"), v = read_heads(call, 2, "kv_num_heads");
     int64_t out[4] = {q.batch, q.heads, q.sequence, v.size};
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 /* Q, K, V [B, T, H × D]: output [B, T, Hq × dv], state [B, Hkv, dk, dv] */
@@ -202,7 +202,7 @@ static void infer_group_query(struct assay__shape_call *call)
     if (heads > 0 && heads < 1 << 20 && kv > 0 && kv < 1 << 20)
         size = assay__num_exact_div(symbols, out[2], packed ? heads + 2 * kv : heads);
     if (packed) out[2] = assay__num_mul(symbols, size, heads);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 3, out);
+    assay__shape_set_same(call, 3, out);
     int64_t present[4] = {out[0], kv, assay__shape_has(call, 3) ? ASSAY__NUM_ANY : out[1], size};
     for (size_t o = 1; o < 3; o++) {
         bool past = assay__shape_has(call, 2 + o);
@@ -235,7 +235,7 @@ static void infer_bias_split_gelu(struct assay__shape_call *call)
 {
     int64_t out[3] = {assay__shape_dim(call, 0, 0), assay__shape_dim(call, 0, 1),
                       assay__num_exact_div(call->symbols, assay__shape_dim(call, 0, 2), 2)};
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 3, out);
+    assay__shape_set_same(call, 3, out);
 }
 
 /* bias_table [buckets, heads], query_length, key_length: [1, heads, q, k] */
@@ -243,7 +243,7 @@ static void infer_relative_position(struct assay__shape_call *call)
 {
     int64_t out[4] = {1, assay__shape_dim(call, 0, 1), assay__shape_num(call, 1),
                       assay__shape_num(call, 2)};
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 /* X, bias, residual, ratio, …: like X, and the mask */
@@ -257,33 +257,23 @@ static void infer_bias_dropout(struct assay__shape_call *call)
 
 const struct assay__shape_row assay__shape_rows_attention[] = {
     {"Attention", "", infer_onnx_attention},
-    {"Attention", "ms", infer_attention},
-    {"BiasAdd", "ms", SAME},
+    {"Attention DecoderMaskedSelfAttention", "ms", infer_attention},
+    {"BiasAdd BiasGelu BiasSoftmax FastGelu GatedRMSNorm GemmaRotaryEmbedding LongformerAttention "
+     "MRotaryEmbedding MoE QMoE QuickGelu",
+     "ms", SAME},
     {"BiasDropout", "ms", infer_bias_dropout},
-    {"BiasGelu", "ms", SAME},
-    {"BiasSoftmax", "ms", SAME},
     {"BiasSplitGelu", "ms", infer_bias_split_gelu},
     {"CausalConvWithState", "*", infer_causal_conv},
     {"DecoderMaskedMultiHeadAttention", "ms", infer_decoder_masked},
-    {"DecoderMaskedSelfAttention", "ms", infer_attention},
     {"EmbedLayerNormalization", "ms", infer_embed_layer_norm},
-    {"FastGelu", "ms", SAME},
     {"FlexAttention", "preview", infer_flex_attention},
-    {"GatedRMSNorm", "ms", SAME},
-    {"GemmaRotaryEmbedding", "ms", SAME},
-    {"GroupQueryAttention", "ms", infer_group_query},
+    {"GroupQueryAttention SparseAttention", "ms", infer_group_query},
     {"LinearAttention", "*", infer_linear_attention},
-    {"LongformerAttention", "ms", SAME},
-    {"MRotaryEmbedding", "ms", SAME},
-    {"MoE", "ms", SAME},
     {"MultiHeadAttention", "ms", infer_multi_head},
     {"QAttention", "ms", infer_qattention},
     {"QEmbedLayerNormalization", "ms", infer_qembed_layer_norm},
-    {"QMoE", "ms", SAME},
-    {"QuickGelu", "ms", SAME},
     {"RelativePositionBias", "ms", infer_relative_position},
     {"RotaryEmbedding", "*", SAME},
-    {"SparseAttention", "ms", infer_group_query},
     {"SwiGLU", "", SAME},
     {NULL, NULL, NULL},
 };

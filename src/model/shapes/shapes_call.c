@@ -36,6 +36,13 @@ const int64_t *assay__shape_dims(const struct assay__shape_call *call, size_t i)
     return fact ? fact->dims : NULL;
 }
 
+int assay__shape_copy(const struct assay__shape_call *call, size_t i, int64_t *dims)
+{
+    int rank = assay__shape_rank(call, i);
+    if (rank > 0) memcpy(dims, assay__shape_dims(call, i), (size_t)rank * sizeof *dims);
+    return rank;
+}
+
 int64_t assay__shape_dim(const struct assay__shape_call *call, size_t i, int axis)
 {
     int at = 0;
@@ -202,6 +209,22 @@ void assay__shape_like(struct assay__shape_call *call, size_t o, size_t i, enum 
     if (!fact || fact->entry.rank < 0) return;
     /* completing what the file states writes into the copy, so each fact has its own */
     assay__shape_set(call, o, dtype, fact->entry.rank, fact->dims);
+}
+
+void assay__shape_as(struct assay__shape_call *call, size_t o, size_t i, enum assay__dtype dtype)
+{
+    assay__shape_like(call, o, i, dtype);
+    assay__shape_set_dtype(call, o, dtype);
+}
+
+void assay__shape_same_type(struct assay__shape_call *call)
+{
+    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+}
+
+void assay__shape_set_same(struct assay__shape_call *call, int rank, const int64_t *dims)
+{
+    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, dims);
 }
 
 /* --- contradictions --------------------------------------------------------------------------- */
@@ -434,9 +457,7 @@ void assay__shape_row_same_bool(struct assay__shape_call *call)
 
 void assay__shape_row_to(struct assay__shape_call *call)
 {
-    enum assay__dtype to = assay__shape_dtype_attr(call, "to", ASSAY__UNDEFINED);
-    assay__shape_like(call, 0, 0, to);
-    assay__shape_set_dtype(call, 0, to);
+    assay__shape_as(call, 0, 0, assay__shape_dtype_attr(call, "to", ASSAY__UNDEFINED));
 }
 
 void assay__shape_row_sequence(struct assay__shape_call *call)

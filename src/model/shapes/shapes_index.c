@@ -125,12 +125,11 @@ static bool read_slice(struct assay__shape_call *call, int rank, struct slice *s
 static void infer_slice(struct assay__shape_call *call)
 {
     struct slice slice = {0};
-    int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK], first = 0, step = 1;
+    int rank = assay__shape_copy(call, 0, out), axis = 0;
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
     assay__shape_set(call, 0, dtype, rank, NULL);
     if (rank < 0 || !read_slice(call, rank, &slice)) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     for (size_t i = 0; i < slice.count; i++) {
         if (!assay__shape_axis(slice.axes ? slice.axes[i] : (int64_t)i, rank, &axis)) {
             assay__shape_conflict(call, 0, "axis %lld of %s",
@@ -185,7 +184,7 @@ static void infer_gather(struct assay__shape_call *call)
     int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0,
         total = 0;
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (rank < 0 || !assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
     if (indices < 0 || rank + indices - 1 > ASSAY__SHAPE_RANK) return;
     for (int i = 0; i < axis; i++)
@@ -194,21 +193,21 @@ static void infer_gather(struct assay__shape_call *call)
         out[total++] = assay__shape_dims(call, 1)[i];
     for (int i = axis + 1; i < rank; i++)
         out[total++] = assay__shape_dims(call, 0)[i];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), total, out);
+    assay__shape_set_same(call, total, out);
     if (axis == 0) gather_values(call);
 }
 
 static void infer_like_indices(struct assay__shape_call *call)
 {
     assay__shape_like(call, 0, 1, assay__shape_dtype(call, 0));
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
 }
 
 static void infer_gather_nd(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), total = 0;
     int64_t batch = assay__node_int(call->node, "batch_dims", 0), out[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (rank < 1 || indices < 1 || batch < 0) return;
     int64_t depth = assay__shape_dim(call, 1, -1);
     if (depth < 0 || batch > rank) return;
@@ -222,7 +221,7 @@ static void infer_gather_nd(struct assay__shape_call *call)
         out[total++] = assay__shape_dims(call, 1)[i];
     for (int i = (int)(batch + depth); i < rank; i++)
         out[total++] = assay__shape_dims(call, 0)[i];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), total, out);
+    assay__shape_set_same(call, total, out);
 }
 
 /* A vector of small integers with elements put in (masks of shapes are written like that). */
@@ -250,8 +249,8 @@ static void infer_scatter_nd(struct assay__shape_call *call)
 
 static void infer_compress(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK], some = ASSAY__NUM_ANY;
+    int rank = assay__shape_copy(call, 0, out), axis = 0;
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
     size_t count = 0;
     const int64_t *chosen = assay__shape_values(call, 1, &count);
@@ -264,7 +263,6 @@ static void infer_compress(struct assay__shape_call *call)
         return;
     }
     if (!assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     out[axis] = some;
     assay__shape_set(call, 0, dtype, rank, out);
 }
@@ -295,7 +293,7 @@ static void infer_unique(struct assay__shape_call *call)
 static void infer_unique_vector(struct assay__shape_call *call)
 {
     int64_t some = ASSAY__NUM_ANY, all = assay__shape_dim(call, 0, 0);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 1, &some);
+    assay__shape_set_same(call, 1, &some);
     assay__shape_set(call, 1, ASSAY__INT64, 1, &all);
     assay__shape_set(call, 2, ASSAY__INT64, 1, &some);
 }
@@ -312,11 +310,9 @@ const struct assay__shape_row assay__shape_rows_index[] = {
     {"GatherElements", "", infer_like_indices},
     {"GatherND", "*", infer_gather_nd},
     {"NonMaxSuppression", "", infer_non_max_suppression},
-    {"Scatter", "", assay__shape_row_same},
-    {"ScatterElements", "", assay__shape_row_same},
+    {"Scatter ScatterElements TensorScatter", "", assay__shape_row_same},
     {"ScatterND", "", infer_scatter_nd},
     {"Slice", "", infer_slice},
-    {"TensorScatter", "", assay__shape_row_same},
     {"Unique", "", infer_unique},
     {"Unique", "ms", infer_unique_vector},
     {NULL, NULL, NULL},

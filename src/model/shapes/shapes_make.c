@@ -79,7 +79,7 @@ static bool range_symbolic(struct assay__shape_call *call)
     if (!assay__num_known(delta) || delta < 1 || span == ASSAY__NUM_ANY) return false;
     int64_t count = assay__num_ceil_div(symbols, span, delta);
     if (!assay__num_at_least(symbols, span, 0)) count = assay__num_max(symbols, count, 0);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 1, &count);
+    assay__shape_set_same(call, 1, &count);
     return count >= 0;
 }
 
@@ -87,7 +87,7 @@ static bool range_symbolic(struct assay__shape_call *call)
 static void infer_range(struct assay__shape_call *call)
 {
     double start = 0, limit = 0, delta = 0;
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 1, NULL);
+    assay__shape_set_same(call, 1, NULL);
     if (!assay__shape_scalar(call, 0, &start) || !assay__shape_scalar(call, 1, &limit) ||
         !assay__shape_scalar(call, 2, &delta) || delta == 0) {
         range_symbolic(call);
@@ -96,7 +96,7 @@ static void infer_range(struct assay__shape_call *call)
     double count = ceil((limit - start) / delta);
     if (!(count < 9e15)) return;
     int64_t n = count > 0 ? (int64_t)count : 0, values[ASSAY__SHAPE_VALUES];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 1, &n);
+    assay__shape_set_same(call, 1, &n);
     bool integer = assay__shape_dtype(call, 0) == ASSAY__INT64 ||
                    assay__shape_dtype(call, 0) == ASSAY__INT32;
     if (!integer || n > ASSAY__SHAPE_VALUES || fabs(start) > 9e15 || fabs(limit) > 9e15 ||
@@ -174,20 +174,14 @@ static void infer_mel_weights(struct assay__shape_call *call)
 }
 
 const struct assay__shape_row assay__shape_rows_make[] = {
-    {"Bernoulli", "", infer_like_typed},
-    {"BlackmanWindow", "", infer_window},
+    {"Bernoulli EyeLike RandomNormalLike RandomUniformLike", "", infer_like_typed},
+    {"BlackmanWindow HammingWindow HannWindow", "", infer_window},
     {"ConstantOfShape", "", infer_constant_of_shape},
-    {"EyeLike", "", infer_like_typed},
-    {"HammingWindow", "", infer_window},
-    {"HannWindow", "", infer_window},
     {"MelWeightMatrix", "", infer_mel_weights},
     {"Multinomial", "", infer_multinomial},
     {"NonZero", "", infer_non_zero},
     {"OneHot", "", infer_one_hot},
-    {"RandomNormal", "", infer_random},
-    {"RandomNormalLike", "", infer_like_typed},
-    {"RandomUniform", "", infer_random},
-    {"RandomUniformLike", "", infer_like_typed},
+    {"RandomNormal RandomUniform", "", infer_random},
     {"Range", "*", infer_range},
     {"Shape", "", infer_shape},
     {"Size", "", infer_size},

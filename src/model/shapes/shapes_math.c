@@ -37,8 +37,7 @@ static void cast_to(struct assay__shape_call *call, enum assay__dtype to)
 {
     size_t count = 0;
     const int64_t *nums = assay__shape_nums(call, 0, &count);
-    assay__shape_like(call, 0, 0, to);
-    assay__shape_set_dtype(call, 0, to);
+    assay__shape_as(call, 0, 0, to);
     if (!nums || !followed(to)) return;
     int64_t values[ASSAY__SHAPE_VALUES];
     for (size_t i = 0; i < count; i++) {
@@ -67,16 +66,10 @@ static void infer_cast_like(struct assay__shape_call *call)
 static void broadcast_all(struct assay__shape_call *call, enum assay__dtype dtype)
 {
     if (assay__node_attr(call->node, "broadcast") || (call->opset < 7 && call->opset > 0)) {
-        assay__shape_like(call, 0, 0, dtype);
-        assay__shape_set_dtype(call, 0, dtype);
+        assay__shape_as(call, 0, 0, dtype);
         return;
     }
     assay__shape_broadcast_inputs(call, 0, call->in_count, dtype);
-}
-
-static int64_t truth(bool yes)
-{
-    return yes ? 1 : 0;
 }
 
 /* a < b, a == b and so on where it can be proven. */
@@ -93,10 +86,10 @@ static int64_t compare(struct assay__shape_call *call, const char *op, int64_t a
                : gt || lt || (assay__num_known(a) && assay__num_known(b)) ? 0
                                                                           : ASSAY__NUM_ANY;
     if (!integer) return ASSAY__NUM_ANY;
-    if (strcmp(op, "Greater") == 0) return gt || le ? truth(gt) : ASSAY__NUM_ANY;
-    if (strcmp(op, "Less") == 0) return lt || ge ? truth(lt) : ASSAY__NUM_ANY;
-    if (strcmp(op, "GreaterOrEqual") == 0) return ge || lt ? truth(ge) : ASSAY__NUM_ANY;
-    if (strcmp(op, "LessOrEqual") == 0) return le || gt ? truth(le) : ASSAY__NUM_ANY;
+    if (strcmp(op, "Greater") == 0) return gt || le ? (int64_t)gt : ASSAY__NUM_ANY;
+    if (strcmp(op, "Less") == 0) return lt || ge ? (int64_t)lt : ASSAY__NUM_ANY;
+    if (strcmp(op, "GreaterOrEqual") == 0) return ge || lt ? (int64_t)ge : ASSAY__NUM_ANY;
+    if (strcmp(op, "LessOrEqual") == 0) return le || gt ? (int64_t)le : ASSAY__NUM_ANY;
     return ASSAY__NUM_ANY;
 }
 
@@ -207,11 +200,6 @@ static void infer_broadcast_plain(struct assay__shape_call *call)
     broadcast_all(call, assay__shape_dtype(call, 0));
 }
 
-static void infer_prelu(struct assay__shape_call *call)
-{
-    assay__shape_row_same(call);
-}
-
 static void infer_not(struct assay__shape_call *call)
 {
     size_t count = 0;
@@ -219,7 +207,7 @@ static void infer_not(struct assay__shape_call *call)
     int64_t values[ASSAY__SHAPE_VALUES];
     assay__shape_row_same_bool(call);
     for (size_t i = 0; nums && i < count; i++)
-        values[i] = assay__num_known(nums[i]) ? truth(nums[i] == 0) : ASSAY__NUM_ANY;
+        values[i] = assay__num_known(nums[i]) ? nums[i] == 0 : ASSAY__NUM_ANY;
     if (nums) assay__shape_set_values(call, 0, values, count);
 }
 
@@ -328,10 +316,10 @@ static void infer_reduce(struct assay__shape_call *call)
     const int64_t *axes = assay__shape_axes(call, "axes", 1, &count, &given);
     int64_t all[ASSAY__SHAPE_RANK];
     int rank = assay__shape_rank(call, 0);
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (rank < 0) return;
     if (given && !axes) {
-        if (keep) assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, NULL);
+        if (keep) assay__shape_set_same(call, rank, NULL);
         return;
     }
     if (count == 0) {
@@ -357,19 +345,18 @@ static void infer_arg_reduce(struct assay__shape_call *call)
 /* One axis keeps its place but not its size: k of it. */
 static void infer_topk(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t dims[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    int rank = assay__shape_copy(call, 0, dims), axis = 0;
+    assay__shape_same_type(call);
     assay__shape_set_dtype(call, 1, ASSAY__INT64);
     if (!assay__shape_axis_attr(call, "axis", -1, rank, &axis)) return;
-    memcpy(dims, assay__shape_dims(call, 0), (size_t)rank * sizeof *dims);
     int64_t k = assay__shape_has(call, 1) ? assay__shape_num(call, 1)
                                           : assay__node_int(call->node, "k", -1);
     if (assay__num_known(k) && dims[axis] >= 0 && k > dims[axis])
         assay__shape_conflict(call, 0, "the %lld largest of axis %d of %s", (long long)k, axis,
                               assay__shape_text(call, 0));
     dims[axis] = k;
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, dims);
+    assay__shape_set_same(call, rank, dims);
     assay__shape_set(call, 1, ASSAY__INT64, rank, dims);
 }
 
@@ -377,104 +364,38 @@ static void infer_topk(struct assay__shape_call *call)
 static void infer_det(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank < 2 ? -1 : rank - 2,
-                     assay__shape_dims(call, 0));
+    assay__shape_set_same(call, rank < 2 ? -1 : rank - 2, assay__shape_dims(call, 0));
 }
 
 #define SAME assay__shape_row_same
 
 const struct assay__shape_row assay__shape_rows_math[] = {
-    {"Abs", "", SAME},
-    {"Acos", "", SAME},
-    {"Acosh", "", SAME},
-    {"Add", "", infer_broadcast},
-    {"And", "", infer_broadcast_bool},
-    {"ArgMax", "", infer_arg_reduce},
-    {"ArgMin", "", infer_arg_reduce},
-    {"Asin", "", SAME},
-    {"Asinh", "", SAME},
-    {"Atan", "", SAME},
-    {"Atanh", "", SAME},
+    {"Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Celu Clip Cos Cosh CumProd CumSum Elu Erf "
+     "Exp HardSigmoid HardSwish LeakyRelu Log Mish PRelu Reciprocal Relu Selu Shrink Sigmoid Sign "
+     "Sin "
+     "Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu",
+     "", SAME},
+    {"Add Div Max Min Mod Mul Sub", "", infer_broadcast},
+    {"And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor", "", infer_broadcast_bool},
+    {"ArgMax ArgMin", "", infer_arg_reduce},
     {"BitCast", "", assay__shape_row_to}, /* the types are of one size */
-    {"BitShift", "", infer_broadcast_plain},
-    {"BitwiseAnd", "", infer_broadcast_plain},
-    {"BitwiseNot", "", SAME},
-    {"BitwiseOr", "", infer_broadcast_plain},
-    {"BitwiseXor", "", infer_broadcast_plain},
+    {"BitShift BitwiseAnd BitwiseOr BitwiseXor Mean Pow Sum", "", infer_broadcast_plain},
     {"Cast", "", infer_cast},
     {"CastLike", "", infer_cast_like},
-    {"Ceil", "", infer_rounding},
-    {"Celu", "", SAME},
-    {"Clip", "", SAME},
-    {"Cos", "", SAME},
-    {"Cosh", "", SAME},
-    {"CumProd", "", SAME},
-    {"CumSum", "", SAME},
+    {"Ceil Floor Round", "", infer_rounding},
     {"Det", "", infer_det},
-    {"Div", "", infer_broadcast},
     {"Dropout", "", infer_dropout},
-    {"Elu", "", SAME},
-    {"Equal", "", infer_broadcast_bool},
-    {"Erf", "", SAME},
-    {"Exp", "", SAME},
-    {"Floor", "", infer_rounding},
     {"Gelu", "*", SAME},
-    {"Greater", "", infer_broadcast_bool},
-    {"GreaterOrEqual", "", infer_broadcast_bool},
-    {"HardSigmoid", "", SAME},
-    {"HardSwish", "", SAME},
-    {"Hardmax", "", infer_along_axis},
+    {"Hardmax LogSoftmax Softmax", "", infer_along_axis},
     {"Identity", "", infer_identity},
     {"Inverse", "ms", SAME},
-    {"IsInf", "", assay__shape_row_same_bool},
-    {"IsNaN", "", assay__shape_row_same_bool},
-    {"LeakyRelu", "", SAME},
-    {"Less", "", infer_broadcast_bool},
-    {"LessOrEqual", "", infer_broadcast_bool},
-    {"Log", "", SAME},
-    {"LogSoftmax", "", infer_along_axis},
-    {"Max", "", infer_broadcast},
-    {"Mean", "", infer_broadcast_plain},
-    {"Min", "", infer_broadcast},
-    {"Mish", "", SAME},
-    {"Mod", "", infer_broadcast},
-    {"Mul", "", infer_broadcast},
+    {"IsInf IsNaN", "", assay__shape_row_same_bool},
     {"Neg", "", infer_neg},
     {"Not", "", infer_not},
-    {"Or", "", infer_broadcast_bool},
-    {"PRelu", "", infer_prelu},
-    {"Pow", "", infer_broadcast_plain},
-    {"Reciprocal", "", SAME},
-    {"ReduceL1", "", infer_reduce},
-    {"ReduceL2", "", infer_reduce},
-    {"ReduceLogSum", "", infer_reduce},
-    {"ReduceLogSumExp", "", infer_reduce},
-    {"ReduceMax", "", infer_reduce},
-    {"ReduceMean", "", infer_reduce},
-    {"ReduceMin", "", infer_reduce},
-    {"ReduceProd", "", infer_reduce},
-    {"ReduceSum", "", infer_reduce},
-    {"ReduceSumSquare", "", infer_reduce},
-    {"Relu", "", SAME},
-    {"Round", "", infer_rounding},
-    {"Selu", "", SAME},
-    {"Shrink", "", SAME},
-    {"Sigmoid", "", SAME},
-    {"Sign", "", SAME},
-    {"Sin", "", SAME},
-    {"Sinh", "", SAME},
-    {"Softmax", "", infer_along_axis},
-    {"Softplus", "", SAME},
-    {"Softsign", "", SAME},
-    {"Sqrt", "", SAME},
-    {"Sub", "", infer_broadcast},
-    {"Sum", "", infer_broadcast_plain},
-    {"Swish", "", SAME},
-    {"Tan", "", SAME},
-    {"Tanh", "", SAME},
-    {"ThresholdedRelu", "", SAME},
+    {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
+     "ReduceSum ReduceSumSquare",
+     "", infer_reduce},
     {"TopK", "", infer_topk},
     {"Where", "", infer_where},
-    {"Xor", "", infer_broadcast_bool},
     {NULL, NULL, NULL},
 };

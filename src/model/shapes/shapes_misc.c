@@ -9,15 +9,14 @@
  * floor(n / 2) + 1, inverse one-sided ones give 2 (n - 1) real numbers. */
 static void infer_dft(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK], at = assay__node_int(call->node, "axis", 1);
+    int rank = assay__shape_copy(call, 0, out), axis = 0;
     bool inverse = assay__node_int(call->node, "inverse", 0) != 0;
     bool one_sided = assay__node_int(call->node, "onesided", 0) != 0;
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
     assay__shape_set(call, 0, dtype, rank, NULL);
     if (call->opset >= 20) at = assay__shape_has(call, 2) ? assay__shape_num(call, 2) : -2;
     if (rank < 2) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     out[rank - 1] = inverse && one_sided ? 1 : 2;
     if (!assay__num_known(at)) {
         /* a whole transform of the input's own length keeps every size, whichever the axis */
@@ -49,34 +48,32 @@ static void infer_stft(struct assay__shape_call *call)
         out[2] = assay__num_add(symbols, assay__num_floor_div(symbols, length, 2), 1);
     int64_t room = assay__num_sub(symbols, assay__shape_dim(call, 0, 1), length);
     out[1] = assay__num_add(symbols, assay__num_floor_div(symbols, room, step), 1);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 /* com.microsoft: real to half-complex of the last `signal_ndim` axes, and back */
 static void infer_rfft(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    int rank = assay__shape_copy(call, 0, out);
+    assay__shape_same_type(call);
     if (rank < 1 || rank + 1 > ASSAY__SHAPE_RANK || assay__node_int(call->node, "onesided", 1) != 1)
         return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     out[rank - 1] = assay__num_add(call->symbols,
                                    assay__num_floor_div(call->symbols, out[rank - 1], 2), 1);
     out[rank] = 2;
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank + 1, out);
+    assay__shape_set_same(call, rank + 1, out);
 }
 
 static void infer_irfft(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    int rank = assay__shape_copy(call, 0, out);
+    assay__shape_same_type(call);
     if (rank < 2) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     out[rank - 2] = assay__num_mul(call->symbols, assay__num_sub(call->symbols, out[rank - 2], 1),
                                    2);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank - 1, out);
+    assay__shape_set_same(call, rank - 1, out);
 }
 
 /* --- losses ----------------------------------------------------------------------------------- */
@@ -86,8 +83,7 @@ static void infer_loss(struct assay__shape_call *call)
 {
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
     if (assay__shape_attr_is(call, "reduction", "none")) {
-        assay__shape_like(call, 0, 1, dtype);
-        assay__shape_set_dtype(call, 0, dtype);
+        assay__shape_as(call, 0, 1, dtype);
     } else {
         assay__shape_set(call, 0, dtype, 0, NULL);
     }
@@ -105,13 +101,11 @@ static void infer_string_concat(struct assay__shape_call *call)
 /* X: one axis more, as long as the longest split; and the counts */
 static void infer_string_split(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
+    int rank = assay__shape_copy(call, 0, out);
     assay__shape_set_dtype(call, 0, ASSAY__STRING);
-    assay__shape_like(call, 1, 0, ASSAY__INT64);
-    assay__shape_set_dtype(call, 1, ASSAY__INT64);
+    assay__shape_as(call, 1, 0, ASSAY__INT64);
     if (rank < 0 || rank + 1 > ASSAY__SHAPE_RANK) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     out[rank] = ASSAY__NUM_ANY;
     assay__shape_set(call, 0, ASSAY__STRING, rank + 1, out);
 }
@@ -155,8 +149,7 @@ static void infer_image_decoder(struct assay__shape_call *call)
 
 static void infer_same_float(struct assay__shape_call *call)
 {
-    assay__shape_like(call, 0, 0, ASSAY__FLOAT32);
-    assay__shape_set_dtype(call, 0, ASSAY__FLOAT32);
+    assay__shape_as(call, 0, 0, ASSAY__FLOAT32);
 }
 
 /* The type of the values that keys are mapped to. */
@@ -172,8 +165,7 @@ static void infer_label_encoder(struct assay__shape_call *call)
     enum assay__dtype dtype = tensor && tensor->t ? tensor->t->dtype : ASSAY__UNDEFINED;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (assay__node_attr(call->node, kinds[i].attr)) dtype = kinds[i].dtype;
-    assay__shape_like(call, 0, 0, dtype);
-    assay__shape_set_dtype(call, 0, dtype);
+    assay__shape_as(call, 0, 0, dtype);
 }
 
 /* X [N, features]: labels [N] and scores [N, classes] */
@@ -217,11 +209,10 @@ static void infer_one_hot_encoder(struct assay__shape_call *call)
     const struct assay__attr *ints = assay__node_attr(call->node, "cats_int64s");
     const struct assay__attr *strings = assay__node_attr(call->node, "cats_strings");
     const struct assay__attr *cats = ints ? ints : strings;
-    int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
+    int rank = assay__shape_copy(call, 0, out);
     assay__shape_set_dtype(call, 0, ASSAY__FLOAT32);
     if (rank < 0 || rank + 1 > ASSAY__SHAPE_RANK || !cats) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     out[rank] = (int64_t)cats->count;
     assay__shape_set(call, 0, ASSAY__FLOAT32, rank + 1, out);
 }
@@ -229,19 +220,18 @@ static void infer_one_hot_encoder(struct assay__shape_call *call)
 /* X […, n], Y: the indices of the last axis */
 static void infer_array_features(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1);
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    int rank = assay__shape_copy(call, 0, out), indices = assay__shape_rank(call, 1);
+    assay__shape_same_type(call);
     if (rank < 1 || indices < 0) return;
     int64_t picked = assay__shape_product(call, assay__shape_dims(call, 1), 0, indices);
     if (rank == 1) {
         int64_t row[2] = {1, picked};
-        assay__shape_set(call, 0, assay__shape_dtype(call, 0), 2, row);
+        assay__shape_set_same(call, 2, row);
         return;
     }
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     out[rank - 1] = picked;
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* Optimisers: R, T, then n of each kind (X, G, …); outputs are n of each of 2 or 3 kinds. */
@@ -259,36 +249,26 @@ static void infer_unknown(struct assay__shape_call *call)
 }
 
 const struct assay__shape_row assay__shape_rows_misc[] = {
-    {"Adagrad", "preview", infer_optimizer},
-    {"Adam", "preview", infer_optimizer},
+    {"Adagrad Adam Momentum", "preview", infer_optimizer},
     {"Gradient", "preview", infer_unknown},
-    {"Momentum", "preview", infer_optimizer},
     {"ArrayFeatureExtractor", "ml", infer_array_features},
-    {"Binarizer", "ml", assay__shape_row_same},
+    {"Binarizer Imputer", "ml", assay__shape_row_same},
     {"DFT", "", infer_dft},
     {"ImageDecoder", "", infer_image_decoder},
-    {"Imputer", "ml", assay__shape_row_same},
     {"Irfft", "ms", infer_irfft},
     {"LabelEncoder", "ml", infer_label_encoder},
-    {"LinearClassifier", "ml", infer_classifier},
-    {"LinearRegressor", "ml", infer_regressor},
-    {"NegativeLogLikelihoodLoss", "", infer_loss},
-    {"Normalizer", "ml", infer_same_float},
+    {"LinearClassifier SVMClassifier TreeEnsembleClassifier", "ml", infer_classifier},
+    {"LinearRegressor SVMRegressor TreeEnsemble TreeEnsembleRegressor", "ml", infer_regressor},
+    {"NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "", infer_loss},
+    {"Normalizer Scaler", "ml", infer_same_float},
     {"OneHotEncoder", "ml", infer_one_hot_encoder},
     {"RegexFullMatch", "", assay__shape_row_same_bool},
     {"Rfft", "ms", infer_rfft},
     {"STFT", "", infer_stft},
-    {"SVMClassifier", "ml", infer_classifier},
-    {"SVMRegressor", "ml", infer_regressor},
-    {"Scaler", "ml", infer_same_float},
-    {"SoftmaxCrossEntropyLoss", "", infer_loss},
     {"StringConcat", "", infer_string_concat},
     {"StringNormalizer", "", infer_string_normalizer},
     {"StringSplit", "", infer_string_split},
     {"TfIdfVectorizer", "", infer_tfidf},
-    {"TreeEnsemble", "ml", infer_regressor},
-    {"TreeEnsembleClassifier", "ml", infer_classifier},
-    {"TreeEnsembleRegressor", "ml", infer_regressor},
     {"ZipMap", "ml", assay__shape_row_sequence}, /* of maps */
     {NULL, NULL, NULL},
 };

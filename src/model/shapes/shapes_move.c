@@ -83,7 +83,7 @@ static void reshape_to(struct assay__shape_call *call, const int64_t *target, si
     if (open >= 0 && out[open] == ASSAY__NUM_ANY && elements != ASSAY__NUM_ANY && product != 0 &&
         !(assay__num_known(elements) && assay__num_known(product)))
         out[open] = assay__num_floor_div(call->symbols, elements, product);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), (int)count, out);
+    assay__shape_set_same(call, (int)count, out);
 }
 
 static void infer_reshape(struct assay__shape_call *call)
@@ -91,15 +91,14 @@ static void infer_reshape(struct assay__shape_call *call)
     const struct assay__attr *attr = assay__node_attr(call->node, "shape"); /* opset 1 */
     size_t count = 0;
     const int64_t *shape = assay__shape_nums(call, 1, &count);
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (attr && attr->type == ASSAY__ATTR_INTS)
         reshape_to(call, attr->ints, attr->count);
     else if (shape)
         reshape_to(call, shape, count);
     else if (assay__shape_rank(call, 1) == 1 && assay__shape_dim(call, 1, 0) >= 0 &&
              assay__shape_dim(call, 1, 0) <= ASSAY__SHAPE_RANK)
-        assay__shape_set(call, 0, assay__shape_dtype(call, 0), (int)assay__shape_dim(call, 1, 0),
-                         NULL);
+        assay__shape_set_same(call, (int)assay__shape_dim(call, 1, 0), NULL);
     assay__shape_keep_values(call, 0, 0);
 }
 
@@ -107,7 +106,7 @@ static void infer_flatten(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0);
     int64_t axis = assay__node_int(call->node, "axis", 1), dims[2];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 2, NULL);
+    assay__shape_set_same(call, 2, NULL);
     if (rank < 0) return;
     if (axis < 0) axis += rank;
     if (axis < 0 || axis > rank) {
@@ -117,7 +116,7 @@ static void infer_flatten(struct assay__shape_call *call)
     }
     dims[0] = assay__shape_product(call, assay__shape_dims(call, 0), 0, (int)axis);
     dims[1] = assay__shape_product(call, assay__shape_dims(call, 0), (int)axis, rank);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 2, dims);
+    assay__shape_set_same(call, 2, dims);
 }
 
 static void infer_unsqueeze(struct assay__shape_call *call)
@@ -129,7 +128,7 @@ static void infer_unsqueeze(struct assay__shape_call *call)
     int64_t out[ASSAY__SHAPE_RANK];
     if (assay__shape_op_is(call, "ExpandDims")) /* the axis of com.microsoft's is a scalar */
         axes = assay__shape_values(call, 1, &count);
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (!axes || rank < 0 || count > ASSAY__SHAPE_RANK || rank + (int)count > ASSAY__SHAPE_RANK)
         return;
     int total = rank + (int)count;
@@ -143,7 +142,7 @@ static void infer_unsqueeze(struct assay__shape_call *call)
     }
     for (int i = 0, from = 0; i < total; i++)
         out[i] = added[i] ? 1 : assay__shape_dims(call, 0)[from++];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), total, out);
+    assay__shape_set_same(call, total, out);
     assay__shape_keep_values(call, 0, 0);
 }
 
@@ -155,7 +154,7 @@ static void infer_squeeze(struct assay__shape_call *call)
     int rank = assay__shape_rank(call, 0), axis = 0, kept = 0;
     const int64_t *dims = assay__shape_dims(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (rank < 0 || (given && !axes)) return;
     for (size_t i = 0; i < count; i++) {
         bool there = assay__shape_axis(axes[i], rank, &axis);
@@ -171,7 +170,7 @@ static void infer_squeeze(struct assay__shape_call *call)
         if (!given) removed[i] = dims[i] == 1;
         if (!removed[i]) out[kept++] = dims[i];
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), kept, out);
+    assay__shape_set_same(call, kept, out);
     assay__shape_keep_values(call, 0, 0);
 }
 
@@ -263,8 +262,8 @@ static void infer_split(struct assay__shape_call *call)
     size_t count = 0, parts = call->out_count;
     bool given;
     const int64_t *sizes = assay__shape_axes(call, "split", 1, &count, &given);
-    int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK], sum = 0;
+    int rank = assay__shape_copy(call, 0, out), axis = 0;
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
     int64_t wanted = assay__node_int(call->node, "num_outputs", 1);
     for (size_t i = 0; i < parts; i++)
@@ -275,7 +274,6 @@ static void infer_split(struct assay__shape_call *call)
         return;
     }
     if (!parts || !assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     int64_t whole = out[axis];
     /* Equal parts, the last one smaller (opset 18 with num_outputs). */
     int64_t each = assay__num_ceil_div(call->symbols, whole, (int64_t)parts);
@@ -321,7 +319,7 @@ static void infer_transpose(struct assay__shape_call *call)
     const struct assay__attr *perm = assay__node_attr(call->node, "perm");
     int rank = assay__shape_rank(call, 0), from[ASSAY__SHAPE_RANK] = {0};
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (rank < 0) return;
     if (perm && perm->type == ASSAY__ATTR_INTS && perm->count != (size_t)rank) {
         assay__shape_conflict(call, 0, "%zu axes to permute %s", perm->count,
@@ -333,7 +331,7 @@ static void infer_transpose(struct assay__shape_call *call)
             return;
         out[i] = assay__shape_dims(call, 0)[from[i]];
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
     transpose_values(call, from, rank);
 }
 
@@ -341,9 +339,9 @@ static void infer_expand(struct assay__shape_call *call)
 {
     size_t count = 0;
     const int64_t *shape = assay__shape_nums(call, 1, &count);
-    int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    int rank = assay__shape_copy(call, 0, out);
+    assay__shape_same_type(call);
     if (rank < 0 || (shape && count > ASSAY__SHAPE_RANK)) return;
     int64_t length = assay__shape_rank(call, 1) == 1 ? assay__shape_dim(call, 1, 0) : -1;
     int64_t unknown[ASSAY__SHAPE_RANK];
@@ -356,13 +354,12 @@ static void infer_expand(struct assay__shape_call *call)
     if (!shape) return;
     for (size_t i = 0; i < count; i++)
         if (assay__num_known(shape[i]) && shape[i] < 0) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     if (!assay__shape_broadcast(out, &rank, shape, (int)count)) {
         assay__shape_conflict(call, 0, "%s cannot be expanded to the shape wanted",
                               assay__shape_text(call, 0));
         return;
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
     /* one element repeated */
     int64_t one = assay__shape_num(call, 0), values[ASSAY__SHAPE_VALUES];
     int64_t total = assay__shape_product(call, out, 0, rank);
@@ -378,11 +375,11 @@ static void infer_tile(struct assay__shape_call *call)
     const int64_t *repeats = assay__shape_nums(call, 1, &count);
     int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, NULL);
+    assay__shape_set_same(call, rank, NULL);
     if (rank < 0 || !repeats || count != (size_t)rank) return;
     for (int i = 0; i < rank; i++)
         out[i] = assay__num_mul(call->symbols, assay__shape_dims(call, 0)[i], repeats[i]);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 static void infer_pad(struct assay__shape_call *call)
@@ -394,20 +391,19 @@ static void infer_pad(struct assay__shape_call *call)
                               ? attr->ints
                               : assay__shape_nums(call, 1, &count);
     const int64_t *axes = assay__shape_axes(call, "axes", 3, &axes_count, &axes_given);
-    int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK];
+    int rank = assay__shape_copy(call, 0, out), axis = 0;
     if (attr && attr->type == ASSAY__ATTR_INTS) count = attr->count;
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, NULL);
+    assay__shape_set_same(call, rank, NULL);
     if (rank < 0 || !pads || (axes_given && !axes)) return;
     size_t n = axes_given ? axes_count : (size_t)rank;
     if (count != 2 * n) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     for (size_t i = 0; i < n; i++) {
         if (!assay__shape_axis(axes_given ? axes[i] : (int64_t)i, rank, &axis)) return;
         out[axis] = assay__num_add(call->symbols, out[axis], pads[i]);
         out[axis] = assay__num_add(call->symbols, out[axis], pads[n + i]);
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* input, shape (of `axes`): those axes get the sizes wanted */
@@ -416,17 +412,16 @@ static void infer_center_crop_pad(struct assay__shape_call *call)
     const struct assay__attr *axes = assay__node_attr(call->node, "axes");
     size_t count = 0;
     const int64_t *shape = assay__shape_nums(call, 1, &count);
-    int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, NULL);
+    int rank = assay__shape_copy(call, 0, out), axis = 0;
+    assay__shape_set_same(call, rank, NULL);
     if (rank < 0 || !shape || count != (axes ? axes->count : (size_t)rank)) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     for (size_t i = 0; i < count; i++) {
         if (!assay__shape_axis(axes && axes->ints ? axes->ints[i] : (int64_t)i, rank, &axis))
             return;
         out[axis] = shape[i];
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* --- images ----------------------------------------------------------------------------------- */
@@ -436,7 +431,7 @@ static void block_move(struct assay__shape_call *call, bool to_depth)
     int64_t block = assay__node_int(call->node, "blocksize", 0), out[4];
     const int64_t *dims = assay__shape_dims(call, 0);
     int rank = assay__shape_rank(call, 0);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, NULL);
+    assay__shape_set_same(call, 4, NULL);
     if (rank != 4 || block < 1 || block > 1 << 20) return;
     out[0] = dims[0];
     for (int i = 1; i < 4; i++) {
@@ -448,7 +443,7 @@ static void block_move(struct assay__shape_call *call, bool to_depth)
         out[i] = grows ? assay__num_mul(call->symbols, dims[i], factor)
                        : assay__num_floor_div(call->symbols, dims[i], factor);
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 static void infer_space_to_depth(struct assay__shape_call *call)

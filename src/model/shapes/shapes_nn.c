@@ -92,7 +92,7 @@ static void infer_fused_matmul(struct assay__shape_call *call)
 {
     if (assay__node_int(call->node, "transBatchA", 0) ||
         assay__node_int(call->node, "transBatchB", 0)) {
-        assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+        assay__shape_same_type(call);
         return;
     }
     assay__shape_matmul(call, 0, 1, assay__node_int(call->node, "transA", 0) != 0,
@@ -102,15 +102,14 @@ static void infer_fused_matmul(struct assay__shape_call *call)
 /* A[…, K] with weights packed as K, N attributes (block-quantised). */
 static void infer_matmul_nbits(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK], k = assay__node_int(call->node, "K", -1);
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    int rank = assay__shape_copy(call, 0, out);
+    assay__shape_same_type(call);
     if (rank < 1) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     if (k >= 0)
         assay__shape_differ(call, 0, "columns of the input and K of the weights", out[rank - 1], k);
     out[rank - 1] = assay__node_int(call->node, "N", -1);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* --- Einsum ----------------------------------------------------------------------------------- */
@@ -176,7 +175,7 @@ static void infer_einsum(struct assay__shape_call *call)
     struct einsum einsum = {.dots_rank = 0};
     int64_t out[ASSAY__SHAPE_RANK];
     int rank = 0;
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (!equation || equation->type != ASSAY__ATTR_STRING) return;
     const char *at = equation->s;
     for (size_t i = 0; i < call->in_count; i++) {
@@ -196,7 +195,7 @@ static void infer_einsum(struct assay__shape_call *call)
         if (!is_letter(*at) || !einsum.uses[(int)*at] || rank == ASSAY__SHAPE_RANK) return;
         out[rank++] = einsum.size[(int)*at];
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* --- norms ------------------------------------------------------------------------------------ */
@@ -343,39 +342,29 @@ static void infer_recurrent(struct assay__shape_call *call)
 const struct assay__shape_row assay__shape_rows_nn[] = {
     {"BatchNormalization", "", infer_batch_norm},
     {"DynamicQuantizeLSTM", "ms", infer_recurrent},
-    {"DynamicQuantizeMatMul", "ms", infer_matmul},
+    {"DynamicQuantizeMatMul GemmFastGelu", "ms", infer_matmul},
     {"Einsum", "", infer_einsum},
     {"FusedGemm", "ms", infer_gemm},
-    {"FusedMatMul", "ms", infer_fused_matmul},
-    {"FusedMatMulActivation", "ms", infer_fused_matmul},
-    {"GRU", "", infer_recurrent},
+    {"FusedMatMul FusedMatMulActivation SparseToDenseMatMul TransposeMatMul", "ms",
+     infer_fused_matmul},
+    {"GRU LSTM RNN", "", infer_recurrent},
     {"Gemm", "", infer_gemm},
-    {"GemmFastGelu", "ms", infer_matmul},
     {"GemmFloat8", "ms", infer_gemm_float8},
     {"GroupNorm", "ms", SAME},
-    {"GroupNormalization", "", SAME},
+    {"GroupNormalization LRN LpNormalization MeanVarianceNormalization", "", SAME},
     {"InstanceNormalization", "", infer_instance_norm},
-    {"LRN", "", SAME},
-    {"LSTM", "", infer_recurrent},
     {"LayerNormalization", "", infer_layer_norm},
-    {"LpNormalization", "", SAME},
     {"MatMul", "", infer_matmul},
-    {"MatMulBnb4", "ms", infer_matmul_nbits},
+    {"MatMulBnb4 MatMulNBits", "ms", infer_matmul_nbits},
     {"MatMulInteger", "", infer_matmul_integer},
     {"MatMulInteger16", "ms", infer_matmul_integer},
     {"MatMulIntegerToFloat", "ms", infer_matmul_integer_to_float},
-    {"MatMulNBits", "ms", infer_matmul_nbits},
-    {"MeanVarianceNormalization", "", SAME},
     {"QGemm", "ms", infer_qgemm},
     {"QLinearMatMul", "", infer_qlinear_matmul},
     {"QOrderedMatMul", "ms", infer_qordered_matmul},
     {"RMSNormalization", "", infer_scaled_norm},
-    {"RNN", "", infer_recurrent},
     {"SimplifiedLayerNormalization", "*", infer_layer_norm},
     {"SkipGroupNorm", "ms", infer_skip_group_norm},
-    {"SkipLayerNormalization", "ms", infer_skip_layer_norm},
-    {"SkipSimplifiedLayerNormalization", "ms", infer_skip_layer_norm},
-    {"SparseToDenseMatMul", "ms", infer_fused_matmul},
-    {"TransposeMatMul", "ms", infer_fused_matmul},
+    {"SkipLayerNormalization SkipSimplifiedLayerNormalization", "ms", infer_skip_layer_norm},
     {NULL, NULL, NULL},
 };

@@ -11,22 +11,19 @@ static void infer_quantize(struct assay__shape_call *call)
                                   ? assay__shape_dtype(call, 2)
                                   : assay__shape_dtype_attr(call, "output_dtype", ASSAY__UINT8);
     if (!assay__shape_has(call, 2) && dtype == ASSAY__UNDEFINED) dtype = ASSAY__UINT8;
-    assay__shape_like(call, 0, 0, dtype);
-    assay__shape_set_dtype(call, 0, dtype);
+    assay__shape_as(call, 0, 0, dtype);
 }
 
 static void infer_dequantize(struct assay__shape_call *call)
 {
     enum assay__dtype dtype = assay__shape_dtype_attr(call, "output_dtype", ASSAY__UNDEFINED);
     if (dtype == ASSAY__UNDEFINED) dtype = assay__shape_dtype(call, 1);
-    assay__shape_like(call, 0, 0, dtype);
-    assay__shape_set_dtype(call, 0, dtype);
+    assay__shape_as(call, 0, 0, dtype);
 }
 
 static void infer_dynamic_quantize(struct assay__shape_call *call)
 {
-    assay__shape_like(call, 0, 0, ASSAY__UINT8);
-    assay__shape_set_dtype(call, 0, ASSAY__UINT8);
+    assay__shape_as(call, 0, 0, ASSAY__UINT8);
     assay__shape_set(call, 1, ASSAY__FLOAT32, 0, NULL);
     assay__shape_set(call, 2, ASSAY__UINT8, 0, NULL);
 }
@@ -111,14 +108,13 @@ static void infer_qlinear_reduce(struct assay__shape_call *call)
 
 static void infer_quantize_with_order(struct assay__shape_call *call)
 {
-    assay__shape_like(call, 0, 0, ASSAY__INT8);
-    assay__shape_set_dtype(call, 0, ASSAY__INT8);
+    assay__shape_as(call, 0, 0, ASSAY__INT8);
 }
 
 /* input, scale, weight [in, 3 hidden]-like pieces: as wide as the input */
 static void infer_qordered_attention(struct assay__shape_call *call)
 {
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 3, NULL);
+    assay__shape_set_same(call, 3, NULL);
 }
 
 /* data, indices, scales, zero points: Gather in the type of the scales; sub-byte data may lie
@@ -150,21 +146,15 @@ const struct assay__shape_row assay__shape_rows_quant[] = {
     {"DequantizeWithOrder", "ms", assay__shape_row_to},
     {"DynamicQuantizeLinear", "", infer_dynamic_quantize},
     {"GatherBlockQuantized", "ms", infer_gather_block},
-    {"MulInteger", "ms", infer_qlinear_binary},
-    {"QLinearAdd", "ms", infer_qlinear_binary},
+    {"MulInteger QLinearAdd QLinearMul", "ms", infer_qlinear_binary},
     {"QLinearConcat", "ms", infer_qlinear_concat},
-    {"QLinearLeakyRelu", "ms", SAME},
-    {"QLinearMul", "ms", infer_qlinear_binary},
-    {"QLinearReduceMean", "ms", infer_qlinear_reduce},
-    {"QLinearSigmoid", "ms", SAME},
-    {"QLinearSoftmax", "ms", SAME},
+    {"QLinearLeakyRelu QLinearSigmoid QLinearSoftmax QOrderedGelu QOrderedLayerNormalization "
+     "QOrderedLongformerAttention",
+     "ms", SAME},
+    {"QLinearReduceMean ReduceSumInteger", "ms", infer_qlinear_reduce},
     {"QLinearWhere", "ms", infer_qlinear_where},
     {"QOrderedAttention", "ms", infer_qordered_attention},
-    {"QOrderedGelu", "ms", SAME},
-    {"QOrderedLayerNormalization", "ms", SAME},
-    {"QOrderedLongformerAttention", "ms", SAME},
     {"QuantizeLinear", "*", infer_quantize},
     {"QuantizeWithOrder", "ms", infer_quantize_with_order},
-    {"ReduceSumInteger", "ms", infer_qlinear_reduce},
     {NULL, NULL, NULL},
 };

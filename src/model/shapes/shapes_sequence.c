@@ -99,7 +99,7 @@ static void infer_split_to(struct assay__shape_call *call)
     int64_t dims[ASSAY__SHAPE_RANK];
     if (!call->out_count) return;
     call->out[0]->sequence = true;
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (!assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
     for (int i = 0; i < rank; i++) {
         if (i != axis)
@@ -107,7 +107,7 @@ static void infer_split_to(struct assay__shape_call *call)
         else if (keep)
             dims[kept++] = assay__shape_has(call, 1) ? ASSAY__NUM_ANY : 1;
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), kept, dims);
+    assay__shape_set_same(call, kept, dims);
 }
 
 static void wrap(struct assay__shape_call *call, bool optional)

@@ -248,25 +248,18 @@ static void infer_conv_transpose(struct assay__shape_call *call)
     assay__shape_set(call, 0, dtype, rank, out);
 }
 
-/* X, W, offset, …: the offset has the shape of the output */
-static void infer_deform_conv(struct assay__shape_call *call)
-{
-    infer_conv(call);
-}
-
 /* --- pools ------------------------------------------------------------------------------------ */
 
 static void infer_pool(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0), space = first_spatial(call);
     int64_t out[ASSAY__SHAPE_RANK];
+    int rank = assay__shape_copy(call, 0, out), space = first_spatial(call);
     struct window window;
     bool quantized = assay__shape_op_is(call, "QLinearAveragePool");
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
     assay__shape_set(call, 0, dtype, rank, NULL);
     if (!quantized) assay__shape_set_dtype(call, 1, ASSAY__INT64);
     if (rank < 3 || !read_window(call, rank - 2, NULL, &window)) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     for (int i = 0; i < rank - 2; i++)
         out[space + i] = window_count(call->symbols, &window, i, out[space + i]);
     check_fit(call, &window, space);
@@ -276,21 +269,20 @@ static void infer_pool(struct assay__shape_call *call)
 
 static void infer_global_pool(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0), space = first_spatial(call);
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    int rank = assay__shape_copy(call, 0, out), space = first_spatial(call);
+    assay__shape_same_type(call);
     if (rank < 2) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     for (int i = 0; i < rank - 2; i++)
         out[space + i] = 1;
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* X, indices, output_shape: (in - 1) stride + kernel - pads */
 static void infer_max_unpool(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
+    int rank = assay__shape_copy(call, 0, out);
     struct window window;
     size_t count = 0;
     const int64_t *shape = assay__shape_nums(call, 2, &count);
@@ -302,7 +294,6 @@ static void infer_max_unpool(struct assay__shape_call *call)
         return;
     }
     if (!read_window(call, rank - 2, NULL, &window)) return;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     for (int i = 0; i < rank - 2; i++)
         out[2 + i] = transposed_count(call->symbols, &window, i, out[2 + i], 0);
     assay__shape_set(call, 0, dtype, rank, out);
@@ -317,7 +308,7 @@ static void infer_roi(struct assay__shape_call *call)
                       assay__node_int(call->node, "output_width", 1)};
     if (pooled && pooled->type == ASSAY__ATTR_INTS && pooled->count == 2)
         memcpy(out + 2, pooled->ints, 2 * sizeof *out);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 /* com.microsoft: X, rois, batch_indices, crop_size [2] */
@@ -328,7 +319,7 @@ static void infer_crop_and_resize(struct assay__shape_call *call)
     int64_t out[4] = {assay__shape_dim(call, 1, 0), assay__shape_dim(call, 0, 1), ASSAY__NUM_ANY,
                       ASSAY__NUM_ANY};
     if (size && count == 2) memcpy(out + 2, size, 2 * sizeof *out);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 /* input [N, C * kernel, L], image_shape, block_shape: [N, C, image…] */
@@ -338,7 +329,7 @@ static void infer_col2im(struct assay__shape_call *call)
     const int64_t *image = assay__shape_nums(call, 1, &count);
     const int64_t *block = assay__shape_nums(call, 2, &block_count);
     int64_t out[ASSAY__SHAPE_RANK], area = ASSAY__NUM_ANY, spatial = assay__shape_dim(call, 1, 0);
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (!image) count = spatial >= 1 && spatial < ASSAY__SHAPE_RANK ? (size_t)spatial : 0;
     if (count == 0 || count + 2 > ASSAY__SHAPE_RANK) return;
     if (block && count == block_count) area = assay__shape_product(call, block, 0, (int)count);
@@ -346,7 +337,7 @@ static void infer_col2im(struct assay__shape_call *call)
     out[1] = assay__num_exact_div(call->symbols, assay__shape_dim(call, 0, 1), area);
     for (size_t i = 0; i < count; i++)
         out[2 + i] = image ? image[i] : ASSAY__NUM_ANY;
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), (int)count + 2, out);
+    assay__shape_set_same(call, (int)count + 2, out);
 }
 
 /* --- resampling ------------------------------------------------------------------------------- */
@@ -409,10 +400,9 @@ static void keep_ratio(struct assay__shape_call *call, const struct resize *resi
 
 static void apply_resize(struct assay__shape_call *call, const struct resize *resize)
 {
-    int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK];
+    int rank = assay__shape_copy(call, 0, out), axis = 0;
     bool by_size = resize->sizes && resize->size_count == resize->axis_count;
-    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     for (size_t i = 0; i < resize->axis_count; i++) {
         double scale = 0;
         const struct assay__attr *factors = resize->factors;
@@ -430,7 +420,7 @@ static void apply_resize(struct assay__shape_call *call, const struct resize *re
             out[axis] = ASSAY__NUM_ANY;
     }
     if (by_size && (resize->not_larger || resize->not_smaller)) keep_ratio(call, resize, out);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* Upsample: X, scales; Resize: X, roi, scales, sizes (opset 10: X, scales). floor(in * scale),
@@ -452,7 +442,7 @@ static void infer_resize(struct assay__shape_call *call)
         resize.axes = axes->ints;
         resize.axis_count = axes->count;
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, NULL);
+    assay__shape_set_same(call, rank, NULL);
     if (rank >= 0) apply_resize(call, &resize);
 }
 
@@ -461,11 +451,11 @@ static void infer_grid_sample(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0);
     int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, NULL);
+    assay__shape_set_same(call, rank, NULL);
     if (rank < 3 || assay__shape_rank(call, 1) != rank) return;
     memcpy(out, assay__shape_dims(call, 0), 2 * sizeof *out);
     memcpy(out + 2, assay__shape_dims(call, 1) + 1, (size_t)(rank - 2) * sizeof *out);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
+    assay__shape_set_same(call, rank, out);
 }
 
 /* theta, size (N, C, H, W or N, C, D, H, W): the size without C, then 2 or 3 */
@@ -474,14 +464,14 @@ static void infer_affine_grid(struct assay__shape_call *call)
     size_t count = 0;
     const int64_t *size = assay__shape_nums(call, 1, &count);
     int64_t out[5], length = assay__shape_dim(call, 1, 0);
-    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    assay__shape_same_type(call);
     if (!size) count = length == 4 || length == 5 ? (size_t)length : 0;
     if (count != 4 && count != 5) return;
     out[0] = size ? size[0] : ASSAY__NUM_ANY;
     for (size_t i = 2; i < count; i++)
         out[i - 1] = size ? size[i] : ASSAY__NUM_ANY;
     out[count - 1] = (int64_t)count - 2;
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), (int)count, out);
+    assay__shape_set_same(call, (int)count, out);
 }
 
 /* --- the blocked layout ----------------------------------------------------------------------- */
@@ -528,7 +518,7 @@ static int64_t padded_channels(const struct assay__shape_call *call, int64_t cha
 static void infer_reorder_input(struct assay__shape_call *call)
 {
     int64_t out[4];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, NULL);
+    assay__shape_set_same(call, 4, NULL);
     if (assay__shape_rank(call, 0) != 4) return;
     memcpy(out, assay__shape_dims(call, 0), sizeof out);
     if (assay__node_int(call->node, "channels_last", 0)) {
@@ -538,7 +528,7 @@ static void infer_reorder_input(struct assay__shape_call *call)
     int64_t channels = assay__shape_dim(call, 0,
                                         assay__node_int(call->node, "channels_last", 0) ? 3 : 1);
     out[1] = padded_channels(call, channels);
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 /* ONNX Runtime's blocked layout keeps the logical N, C, H, W; ReorderOutput cuts the padding of
@@ -546,7 +536,7 @@ static void infer_reorder_input(struct assay__shape_call *call)
 static void infer_reorder_output(struct assay__shape_call *call)
 {
     int64_t channels = assay__node_int(call->node, "channels", -1), out[4];
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, NULL);
+    assay__shape_set_same(call, 4, NULL);
     if (assay__shape_rank(call, 0) != 4) return;
     memcpy(out, assay__shape_dims(call, 0), sizeof out);
     out[1] = channels;
@@ -556,40 +546,30 @@ static void infer_reorder_output(struct assay__shape_call *call)
         out[2] = w;
         out[3] = channels;
     }
-    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
+    assay__shape_set_same(call, 4, out);
 }
 
 const struct assay__shape_row assay__shape_rows_window[] = {
     {"AffineGrid", "", infer_affine_grid},
-    {"AveragePool", "*", infer_pool},
+    {"AveragePool MaxPool", "*", infer_pool},
     {"Col2Im", "", infer_col2im},
-    {"Conv", "*", infer_conv},
-    {"ConvInteger", "", infer_conv},
+    {"Conv QLinearConv", "*", infer_conv},
+    {"ConvInteger DeformConv", "", infer_conv},
     {"ConvTranspose", "", infer_conv_transpose},
     {"CropAndResize", "ms", infer_crop_and_resize},
-    {"DeformConv", "", infer_deform_conv},
-    {"FusedConv", "ms", infer_conv},
-    {"GlobalAveragePool", "*", infer_global_pool},
+    {"FusedConv NhwcConv NhwcFusedConv", "ms", infer_conv},
+    {"GlobalAveragePool GlobalMaxPool", "*", infer_global_pool},
     {"GlobalLpPool", "", infer_global_pool},
-    {"GlobalMaxPool", "*", infer_global_pool},
     {"GridSample", "*", infer_grid_sample},
     {"LpPool", "", infer_pool},
-    {"MaxPool", "*", infer_pool},
-    {"MaxRoiPool", "", infer_roi},
+    {"MaxRoiPool RoiAlign", "", infer_roi},
     {"MaxUnpool", "", infer_max_unpool},
-    {"MaxpoolWithMask", "ms", infer_pool},
-    {"NhwcConv", "ms", infer_conv},
-    {"NhwcFusedConv", "ms", infer_conv},
-    {"NhwcMaxPool", "ms", infer_pool},
-    {"QLinearAveragePool", "ms", infer_pool},
-    {"QLinearConv", "*", infer_conv},
+    {"MaxpoolWithMask NhwcMaxPool QLinearAveragePool", "ms", infer_pool},
     {"QLinearConvTranspose", "ms", infer_conv_transpose},
     {"QLinearGlobalAveragePool", "ms", infer_global_pool},
     {"ReorderInput", "nchwc", infer_reorder_input},
     {"ReorderOutput", "nchwc", infer_reorder_output},
-    {"Resize", "", infer_resize},
-    {"RoiAlign", "", infer_roi},
-    {"Upsample", "", infer_resize},
+    {"Resize Upsample", "", infer_resize},
     {"Upsample", "nchwc", infer_resize},
     {NULL, NULL, NULL},
 };
