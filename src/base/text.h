@@ -51,6 +51,10 @@ int assay__text_double(const char *text, double *value);
 int assay__text_duration_s(const char *text, double *seconds);
 int assay__text_bytes(const char *text, uint64_t *bytes);
 
+/** Is the word one of a list separated by spaces ("Conv ConvTranspose")? A word of the list that ends
+ *  in '*' stands for any ending. */
+bool assay__text_is_one_of(const char *word, const char *list);
+
 /** FNV-1a, its high bits folded in: for tables of our own words, where nobody can choose colliding
  *  ones. */
 static inline uint32_t assay__text_hash(const char *text)
