@@ -1,14 +1,15 @@
-/* check_ort.c - a device of the engine as a target: the truth by asking. The device is looked for
- * (in the default build of the engine, then in the user's others), a session is created on it in a
- * child process, and the engine says which provider got which node. What it says stands above every
+/* check_ort.c - a device of the engine as a target: ask the engine. The device is looked for (in
+ * the default build of the engine, then in the user's others), a session is created on it in a
+ * child process, and the engine says which provider got which node. Its answer overrides every
  * rule.
  *
- * A device that is not here cannot be asked: that leaves no verdict, and only what follows from the
- * model alone is said. A device that works but refuses this model is an error. For Core ML the
- * rules of the Neural Engine are said too, at most as warnings unless the engine alone was asked
- * for: Core ML has the GPU and the CPU as well. */
+ * A device that is not here cannot be asked: there is no verdict then, only what follows from the
+ * model. A device that works but refuses this model is an error. For Core ML the rules of the
+ * Neural Engine apply too, as warnings unless it was the only target: Core ML also has the GPU and
+ * the CPU. */
 #include "check/check.h"
 
+#include "base/no_memory.h"
 #include "engine/ort/ort_session.h"
 #include "run/assignment.h"
 #include "profile/facts.h"
@@ -25,37 +26,36 @@ static const struct {
 } families[] = {{"openvino", {"openvino:npu", "openvino:gpu", "openvino:cpu"}}};
 
 static const struct assay__check_rule refused = {
-    .id = "refused",
-    .title = "The device does not take the model",
-    .severity = ASSAY__CHECK_ERROR,
-    .basis = ASSAY__BASIS_ENGINE,
-    .source = "the engine's own message",
-    .fix = "Change what the message names, or choose another device.",
-};
+    "refused",
+    "The device does not take the model",
+    ASSAY__CHECK_ERROR,
+    ASSAY__BASIS_ENGINE,
+    ASSAY__PLACE_ON,
+    "the engine's own message",
+    "Change what the message names, or choose another device.",
+    NULL,
+    true};
 
-static void custom_domain(struct assay__check *check, const struct assay__check_rule *rule,
-                          size_t node)
+static void custom_domain(struct assay__check *check)
 {
-    const struct assay__node *at = &check->model->graph.nodes[node];
-    const char *domain = at->domain;
+    const char *domain = check->node->domain;
     if (!*domain || strncmp(domain, "ai.onnx", 7) == 0 || strncmp(domain, "com.microsoft", 13) == 0)
         return;
-    assay__check_add(check, rule, node, "", "%s.%s is an operator of somebody's own", domain,
-                     at->op);
+    assay__check_add(check, "", "%s.%s is a custom operator", domain, check->node->op);
 }
 
 /* What follows from the model, whatever the device. */
 static const struct assay__check_rule plain_rules[] = {
     {"shape-conflict", "Shapes contradict each other", ASSAY__CHECK_ERROR, ASSAY__BASIS_GRAPH,
-     ASSAY__PLACE_ON, "the model's own shapes", "Mend the model: no target can run it.",
+     ASSAY__PLACE_ON, "the model's own shapes", "Repair the model: no target can run it.",
      assay__ane_conflict, true},
     {"custom-operator", "An operator of another domain", ASSAY__CHECK_WARNING, ASSAY__BASIS_GRAPH,
      ASSAY__PLACE_UNKNOWN, "the model's domains",
      "Write it with ONNX operators, or load its library into the engine.", custom_domain, false},
     {"dynamic-input", "An input without a fixed shape", ASSAY__CHECK_NOTE, ASSAY__BASIS_GRAPH,
      ASSAY__PLACE_ON, "the model's inputs",
-     "Fix it (--dim NAME=N): providers that compile do so again for every new shape.",
-     assay__ane_dynamic_inputs, true},
+     "Fix it: providers that compile do so again for every new shape.", assay__ane_dynamic_inputs,
+     true},
     {.id = NULL},
 };
 
@@ -132,9 +132,7 @@ static int find(struct search *search)
     if (code) return code;
     if (!is_name(search, device))
         return assay_error_set(search->error, ASSAY_EINVAL,
-                               "target '%.80s': neither ane nor a device ('assay devices' lists "
-                               "them)",
-                               target);
+                               "target '%.80s': neither ane nor a device", target);
     code = try_build(search, library, device);
     if (code || search->found || library || strcmp(search->engine, "ort") != 0) return code;
     if (assay__builds_read(arena, &builds, NULL)) return 0; /* no list: nowhere else to look */
@@ -185,8 +183,7 @@ static int ask(struct search *search, const char *model_path, struct assay__assi
         .timeout_s = search->options->timeout_s,
         .interrupt = search->options->interrupt,
     };
-    if (fill_dims(check, &request))
-        return assay_error_set(search->error, ASSAY_ENOMEM, "out of memory");
+    if (fill_dims(check, &request)) return assay__no_memory(search->error);
     int code = assay__assignment_ask(&request, check->arena, answer, &detail);
     if (code == ASSAY_EUNSUPPORTED) {
         struct assay_error second = {0};
@@ -200,11 +197,11 @@ static int ask(struct search *search, const char *model_path, struct assay__assi
         return assay_error_set(search->error, code, "%s", detail.message);
     if (code == ASSAY_ETIMEOUT) return keep_reason(check, "%s", detail.message);
     *answered = code == 0;
-    if (code) assay__check_add(check, &refused, SIZE_MAX, "", "%s", detail.message);
+    if (code) assay__check_say(check, &refused, SIZE_MAX, "%s", detail.message);
     return 0;
 }
 
-/* Errors of the Neural Engine's rules are none of Core ML's: it has other processors. */
+/* What the Neural Engine cannot run, Core ML runs on another processor: a warning. */
 static int core_ml_rules(struct assay__check *check, const char *device, struct assay_error *error)
 {
     size_t first = check->item_count;
@@ -256,7 +253,7 @@ int assay__check_ort(struct assay__check *check, const struct assay__check_optio
         check->arena, "%s%s%s, %s on %s",
         strcmp(search.engine, "ort") == 0 ? "ONNX Runtime" : search.engine,
         *answer.version ? " " : "", answer.version, answer.target, search.device);
-    if (!check->asked) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!check->asked) return assay__no_memory(error);
     places_again(check);
     return assay__check_ort_place(check, &answer, error);
 }

@@ -3,6 +3,7 @@
  * plan makes. */
 #include "check/check.h"
 
+#include "base/no_memory.h"
 #include "run/assignment.h"
 #include "run/arm/launch.h"
 #include "run/locate.h"
@@ -82,7 +83,7 @@ int assay__check_ort_profile(struct assay__check *check, const struct assay__che
     else if (!outcome.has_layers || !outcome.layers.count)
         code = assay_error_set(error, ASSAY_EUNSUPPORTED, "the engine's profile names no nodes");
     else if (read_assignment(check, &outcome, device, answer))
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        code = assay__no_memory(error);
     assay__outcome_free(&outcome);
     return code;
 }
