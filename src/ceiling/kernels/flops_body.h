@@ -13,14 +13,14 @@
 #ifndef OPERAND
 #define OPERAND VECTOR
 #endif
-#define LOAD_ONE(i) \
-    VECTOR r##i;    \
-    memcpy(&r##i, (unsigned char *)results + (i) * sizeof r##i, sizeof r##i);
+#define LOAD_ONE(i) VECTOR r##i = out[i];
 #define STEP_ONE(i) STEP(r##i, a, b)
-#define STORE_ONE(i) memcpy((unsigned char *)results + (i) * sizeof r##i, &r##i, sizeof r##i);
+#define STORE_ONE(i) out[i] = r##i;
 
 TARGET static void NAME(uint64_t steps, const struct assay__flops_operands *operands, void *results)
 {
+    typedef VECTOR __attribute__((aligned(1), may_alias)) unaligned;
+    unaligned *out = results;
     OPERAND a = FIRST(operands), b = SECOND(operands);
     EACH(LOAD_ONE)
     for (; steps; steps--) {

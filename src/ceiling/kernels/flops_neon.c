@@ -10,7 +10,6 @@
 #include "platform/posix_cpu.h"
 
 #include <arm_neon.h>
-#include <string.h>
 
 /* Each extension needs Armv8.2, and assemblers before binutils 2.41 insist on being told. */
 #if !defined(__clang__)

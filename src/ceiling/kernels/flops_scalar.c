@@ -4,8 +4,6 @@
 #include "ceiling/kernels/flops_list.h"
 #include "ceiling/kernels/kernels.h"
 
-#include <string.h>
-
 #define TARGET
 #define EACH ASSAY__EACH_12
 
