@@ -77,9 +77,9 @@ int assay__ceilings_path(const char *key, char *out, size_t out_size, struct ass
     else if (home && home[0] == '/')
         length = snprintf(out, out_size, "%s/.cache/assay/ceilings-%s.json", home, hex);
     else
-        return assay_error_set(error, ASSAY_ENOTFOUND,
-                               "no folder to keep ceilings in: neither XDG_CACHE_HOME nor HOME is "
-                               "an absolute path");
+        return assay_error_set(
+            error, ASSAY_ENOTFOUND,
+            "no folder to keep ceilings in: neither XDG_CACHE_HOME nor HOME is an absolute path");
     if (length < 0 || (size_t)length >= out_size)
         return assay_error_set(error, ASSAY_ELIMIT, "the path of the cache folder is too long");
     return 0;

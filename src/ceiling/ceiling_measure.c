@@ -128,13 +128,13 @@ static void note_disturbance(struct assay__arena *arena, struct assay__ceilings 
     if (own_s >= 0) set->other_share = busy > own_s ? (busy - own_s) / whole : 0;
     const char *note = NULL;
     if (set->other_share > 0.02 || set->steal_share > 0.02)
-        note = assay__arena_printf(
-            arena,
-            "other work took %.0f %% of the machine's CPU time%s: the best repeats are kept, "
-            "all-core values may still be low",
-            100 * ((set->other_share > 0 ? set->other_share : 0) +
-                   (set->steal_share > 0 ? set->steal_share : 0)),
-            set->steal_share > 0.02 ? " (the hypervisor's share included)" : "");
+        note = assay__arena_printf(arena,
+                                   "other work took %.0f %% of the machine's CPU time%s: the best "
+                                   "repeats are kept, all-core values may still be low",
+                                   100 * ((set->other_share > 0 ? set->other_share : 0) +
+                                          (set->steal_share > 0 ? set->steal_share : 0)),
+                                   set->steal_share > 0.02 ? " (the hypervisor's share included)"
+                                                           : "");
     if (before->cgroup_known && after->cgroup_known &&
         after->cgroup_throttled_ns > before->cgroup_throttled_ns)
         note = assay__arena_printf(

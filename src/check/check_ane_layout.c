@@ -190,12 +190,12 @@ void assay__ane_weight_notch(struct assay__check *check)
         if (!assay__check_is_constant(check, node->inputs[i])) continue;
         double bytes = assay__check_bytes(check, node->inputs[i], true);
         if (!(bytes > 0) || fmod(bytes, (double)MIB * ANE_CORES) != 0) continue;
-        assay__check_set_bytes(assay__check_add(check, chips,
-                                                "weights of exactly %.0f MiB for each of %d cores: "
-                                                "such transfers drop from about 45 "
-                                                "to 17 GB/s on M3",
-                                                bytes / MIB / ANE_CORES, ANE_CORES),
-                               bytes);
+        assay__check_set_bytes(
+            assay__check_add(check, chips,
+                             "weights of exactly %.0f MiB for each of %d cores: such transfers "
+                             "drop from about 45 to 17 GB/s on M3",
+                             bytes / MIB / ANE_CORES, ANE_CORES),
+            bytes);
         return;
     }
 }

@@ -181,8 +181,8 @@ static bool lacks_int8(const struct assay__ane_chip *chip, int64_t value)
 /* Activations that are quantised: a quantised operator, or QuantizeLinear of what is no weight. */
 void assay__ane_int8(struct assay__check *check)
 {
-    static const char ops[] = "QuantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul "
-                              "MatMulInteger ConvInteger";
+    static const char ops[] =
+        "QuantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul MatMulInteger ConvInteger";
     const struct assay__graph *graph = &check->model->graph;
     const char *chips = assay__ane_fails(check, lacks_int8, 0);
     size_t count = 0;
@@ -190,11 +190,10 @@ void assay__ane_int8(struct assay__check *check)
         count += check->places[i] != ASSAY__PLACE_FOLDED &&
                  assay__text_is_one_of(graph->nodes[i].op, ops);
     if (count && chips)
-        assay__check_add(
-            check, chips,
-            "%zu operators quantise activations; int8 by int8 is faster only on A17 Pro, "
-            "M4 and later",
-            count);
+        assay__check_add(check, chips,
+                         "%zu operators quantise activations; int8 by int8 is faster only on A17 "
+                         "Pro, M4 and later",
+                         count);
 }
 
 void assay__ane_per_block(struct assay__check *check)

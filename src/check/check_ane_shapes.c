@@ -138,12 +138,12 @@ void assay__ane_kernel_memory(struct assay__check *check)
     for (int d = 1; d < w->rank; d++)
         bytes *= w->dims[d] > 0 ? (double)w->dims[d] : 0;
     if (bytes <= KERNEL_MEMORY_BYTES) return;
-    assay__check_set_bytes(assay__check_add(check, "",
-                                            "one filter takes %.0f bytes in float16, the kernel "
-                                            "memory holds 65536 (the source does "
-                                            "not say how it is filled)",
-                                            bytes),
-                           bytes);
+    assay__check_set_bytes(
+        assay__check_add(check, "",
+                         "one filter takes %.0f bytes in float16, the kernel memory holds 65536 "
+                         "(the source does not say how it is filled)",
+                         bytes),
+        bytes);
 }
 
 void assay__ane_groups(struct assay__check *check)
@@ -170,8 +170,8 @@ void assay__ane_dilated(struct assay__check *check)
     for (size_t i = 0; dilations && dilations->ints && i < dilations->count; i++) {
         if (dilations->ints[i] <= 1) continue;
         assay__check_add(check, "",
-                         "a dilation of %" PRId64 ": an older source says it does not run there, a "
-                         "newer one that it does",
+                         "a dilation of %" PRId64
+                         ": an older source says it does not run there, a newer one that it does",
                          dilations->ints[i]);
         return;
     }
@@ -273,8 +273,8 @@ void assay__ane_width_slice(struct assay__check *check)
         const char *chips = assay__ane_fails(check, beyond_offset, start);
         if (chips)
             assay__check_add(check, chips,
-                             "begins at %" PRId64 " of the width; beyond 4094 the offset saturates "
-                             "on M1 and M2",
+                             "begins at %" PRId64
+                             " of the width; beyond 4094 the offset saturates on M1 and M2",
                              start);
     }
 }

@@ -264,10 +264,10 @@ static int note_versions(struct assay__inspect *inspect)
                               (long long)set->version, OLDEST_OPSET);
     }
     if (m->ir_version > ASSAY__ONNX_IR)
-        assay__buf_printf(&text,
-                          "IR version %lld is newer than %d, the newest known here: what it added "
-                          "is not seen; ",
-                          (long long)m->ir_version, ASSAY__ONNX_IR);
+        assay__buf_printf(
+            &text,
+            "IR version %lld is newer than %d, the newest known here: what it added is not seen; ",
+            (long long)m->ir_version, ASSAY__ONNX_IR);
     if (text.length > 2) {
         inspect->version_note = assay__arena_printf(inspect->arena, "NOTE: %.*s",
                                                     (int)text.length - 2, text.data);

@@ -340,8 +340,9 @@ void assay__inspect_diff_answer(struct assay__buf *out, const struct assay__insp
 {
     const struct assay__analysis *a = diff->a->analysis, *b = diff->b->analysis;
     if (diff->equal && diff->same_graph) {
-        assay__buf_puts(out, "The two are equal: the same graph, attributes and shapes (weights "
-                             "are not compared).");
+        assay__buf_puts(
+            out,
+            "The two are equal: the same graph, attributes and shapes (weights are not compared).");
         return;
     }
     if (diff->equal) {

@@ -62,8 +62,7 @@ struct assay__work {
     size_t unknown;                      /* operators without a known cost: left out */
 };
 
-/** From an analysis. merge: equal items become one (and layers are lost). In
- *  the arena. */
+/** From an analysis. merge: equal items become one (and layers are lost). In the arena. */
 int assay__work_of(const struct assay__analysis *analysis, bool merge, struct assay__arena *arena,
                    struct assay__work **work, struct assay_error *error);
 /** The work of a model by what the user wrote ("resnet50", a path), or of

@@ -99,13 +99,13 @@ void assay__fit_builtin(enum assay__unit unit, struct assay__fit *fit)
         const char *origin, *validation;
         struct assay__fit_errors out, in;
     } built_in[ASSAY__UNITS] = {
-        [ASSAY__UNIT_CPU] = {"built in, fitted on another machine (2 cores of Zen 4, ONNX Runtime "
-                             "1.31.1)",
-                             "not validated on this machine", UNKNOWN_ERRORS, UNKNOWN_ERRORS},
+        [ASSAY__UNIT_CPU] =
+            {"built in, fitted on another machine (2 cores of Zen 4, ONNX Runtime 1.31.1)",
+             "not validated on this machine", UNKNOWN_ERRORS, UNKNOWN_ERRORS},
         [ASSAY__UNIT_GPU] =
             {"built in, from published rates of products and of generation on Metal",
-             "never validated: the published GPU measurements are too few, and they "
-             "set the efficiencies",
+             "never validated: the published GPU measurements are too few, and they set the "
+             "efficiencies",
              UNKNOWN_ERRORS, UNKNOWN_ERRORS},
         [ASSAY__UNIT_ANE] = {"built in, fitted on 26 published measurements of 9 chips",
                              "leaving out one chip, or one model, of the published measurements",

@@ -84,8 +84,7 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
     if (off)
         assay__buf_printf(
             &text,
-            "%s%zu operator%s no known path onto this unit, and work elsewhere is not "
-            "modelled",
+            "%s%zu operator%s no known path onto this unit, and work elsewhere is not modelled",
             text.length ? "; " : "", off, off == 1 ? " has" : "s have");
     const char *made = "";
     if (text.failed)
@@ -101,11 +100,11 @@ static const char *note_of(struct assay__arena *arena, const struct assay__fit *
 {
     if (!isfinite(fit->out.median))
         return assay__arena_printf(arena, "analytic model, error unknown: %s", fit->validation);
-    return assay__arena_printf(arena,
-                               "analytic model, median error %.0f %% of %zu measurements, %s; "
-                               "9 of 10 within %.0f %%%s%s",
-                               fit->out.median * 100, fit->out.count, fit->validation,
-                               fit->out.p90 * 100, *uncovered ? "; " : "", uncovered);
+    return assay__arena_printf(
+        arena,
+        "analytic model, median error %.0f %% of %zu measurements, %s; 9 of 10 within %.0f %%%s%s",
+        fit->out.median * 100, fit->out.count, fit->validation, fit->out.p90 * 100,
+        *uncovered ? "; " : "", uncovered);
 }
 
 static void put_memory(struct metric_writer *w)
@@ -129,10 +128,10 @@ static void put_memory(struct metric_writer *w)
                w->target->published ? w->target->memory_source : "machine",
                w->target->published ? "the largest configuration" : w->target->memory_source);
     if (isfinite(needs))
-        put_metric(
-            w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
-            "(memory.model + memory.activation.predicted) / memory.capacity; without what the "
-            "engine and the system use");
+        put_metric(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED,
+                   "model",
+                   "(memory.model + memory.activation.predicted) / memory.capacity; without what "
+                   "the engine and the system use");
     else
         missing(w, "memory.capacity_share", "the size of an activation is not known");
 }
@@ -148,10 +147,10 @@ static void put_power(struct metric_writer *w)
             missing(w, names[i], reason);
         return;
     }
-    const char *note = assay__arena_printf(w->profile->arena,
-                                           "of the unit alone, by the shares of convolutions and "
-                                           "products; %s; error never validated",
-                                           w->target->power_source);
+    const char *note = assay__arena_printf(
+        w->profile->arena,
+        "of the unit alone, by the shares of convolutions and products; %s; error never validated",
+        w->target->power_source);
     if (!note) note = "of the unit alone; error never validated";
     put_metric(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
     put_metric(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model",

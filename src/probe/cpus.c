@@ -18,8 +18,7 @@ struct spread {
     size_t seen;
 };
 
-/* CPU number i of n is asked when i·24/n is a new whole number: 24 of them,
- * evenly spread. */
+/* CPU number i of n is asked when i·24/n is a new whole number: 24 of them, evenly spread. */
 static void ask_cpu(void *context, unsigned cpu)
 {
     struct spread *spread = context;

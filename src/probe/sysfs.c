@@ -45,9 +45,7 @@ static bool full_path(char *out, size_t out_size, const char *path)
     return length > 0 && (size_t)length < out_size;
 }
 
-/* --- reasons
- * ----------------------------------------------------------------------------------
- */
+/* --- reasons ---------------------------------------------------------------------------------- */
 
 static const char *reason_of(int number)
 {
@@ -89,9 +87,7 @@ static const char *open_reason_of(struct assay__arena *arena, const char *path, 
     return text ? text : "out of memory";
 }
 
-/* --- files
- * ------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 bool assay__sysfs_open(struct assay__arena *arena, struct assay__sysfs_file *file, const char *path,
                        size_t size)
@@ -144,8 +140,7 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
         }
         if (got == 0) break;
         length += (size_t)got;
-        /* A short text comes whole and ends in a newline: no second read just to
-         * see the end. */
+        /* A short text comes whole and ends in a newline: no second read just to see the end. */
         if (file->text[length - 1] == '\n' && !file->long_text) break;
     }
     while (length > 0 && strchr(" \t\r\n", file->text[length - 1]))
@@ -154,9 +149,7 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
     return true;
 }
 
-/* --- texts
- * ------------------------------------------------------------------------------------
- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 static bool number_at(const char *text, double *value, const char **end, const char **reason)
 {
@@ -271,9 +264,7 @@ bool assay__sysfs_exists(const char *format, ...)
     return full_path(full, sizeof full, path) && access(full, F_OK) == 0;
 }
 
-/* --- folders
- * ----------------------------------------------------------------------------------
- */
+/* --- folders ---------------------------------------------------------------------------------- */
 
 /* Digits compare as numbers, the rest as bytes. */
 static int natural_order(const char *a, const char *b)

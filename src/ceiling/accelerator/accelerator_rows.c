@@ -254,12 +254,12 @@ static int merged(struct assay__accelerator_survey *survey, struct assay__ceilin
                   const struct ladder *ladder, const struct assay__accelerator_model *shorter,
                   const struct assay__accelerator_times *times)
 {
-    row->note = assay__arena_printf(
-        survey->arena,
-        "the time does not grow with the work: N=%lld, %lld products %.3g ms, %lld products "
-        "%.3g ms",
-        (long long)ladder->best.size, (long long)ladder->best.length, ladder->times.low_s * 1e3,
-        (long long)shorter->length, times->low_s * 1e3);
+    row->note = assay__arena_printf(survey->arena,
+                                    "the time does not grow with the work: N=%lld, %lld products "
+                                    "%.3g ms, %lld products %.3g ms",
+                                    (long long)ladder->best.size, (long long)ladder->best.length,
+                                    ladder->times.low_s * 1e3, (long long)shorter->length,
+                                    times->low_s * 1e3);
     return row->note ? 0 : ASSAY_ENOMEM;
 }
 
@@ -434,8 +434,8 @@ static int copy_row(struct assay__accelerator_survey *survey, const struct row_k
         }
         row->note = assay__arena_printf(
             survey->arena,
-            "%s of %lld MiB, minimum traffic: 2 × bytes × (%d-%d) / (time of %d "
-            "operators - shortest of %d)%s%s",
+            "%s of %lld MiB, minimum traffic: 2 × bytes × (%d-%d) / (time of %d operators - "
+            "shortest of %d)%s%s",
             copies[i].name, (long long)(copies[i].elements >> 18), COPY_LONG, COPY_SHORT, COPY_LONG,
             COPY_SHORT, why.length ? "; not kept: " : "", why.length ? why.data : "");
         if (!row->note) code = ASSAY_ENOMEM;

@@ -87,21 +87,17 @@ void assay__sampler_stop(struct assay__sampler *sampler);
 /** Reads everything once, now, on the calling thread. Only while the sampler's
  * own thread is not running. */
 void assay__sampler_tick(struct assay__sampler *sampler);
-/** Asks the thread to read everything now, the expensive probes too: the edge of
- * what is measured. Returns at once; from any thread. Harmless when the thread is
- * not running. */
+/** Asks the thread to read everything now, the expensive probes too: the edge of what is measured.
+ *  Returns at once; from any thread. Harmless when the thread is not running. */
 void assay__sampler_nudge(struct assay__sampler *sampler);
-/** Reads without storing, every interval_ns for duration_ns, to measure update
- * periods faster than the sampling interval, and what a read costs. A probe whose
- * read takes c of processor time is read every 2 c at most. Before start. A period
- * found here stands unless sampling finds a longer one. The reads are on a thread
- * under the same time limit as when it samples. */
+/** Reads without storing, every interval_ns for duration_ns, to measure update periods faster than
+ *  the sampling interval, and what a read costs. A probe whose read takes c of processor time is
+ *  read every 2 c at most. Before start. A period found here stands unless sampling finds a longer
+ *  one. The reads are on a thread under the same time limit as when it samples. */
 void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_ns,
                               uint64_t interval_ns);
 
-/* --- what was seen
- * ------------------------------------------------------------------------------
- */
+/* --- what was seen ---------------------------------------------------------------------------- */
 
 struct assay__series {
     const struct assay__probe_ops *ops;
@@ -123,8 +119,7 @@ struct assay__series {
 };
 
 size_t assay__sampler_count(const struct assay__sampler *sampler);
-/** The i-th channel's series. The columns may be read only while the thread
- * does not run. */
+/** The i-th channel's series. The columns may be read only while the thread does not run. */
 void assay__sampler_series(struct assay__sampler *sampler, size_t index,
                            struct assay__series *series);
 
@@ -164,9 +159,7 @@ void assay__sampler_energy(struct assay__sampler *sampler, const char *rail, uin
 double assay__window_net(const struct assay__window *gross, const struct assay__window *idle,
                          const char **reason);
 
-/* --- what it cost
- * -------------------------------------------------------------------------------
- */
+/* --- what it cost ----------------------------------------------------------------------------- */
 
 struct assay__sampler_cost {
     uint64_t ticks, late; /* late: ticks that were skipped because an earlier one

@@ -104,8 +104,7 @@ double assay__track_period(const struct assay__track *track, double interval_s, 
 /** What the gaps say alone, without an earlier calibration. */
 double assay__track_period_seen(const struct assay__track *track, double interval_s,
                                 bool *is_bound);
-/** Keeps what the gaps say as the calibrated period and forgets the readings.
- */
+/** Keeps what the gaps say as the calibrated period and forgets the readings. */
 void assay__track_calibrated(struct assay__track *track, double interval_s);
 
 #endif

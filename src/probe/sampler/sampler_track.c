@@ -9,9 +9,7 @@
 
 #define GAPS_NEEDED 3
 
-/* --- changes
- * ----------------------------------------------------------------------------------
- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 static void watch_changes(struct assay__track *track, double value, uint64_t time_ns)
 {
@@ -66,9 +64,7 @@ void assay__track_calibrated(struct assay__track *track, double interval_s)
     track->gap_count = 0;
 }
 
-/* --- values
- * -----------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static double fault(struct assay__track *track, const char *what, double value)
 {
