@@ -28,12 +28,10 @@ struct assay__sysfs_file {
     const char *path;        /* as on the machine, without $ASSAY_FSROOT */
     const char *open_reason; /* why it is not open, with the path; "" */
     bool denied;             /* permission was refused, to open it or to read it */
-    char *text;              /* what the last refresh read, NUL-terminated, trailing white
-                  space removed */
+    char *text;              /* of the last refresh, NUL-terminated, trailing white space removed */
     size_t size;             /* of the buffer */
     const char *reason;      /* why the last refresh failed (static); "" */
-    bool long_text;          /* may come in several pieces: read to the end, not to the
-                         first newline at an end */
+    bool long_text;          /* may come in pieces: read beyond a newline at the end of one */
 };
 
 /** Opens `path` (arena text or static: it is kept) with a buffer of `size`

@@ -33,9 +33,9 @@
  * Cost. Reading some sources takes milliseconds of processor time. With c that of a probe's read
  * (mean of the last ones, known after four) and a limit s for its share of a core, the probe is
  * read every max(interval, c / s), at ticks: the others stay at the interval and are read before
- * it. A read of no more than 50 µs is never held back: who asks for a short interval gets it where
- * that is cheap. assay__sampler_nudge reads everything out of turn, so that readings stand at the
- * edges of what is measured.
+ * it. A read of no more than 50 µs is never held back: a short interval is honoured where it is
+ * cheap. assay__sampler_nudge reads everything out of turn, so that readings lie at the edges of
+ * what is measured.
  *
  * A read that blocks longer than the time limit: its thread is left behind with that probe, whose
  * channels become unavailable; a new thread goes on with the others. Memory that the lost thread
@@ -103,10 +103,8 @@ struct assay__series {
     const struct assay__probe_ops *ops;
     const struct assay__channel *channel;
     size_t count;                /* samples kept */
-    const uint64_t *times_ns;    /* middle of the probe's read; shared by the
-                               channels of a probe */
-    const double *values;        /* base units; counters: growth since the first reading;
-                           NaN: no value */
+    const uint64_t *times_ns;    /* middle of the probe's read; shared by its channels */
+    const double *values;        /* base units; counters: growth since the first; NaN: no value */
     uint64_t readings, failures; /* of this channel, kept or not */
     bool available;              /* false: never was, or a fault ended it */
     const char *reason;          /* why not; or of the last failed reading; "" */
@@ -135,10 +133,9 @@ struct assay__window {
     enum assay__window_method method;
     size_t index; /* of the series it came from */
     double seconds;
-    double average;         /* gauge: mean over time; counter: growth per second (energy:
-                     W) */
-    double least, greatest; /* gauge: of the samples inside; counter: of the rate over spans
-                   of at least 10 update periods; NaN: too short to say */
+    double average;         /* gauge: mean over time; counter: growth per second (energy: W) */
+    double least, greatest; /* min and max of a gauge's samples, or of a counter's rate over
+                               spans of at least 10 update periods; NaN: too short */
     double growth;          /* counter: in its unit; gauge: the integral (W: J) */
     size_t samples;         /* inside the window */
     bool is_short;          /* shorter than 10 update periods, or the period is unknown */
@@ -162,8 +159,7 @@ double assay__window_net(const struct assay__window *gross, const struct assay__
 /* --- what it cost ----------------------------------------------------------------------------- */
 
 struct assay__sampler_cost {
-    uint64_t ticks, late; /* late: ticks that were skipped because an earlier one
-                           took too long */
+    uint64_t ticks, late; /* late: ticks skipped because an earlier one took too long */
     uint64_t cpu_ns;      /* of the sampling threads */
     uint64_t wall_ns;     /* from start to stop (or now) */
     size_t memory_bytes;  /* columns */

@@ -237,11 +237,9 @@ static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t
         if (last - first < STILL_READINGS || still_s < least_s ||
             column->times_ns[last] <= begin_ns)
             continue;
-        char period[64];
-        assay__text_scaled(period, sizeof period, period_s, "s");
         refuse(window,
-               "the counter stood still for %.3g s, though it changes every %s%s: not believed",
-               still_s, is_bound ? "≤ " : "", period);
+               "the counter did not change for %.3g s, though it updates every %s%s: not believed",
+               still_s, is_bound ? "≤ " : "", assay__scaled(period_s, "s").text);
         return;
     }
 }
@@ -273,12 +271,8 @@ static void mark_short(const struct assay__track *track, double period_s, bool i
 void assay__sampler_window(struct assay__sampler *sampler, size_t index, uint64_t begin_ns,
                            uint64_t end_ns, bool load, struct assay__window *window)
 {
-    *window = (struct assay__window){.index = index,
-                                     .average = NAN,
-                                     .least = NAN,
-                                     .greatest = NAN,
-                                     .growth = NAN,
-                                     .seconds = NAN};
+    *window = (struct assay__window){.index = index, .seconds = NAN};
+    window->average = window->least = window->greatest = window->growth = NAN;
     if (index >= sampler->track_count || end_ns <= begin_ns) {
         refuse(window, "no such window");
         return;
