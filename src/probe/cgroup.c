@@ -10,6 +10,7 @@
  * there; the source names the group. Version 1 and hybrid systems keep their controllers elsewhere:
  * then the files are missing and the reason says so. Source: the kernel's cgroup-v2
  * documentation. */
+#include "platform/platform.h"
 #include "probe/file_channels.h"
 #include "probe/probes.h"
 
@@ -24,53 +25,18 @@ struct group {
     const char *own;   /* below the mount: "/user.slice/session-2.scope"; "" for the top */
 };
 
-/* --- where ------------------------------------------------------------------------------------ */
-
-/* A line of mountinfo: "30 23 0:26 ROOT MOUNTPOINT options … - cgroup2 …". Fills root and point of
- * the first good one. */
-static void find_mount(const char *mountinfo, char *root, char *point, size_t size)
-{
-    for (const char *line = mountinfo; line && *line;) {
-        const char *end = line + strcspn(line, "\n");
-        const char *type = strstr(line, " - cgroup2 "), *words[5];
-        size_t count = 0;
-        for (const char *at = line; count < 5 && at < end; count++) {
-            words[count] = at;
-            at += strcspn(at, " \n");
-            at += *at == ' ';
-        }
-        if (type && type < end && count == 5 && *words[3] == '/' && *words[4] == '/') {
-            snprintf(root, size, "%.*s", (int)strcspn(words[3], " \n"), words[3]);
-            snprintf(point, size, "%.*s", (int)strcspn(words[4], " \n"), words[4]);
-            return;
-        }
-        line = *end ? end + 1 : NULL;
-    }
-}
-
 /* Fills mount and own; the reason otherwise. */
 static const char *locate(struct group *group)
 {
-    char root[1024] = "/", point[1024] = "/sys/fs/cgroup";
+    char point[ASSAY__CGROUP_PATH], own[ASSAY__CGROUP_PATH];
     const char *text = assay__sysfs_text(group->arena, "/proc/self/cgroup");
     if (!text) return "no /proc/self/cgroup: this kernel has no control groups";
-    const char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
-    if (!line)
-        return "control groups of version 1 only (systemd.unified_cgroup_hierarchy=1 on the "
-               "kernel's command line gives version 2)";
-    const char *path = strstr(line, "0::") + 3;
-    path = assay__arena_strndup(group->arena, path, strcspn(path, "\n"));
-    if (!path) return "out of memory";
-    if (*path != '/') return "/proc/self/cgroup is malformed";
-    if (strstr(path, "/..")) return "this process's control group lies outside its namespace";
-    const char *mountinfo = assay__sysfs_text(group->arena, "/proc/self/mountinfo");
-    if (mountinfo) find_mount(mountinfo, root, point, sizeof root);
-    size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
-    if (length && strncmp(path, root, length) == 0 && (path[length] == '/' || !path[length]))
-        path += length; /* a part of the tree is mounted */
-    group->own = strcmp(path, "/") == 0 ? "" : path;
+    const char *mounts = assay__sysfs_text(group->arena, "/proc/self/mountinfo");
+    const char *why = assay__cgroup_locate(text, mounts, point, own);
+    if (why) return why;
+    group->own = assay__arena_strdup(group->arena, own);
     group->mount = assay__arena_strdup(group->arena, point);
-    return group->mount ? NULL : "out of memory";
+    return group->own && group->mount ? NULL : "out of memory";
 }
 
 /* --- limits ----------------------------------------------------------------------------------- */

@@ -238,7 +238,7 @@ static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t
             column->times_ns[last] <= begin_ns)
             continue;
         refuse(window,
-               "the counter did not change for %.3g s, though it updates every %s%s: not believed",
+               "the counter stood still for %.3g s, though it changes every %s%s: not believed",
                still_s, is_bound ? "≤ " : "", assay__scaled(period_s, "s").text);
         return;
     }
