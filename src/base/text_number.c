@@ -8,7 +8,6 @@
 
 #include <assay/error.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>

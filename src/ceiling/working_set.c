@@ -7,7 +7,6 @@
  * the level before finds nothing of it there any more (least recently used goes first). */
 #include "ceiling/ceiling_survey.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

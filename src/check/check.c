@@ -82,6 +82,11 @@ bool assay__check_is_constant(const struct assay__check *check, const char *valu
     return *value && assay__map_get(check->constants, value) != ASSAY__MAP_NONE;
 }
 
+size_t assay__check_producer(const struct assay__check *check, const char *value)
+{
+    return *value ? assay__map_get(check->producers, value) : ASSAY__MAP_NONE;
+}
+
 static bool is_float(enum assay__dtype dtype)
 {
     return dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT64 || dtype == ASSAY__FLOAT16 ||
@@ -230,19 +235,24 @@ static void fold(struct assay__check *check)
     }
 }
 
-static int map_constants(struct assay__check *check)
+static int map_values(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
     check->constants = assay__map_over(graph->names);
-    int code = check->constants ? 0 : ASSAY_ENOMEM;
+    check->producers = assay__map_over(graph->names);
+    int code = check->constants && check->producers ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = assay__map_set(check->constants, graph->initializers[i].name, 1);
     for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
         code = assay__map_set(check->constants, graph->sparse_tensors[i].name, 1);
     for (size_t i = 0; i < graph->node_count && !code; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
-            if (check->places[i] == ASSAY__PLACE_FOLDED && *graph->nodes[i].outputs[k])
-                code = assay__map_set(check->constants, graph->nodes[i].outputs[k], 1);
+        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++) {
+            const char *value = graph->nodes[i].outputs[k];
+            if (!*value) continue;
+            code = assay__map_set(check->producers, value, i);
+            if (!code && check->places[i] == ASSAY__PLACE_FOLDED)
+                code = assay__map_set(check->constants, value, 1);
+        }
     return code;
 }
 
@@ -304,7 +314,7 @@ static int analyse(struct assay__check *check, const struct assay__check_options
                                        sizeof *check->places);
     if (!check->places) return assay__no_memory(error);
     fold(check);
-    return map_constants(check) ? assay__no_memory(error) : 0;
+    return map_values(check) ? assay__no_memory(error) : 0;
 }
 
 static int look(struct assay__check *check, const struct assay__check_options *options,
@@ -358,6 +368,7 @@ void assay__check_free(struct assay__check *check)
 {
     if (!check) return;
     assay__map_free(check->constants);
+    assay__map_free(check->producers);
     assay__analysis_free(check->analysis);
     if (check->planned) assay__workload_free(check->workload);
     assay__model_free(check->model);

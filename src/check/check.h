@@ -158,6 +158,7 @@ struct assay__check {
     bool *indices; /* per node that runs elsewhere: it only makes shapes and indices */
     /* values that are there before it runs: weights, and what is made of them */
     struct assay__map *constants;
+    struct assay__map *producers; /* value -> the node that makes it */
     struct assay__check_partitions partitions;
     bool has_partitions;
     enum assay__check_verdict verdict;
@@ -217,6 +218,8 @@ int assay__check_partition(struct assay__check *check, const char *method, bool 
 double assay__check_bytes(const struct assay__check *check, const char *value, bool half);
 const struct assay__shape_entry *assay__check_shape(const struct assay__check *check,
                                                     const char *value);
+/** The node that makes the value; ASSAY__MAP_NONE: none does. */
+size_t assay__check_producer(const struct assay__check *check, const char *value);
 /** Is it there before the model runs: a weight, or made of weights when the model is loaded? */
 bool assay__check_is_constant(const struct assay__check *check, const char *value);
 /** The input or output of a node; "" when it has none there. */

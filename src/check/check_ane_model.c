@@ -9,8 +9,6 @@
 #include "model/tensor_data.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GIB 1073741824.0

@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define RANK_MOST 5
 #define CHANNELS_MOST 65536

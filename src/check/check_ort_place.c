@@ -68,7 +68,6 @@ struct placing {
     struct assay__check *check;
     const struct assay__assignment *answer;
     struct assay__map *nodes;    /* name -> node */
-    struct assay__map *producer; /* value -> node */
     bool *named;                 /* the engine named it, or it was placed with one that it named */
 };
 
@@ -88,17 +87,11 @@ static int map_names(struct placing *p)
 {
     const struct assay__graph *graph = &p->check->model->graph;
     p->nodes = assay__map_new();
-    p->producer = assay__map_over(graph->names);
-    if (!p->nodes || !p->producer) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        if (node->name && *node->name && assay__map_set(p->nodes, node->name, i))
-            return ASSAY_ENOMEM;
-        for (size_t k = 0; k < node->output_count; k++)
-            if (*node->outputs[k] && assay__map_set(p->producer, node->outputs[k], i))
-                return ASSAY_ENOMEM;
-    }
-    return 0;
+    int code = p->nodes ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        if (graph->nodes[i].name && *graph->nodes[i].name)
+            code = assay__map_set(p->nodes, graph->nodes[i].name, i);
+    return code;
 }
 
 /* "fc1/MatMulAddFusion" and "fc1_token_3" are fc1's. */
@@ -174,8 +167,7 @@ static void place_merged(struct placing *p)
         check->partitions.merged++;
         check->places[n] = ASSAY__PLACE_UNKNOWN;
         for (size_t k = 0; k < graph->nodes[n].input_count; k++) {
-            const char *value = graph->nodes[n].inputs[k];
-            size_t from = *value ? assay__map_get(p->producer, value) : ASSAY__MAP_NONE;
+            size_t from = assay__check_producer(check, graph->nodes[n].inputs[k]);
             if (from == ASSAY__MAP_NONE || !p->named[from]) continue;
             check->places[n] = check->places[from];
             p->named[n] = true;
@@ -186,8 +178,7 @@ static void place_merged(struct placing *p)
         size_t n = check->analysis->order[i];
         if (!p->named[n]) continue;
         for (size_t k = 0; k < graph->nodes[n].input_count; k++) {
-            const char *value = graph->nodes[n].inputs[k];
-            size_t from = *value ? assay__map_get(p->producer, value) : ASSAY__MAP_NONE;
+            size_t from = assay__check_producer(check, graph->nodes[n].inputs[k]);
             if (from == ASSAY__MAP_NONE || p->named[from] ||
                 check->places[from] == ASSAY__PLACE_FOLDED)
                 continue;
@@ -247,6 +238,5 @@ int assay__check_ort_place(struct assay__check *check, const struct assay__assig
     }
     if (!code) note_share(check, answer, on);
     assay__map_free(p.nodes);
-    assay__map_free(p.producer);
     return code == ASSAY_ENOMEM ? assay_error_set(error, code, "out of memory") : code;
 }

@@ -3,7 +3,6 @@
 #include "predict/predict.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct assay__precision precisions[] = {

@@ -12,7 +12,6 @@
 #include "base/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROUNDS 60

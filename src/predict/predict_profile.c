@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Of the time: beyond it lie two or three of the published rows, with the larger errors. */
 #define FLOOR_SHARE 0.75

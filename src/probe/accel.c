@@ -11,7 +11,6 @@
 #include "probe/file_channels.h"
 #include "probe/probes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FOLDER "/sys/class/accel"

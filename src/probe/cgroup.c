@@ -15,7 +15,6 @@
 #include "probe/probes.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct group {

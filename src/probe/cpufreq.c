@@ -9,8 +9,6 @@
 #include "probe/file_channels.h"
 #include "probe/probes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FOLDER ASSAY__CPUS_FOLDER

@@ -4,8 +4,6 @@
 #include "base/cpu_list.h"
 #include "probe/sysfs.h"
 
-#include <stdlib.h>
-#include <string.h>
 
 static void count_cpu(void *context, unsigned cpu)
 {

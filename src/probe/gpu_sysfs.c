@@ -17,8 +17,6 @@
 #include "probe/hwmon.h"
 #include "probe/probes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FOLDER "/sys/class/drm"

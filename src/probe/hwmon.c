@@ -8,7 +8,6 @@
 #include "probe/file_channels.h"
 #include "probe/probes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

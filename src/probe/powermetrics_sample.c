@@ -34,6 +34,11 @@ double assay__powermetrics_number(const char *text, size_t length)
     return *end || !isfinite(value) ? NAN : value;
 }
 
+void assay__powermetrics_set_once(double *place, double value)
+{
+    if (isnan(*place)) *place = value;
+}
+
 static const struct assay__powermetrics_unit unknown = {NAN, NAN, NAN, NAN};
 
 void assay__powermetrics_clear(struct assay__powermetrics_sample *sample)

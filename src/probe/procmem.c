@@ -15,7 +15,6 @@
 #include "probe/probes.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
  * On x86 there are loops that store around the caches (movntdq) too. Arm's hint for that (stnp) may
  * be ignored, and its cores recognise whole-line stores by themselves. Words of 64 bits serve
  * processors whose vectors have no kernels here. */
-#include "ceiling/kernels/flops_list.h"
 #include "ceiling/kernels/kernels.h"
 #include "platform/posix_cpu.h"
 

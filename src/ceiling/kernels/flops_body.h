@@ -2,7 +2,7 @@
  * names below and includes this once per kernel (hence no guard):
  *
  *   NAME, TARGET         the function and its attributes
- *   EACH                 the list of accumulators, ASSAY__EACH_12 and so on (flops_list.h)
+ *   EACH                 the list of accumulators, ASSAY__EACH_12 and so on (kernels.h)
  *   VECTOR               an accumulator
  *   OPERAND              the type of both operands, where it is another; FIRST(o), SECOND(o) make
  * them STEP(r, a, b)        one statement: what one step does to one accumulator

@@ -6,7 +6,6 @@
 
 #if defined(__aarch64__)
 
-#include "ceiling/kernels/flops_list.h"
 #include "platform/posix_cpu.h"
 
 #include <arm_neon.h>

@@ -1,7 +1,6 @@
 /* flops_scalar.c - multiply and add without vectors: what is left on a processor whose instruction
  * sets have no kernels here. The asm statement (no instruction) hides each value from the compiler,
  * which would otherwise make vectors of them. */
-#include "ceiling/kernels/flops_list.h"
 #include "ceiling/kernels/kernels.h"
 
 #define TARGET

@@ -4,7 +4,6 @@
 
 #if defined(__x86_64__)
 
-#include "ceiling/kernels/flops_list.h"
 #include "platform/posix_cpu.h"
 
 #include <immintrin.h>

@@ -93,6 +93,16 @@ const char *assay__stream_pattern_name(enum assay__stream_pattern pattern);
  *  does. */
 unsigned assay__stream_arrays(enum assay__stream_pattern pattern);
 
+/* --- lists of accumulators, or of vectors of a round (flops_body.h, bandwidth_body.h) -----------
+ */
+
+/* clang-format off */
+#define ASSAY__EACH_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define ASSAY__EACH_12(X) ASSAY__EACH_8(X) X(8) X(9) X(10) X(11)
+#define ASSAY__EACH_24(X) ASSAY__EACH_12(X) X(12) X(13) X(14) X(15) X(16) X(17) X(18) \
+    X(19) X(20) X(21) X(22) X(23)
+/* clang-format on */
+
 /* --- tables of the files ---------------------------------------------------------------------- */
 
 extern const struct assay__flops_kernel assay__flops_sse2[], assay__flops_avx2[],

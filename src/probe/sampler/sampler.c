@@ -7,13 +7,11 @@
 #include "base/clock.h"
 #include "base/vec.h"
 #include "platform/platform.h"
-#include "probe/probe_open.h"
 
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

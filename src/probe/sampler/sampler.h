@@ -73,7 +73,7 @@ void assay__sampler_free(struct assay__sampler *sampler);
 /** Opens a probe and takes those of its channels for which `wanted` is true
  * (NULL: all). Unavailable channels are taken too, so that their reason can be
  * reported; they are never read. Before start. The probe is closed with the
- * sampler. One whose open does not come back in time (probe_open.h) is no error: it
+ * sampler. One whose open does not come back in time (assay__probe_open) is no error: it
  * has no channels and is blocked, with that reason (assay__sampler_probe_cost). */
 int assay__sampler_add(struct assay__sampler *sampler, const struct assay__probe_ops *ops,
                        bool (*wanted)(void *context, const struct assay__probe_ops *ops,
