@@ -67,8 +67,8 @@ static const struct assay__check_rule fallback_small = {
 struct placing {
     struct assay__check *check;
     const struct assay__assignment *answer;
-    struct assay__map *nodes;    /* name -> node */
-    bool *named;                 /* the engine named it, or it was placed with one that it named */
+    struct assay__map *nodes; /* name -> node */
+    bool *named;              /* the engine named it, or it was placed with one that it named */
 };
 
 bool assay__check_name_nodes(struct assay__model *model)

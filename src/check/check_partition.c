@@ -15,8 +15,8 @@
 
 struct cutting {
     struct assay__check *check;
-    bool *away;                  /* per node: runs elsewhere */
-    size_t *layer;               /* per node; NOWHERE: does not run */
+    bool *away;    /* per node: runs elsewhere */
+    size_t *layer; /* per node; NOWHERE: does not run */
     size_t layers;
 };
 

@@ -4,7 +4,6 @@
 #include "base/cpu_list.h"
 #include "probe/sysfs.h"
 
-
 static void count_cpu(void *context, unsigned cpu)
 {
     (void)cpu;
