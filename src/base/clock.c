@@ -1,4 +1,4 @@
-/* clock.c - what a clock read costs, and sleeping.
+/* clock.c - what a clock read costs, the time of day, and sleeping.
  *
  * The cost is the lowest mean of several rounds of back-to-back reads (the lowest, because only
  * disturbance can make a round slower). The step is the smallest positive difference between two
@@ -24,6 +24,15 @@ void assay__clock_measure(double *read_ns, double *step_ns)
     }
     if (read_ns) *read_ns = best;
     if (step_ns) *step_ns = step == UINT64_MAX ? best : (double)step;
+}
+
+struct assay__utc assay__utc_now(void)
+{
+    struct assay__utc made = {""};
+    time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts)) strftime(made.text, sizeof made.text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return made;
 }
 
 void assay__sleep_ns(uint64_t duration_ns)

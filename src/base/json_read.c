@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
-#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>

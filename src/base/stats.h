@@ -51,6 +51,15 @@ double assay__stats_drift(const double *values, size_t count, double *p_value);
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share);
 
+/* --- the fair coin, for intervals of a median by order statistics ------------------------------
+ */
+
+/** P(X <= k) for X ~ Binomial(n, 1/2). */
+double assay__binomial_half_cdf(size_t n, size_t k);
+/** The largest rank r (1-based) with 2 P(X < r) <= alpha, so that [x_(r), x_(n+1-r)] covers the
+ *  median with at least 1 - alpha. 0 when even the extremes do not. */
+size_t assay__binomial_half_rank(size_t n, double alpha);
+
 /* --- between launches: the process is the unit of replication --------------------------------- */
 
 /** What a ratio is of: the launches' medians, or what inferences take when nothing disturbs them
@@ -86,6 +95,10 @@ struct assay__launch_times {
  *  arm). */
 int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
                          struct assay__ratio *out);
+/** Of the fast ends: a and b sorted, ratios all b_j / a_i sorted. The interval covers 1 - level; it
+ *  stays unknown when so few launches cannot claim anything. */
+void assay__ratio_of_fastest(const double *a, size_t a_count, const double *b, size_t b_count,
+                             const double *ratios, double level, struct assay__ratio *out);
 /** The same question asked twice, of the medians and of the fast ends, at 2.5 % each: together they
  *  claim a difference that is not there in at most 5 % (Bonferroni), and the intervals of both hold
  *  together at 95 %. The medians' answer is given when they show a difference, else that of the

@@ -5,8 +5,6 @@
  * an end). */
 #include "base/stats.h"
 
-#include <string.h>
-
 typedef uint64_t __attribute__((may_alias)) key_type;
 
 static void insertion_sort(key_type *a, size_t count)

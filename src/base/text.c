@@ -160,3 +160,18 @@ size_t assay__text_distance(const char *a, const char *b)
     }
     return rows[a_length % 3][b_length];
 }
+
+bool assay__text_is_one_of(const char *word, const char *list)
+{
+    size_t length = strlen(word);
+    for (list += strspn(list, " "); *list; list += strspn(list, " ")) {
+        size_t own = strcspn(list, " ");
+        bool prefix = list[own - 1] == '*';
+        size_t compared = prefix ? own - 1 : own;
+        if ((prefix ? length >= compared : length == compared) &&
+            strncmp(list, word, compared) == 0)
+            return true;
+        list += own;
+    }
+    return false;
+}

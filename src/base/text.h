@@ -14,7 +14,7 @@
  *  significant digits. NaN -> "—". */
 void assay__text_scaled(char *out, size_t out_size, double value, const char *unit);
 void assay__text_put_scaled(struct assay__buf *out, double value, const char *unit);
-/** One unit for a whole axis or column whose greatest value is `most`: its name into `out` ("ms",
+/** One unit for a whole axis or column whose max is `most`: its name into `out` ("ms",
  *  "GB/s", "%"; "" for counts), and what values are multiplied by. */
 double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit);
 /* A number as a sentence has it; use .text within the same expression. */
@@ -24,6 +24,8 @@ struct assay__digits {
 struct assay__digits_pair {
     char text[112];
 };
+/** As assay__text_scaled: "20.5 µs". */
+struct assay__digits assay__scaled(double value, const char *unit);
 /** That many significant digits (3 for most), zeros at the end left out, never a power of ten:
  *  "2.67", "1,780", "0.0000123"; from 1,000 on whole and grouped. "—" when it is not finite. */
 struct assay__digits assay__digits(double value, int digits);
@@ -50,6 +52,10 @@ int assay__text_int64(const char *text, int64_t *value);
 int assay__text_double(const char *text, double *value);
 int assay__text_duration_s(const char *text, double *seconds);
 int assay__text_bytes(const char *text, uint64_t *bytes);
+
+/** Is the word one of a list separated by spaces ("Conv ConvTranspose")? A word of the list that
+ *  ends in '*' stands for any ending. */
+bool assay__text_is_one_of(const char *word, const char *list);
 
 /** FNV-1a, its high bits folded in: for tables of our own words, where nobody can choose colliding
  *  ones. */

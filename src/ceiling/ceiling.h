@@ -2,8 +2,8 @@
  * cache level and memory, latency per level. Other numbers (utilisation, the roofline) are judged
  * against these.
  *
- * A ceiling is the best of its repeats, because whatever disturbs a repeat makes it slower and
- * nothing makes it faster than the hardware; the spread is kept beside it. Every row carries how it
+ * A ceiling is the best of its repeats, because disturbance only ever makes a repeat slower; the
+ * spread is kept beside it. Every row carries how it
  * was measured. A row that could not be measured is unavailable with the reason: its value is NaN.
  * doc/ceilings.md describes kernels and definitions. */
 #ifndef ASSAY_CEILING_H
@@ -31,12 +31,11 @@ struct assay__ceiling {
     double value;     /* the best: `high`, for latency `low`; NaN when unavailable */
     const char *unit; /* "FLOP/s", "OP/s", "B/s", "s" */
     enum assay_state state;
-    const char *source; /* "clock"; "none" when unavailable */
-    const char *note;   /* what else was tried and what it gave; or the reason; "" */
-    double low, median,
-        high;    /* over the repeats of the kernel that is kept; NaN when unavailable */
-    int repeats; /* 0 when unavailable */
-    int threads; /* 0: an accelerator's own */
+    const char *source;       /* "clock"; "none" when unavailable */
+    const char *note;         /* what else was tried and what it gave; or the reason; "" */
+    double low, median, high; /* over the repeats of the best kernel; NaN when unavailable */
+    int repeats;              /* 0 when unavailable */
+    int threads;              /* 0: an accelerator's own */
     /* compute: "float64", "float32", "tf32", "bfloat16", "float16", "int8"; else "" */
     const char *type;
     const char *level;   /* "l1", "l2", "l3", "dram"; compute: "" */
@@ -44,10 +43,9 @@ struct assay__ceiling {
     const char *simd;    /* "avx512f", …; "" */
     /* the instruction, or "non-temporal stores"; an accelerator's: the model; "" */
     const char *variant;
-    uint64_t working_set_bytes; /* of all threads together; 0 for compute */
-    double clock_before_hz,
-        /* cores' clock from dependent additions, or a GPU's by its driver; NaN unknown */
-        clock_after_hz;
+    int64_t working_set_bytes; /* of all threads together; 0 for compute */
+    /* cores' clock from dependent additions, or a GPU's by its driver; NaN unknown */
+    double clock_before_hz, clock_after_hz;
 };
 
 struct assay__ceilings {
@@ -55,9 +53,8 @@ struct assay__ceilings {
     const char *measured_at; /* UTC, ISO 8601 */
     const char *note;        /* what disturbed the measurement; "" nothing seen */
     double duration_s;
-    double steal_share,
-        /* of the machine's CPU time meanwhile: taken by the hypervisor, by others; NaN unknown */
-        other_share;
+    /* of the machine's CPU time meanwhile: taken by the hypervisor, by others; NaN unknown */
+    double steal_share, other_share;
     bool pinned;   /* every thread stayed on its core */
     bool complete; /* the time was enough for every kernel */
     bool from_cache;

@@ -1,5 +1,5 @@
 /* ceiling_file.c - ceilings kept between runs: one JSON file per machine and user, named by a
- * fingerprint of everything that must be the same for the numbers to hold, which also stands in the
+ * fingerprint of everything that must be the same for the numbers to hold, which is also in the
  * file. The file is untrusted: a value that no measurement could have written makes the whole file
  * invalid, and the caller measures again.
  *
@@ -14,9 +14,11 @@
  * A number that is not known is null. */
 #include "base/file.h"
 #include "base/json.h"
-#include "ceiling/ceiling.h"
+#include "base/no_memory.h"
+#include "ceiling/ceiling_survey.h"
 #include "model/sha256.h"
 #include "platform/posix_cpu.h"
+#include "profile/fields.h"
 
 #include <errno.h>
 #include <math.h>
@@ -60,7 +62,6 @@ const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__
 
 int assay__ceilings_path(const char *key, char *out, size_t out_size, struct assay_error *error)
 {
-    static const char digits[] = "0123456789abcdef";
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     struct assay__sha256 sha;
     uint8_t digest[32];
@@ -68,19 +69,17 @@ int assay__ceilings_path(const char *key, char *out, size_t out_size, struct ass
     assay__sha256_start(&sha);
     assay__sha256_add(&sha, key, strlen(key));
     assay__sha256_end(&sha, digest);
-    for (size_t i = 0; i < 8; i++) {
-        hex[2 * i] = digits[digest[i] >> 4];
-        hex[2 * i + 1] = digits[digest[i] & 15];
-    }
+    for (size_t i = 0; i < 8; i++)
+        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
     int length;
-    if (cache && cache[0] == '/') /* the XDG specification: a relative path is ignored */
+    if (cache && cache[0] == '/') /* XDG: a relative path is ignored */
         length = snprintf(out, out_size, "%s/assay/ceilings-%s.json", cache, hex);
     else if (home && home[0] == '/')
         length = snprintf(out, out_size, "%s/.cache/assay/ceilings-%s.json", home, hex);
     else
-        return assay_error_set(error, ASSAY_ENOTFOUND,
-                               "no folder to keep ceilings in: neither XDG_CACHE_HOME nor HOME is "
-                               "an absolute path");
+        return assay_error_set(
+            error, ASSAY_ENOTFOUND,
+            "no folder to keep ceilings in: neither XDG_CACHE_HOME nor HOME is an absolute path");
     if (length < 0 || (size_t)length >= out_size)
         return assay_error_set(error, ASSAY_ELIMIT, "the path of the cache folder is too long");
     return 0;
@@ -89,33 +88,53 @@ int assay__ceilings_path(const char *key, char *out, size_t out_size, struct ass
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static const char *const kinds[] = {"compute", "bandwidth", "latency"};
-#define KINDS (sizeof kinds / sizeof kinds[0])
+#define KINDS ((int)(sizeof kinds / sizeof kinds[0]))
 
-static void put_row(struct assay__json_writer *json, const struct assay__ceiling *row)
+static const char *kind_name(int kind)
 {
-    assay__json_object(json);
-    assay__json_put_string(json, "name", row->name);
-    assay__json_put_string(json, "kind", kinds[row->kind]);
-    assay__json_put_number(json, "value", row->value);
-    assay__json_put_string(json, "unit", row->unit);
-    assay__json_put_string(json, "state", assay_state_name(row->state));
-    assay__json_put_string(json, "source", row->source);
-    assay__json_put_string(json, "note", row->note);
-    assay__json_put_number(json, "low", row->low);
-    assay__json_put_number(json, "median", row->median);
-    assay__json_put_number(json, "high", row->high);
-    assay__json_put_integer(json, "repeats", row->repeats);
-    assay__json_put_integer(json, "threads", row->threads);
-    assay__json_put_string(json, "type", row->type);
-    assay__json_put_string(json, "level", row->level);
-    assay__json_put_string(json, "pattern", row->pattern);
-    assay__json_put_string(json, "simd", row->simd);
-    assay__json_put_string(json, "variant", row->variant);
-    assay__json_put_integer(json, "working_set_bytes", (int64_t)row->working_set_bytes);
-    assay__json_put_number(json, "clock_before_hz", row->clock_before_hz);
-    assay__json_put_number(json, "clock_after_hz", row->clock_after_hz);
-    assay__json_object_end(json);
+    return kind >= 0 && kind < KINDS ? kinds[kind] : "";
 }
+
+static int kind_parse(const char *name)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i], name) == 0) return i;
+    return -1;
+}
+
+static const struct assay__field_names kind_names = {kind_name, kind_parse};
+
+#define TEXT(member) ROW(member, .empty = ASSAY__EMPTY_NULL)
+#define COUNT(member, limit) ROW(member, .least = 0, .most = limit, .unknown = -1)
+#define ROW(member, ...) ASSAY__FIELD(assay__ceiling, member, #member, .json = #member, __VA_ARGS__)
+
+static const struct assay__field row_fields[] = {
+    TEXT(name),
+    ROW(kind, .names = &kind_names, .unknown = -1),
+    ROW(value, .range = ASSAY__ANY_NUMBER),
+    TEXT(unit),
+    ROW(state, .names = &assay__state_names, .unknown = -1),
+    TEXT(source),
+    TEXT(note),
+    ROW(low, .range = ASSAY__ANY_NUMBER),
+    ROW(median, .range = ASSAY__ANY_NUMBER),
+    ROW(high, .range = ASSAY__ANY_NUMBER),
+    COUNT(repeats, 1000000),
+    COUNT(threads, 1000000),
+    TEXT(type),
+    TEXT(level),
+    TEXT(pattern),
+    TEXT(simd),
+    TEXT(variant),
+    COUNT(working_set_bytes, INT64_MAX),
+    ROW(clock_before_hz, .range = ASSAY__ANY_NUMBER),
+    ROW(clock_after_hz, .range = ASSAY__ANY_NUMBER),
+};
+static const struct assay__field_table row_table = {
+    .fields = row_fields,
+    .count = sizeof row_fields / sizeof row_fields[0],
+    .size = sizeof(struct assay__ceiling),
+};
 
 static void put_set(struct assay__json_writer *json, const struct assay__ceilings *set)
 {
@@ -130,11 +149,7 @@ static void put_set(struct assay__json_writer *json, const struct assay__ceiling
     assay__json_put_number(json, "steal_share", set->steal_share);
     assay__json_put_number(json, "other_share", set->other_share);
     assay__json_put_bool(json, "pinned", set->pinned);
-    assay__json_key(json, "rows");
-    assay__json_array(json);
-    for (size_t i = 0; i < set->count; i++)
-        put_row(json, &set->rows[i]);
-    assay__json_array_end(json);
+    assay__fields_json_list(json, "rows", &row_table, set->rows, set->count);
     assay__json_object_end(json);
 }
 
@@ -146,8 +161,7 @@ int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
     assay__json_start(&json, &buf, true);
     put_set(&json, set);
     assay__buf_putc(&buf, '\n');
-    int code = buf.failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory")
-                          : assay__folder_for(path, error);
+    int code = buf.failed ? assay__no_memory(error) : assay__folder_for(path, error);
     if (!code) code = assay__file_write(path, buf.data, buf.length, error);
     assay__buf_free(&buf);
     return code;
@@ -165,77 +179,31 @@ static bool share_or_unknown(double value)
     return isnan(value) || (value >= 0 && value <= 1);
 }
 
-static bool count_between(const struct assay__json *json, const char *key, int64_t low,
-                          int64_t high, int64_t *value)
+static bool positive_or_unknown(double value)
 {
-    const struct assay__json *field = assay__json_get(json, key);
-    if (!field || field->kind != ASSAY__JSON_NUMBER || !field->is_integer) return false;
-    *value = field->integer;
-    return *value >= low && *value <= high;
+    return isnan(value) || positive(value);
 }
 
 /* What a measured row must be, and that an unavailable one holds no number. */
 static bool numbers_hold(const struct assay__ceiling *row)
 {
+    if (row->repeats < 0 || row->threads < 0 || row->working_set_bytes < 0 ||
+        !positive_or_unknown(row->clock_before_hz) || !positive_or_unknown(row->clock_after_hz))
+        return false;
     if (row->state == ASSAY_UNAVAILABLE)
         return isnan(row->value) && isnan(row->low) && isnan(row->median) && isnan(row->high) &&
                row->repeats == 0 && row->note[0];
     double best = row->kind == ASSAY__CEILING_LATENCY ? row->low : row->high;
-    return positive(row->value) && positive(row->low) && positive(row->median) &&
-           positive(row->high) && row->low <= row->median && row->median <= row->high &&
-           row->value == best && row->repeats > 0 && row->threads >= 0;
+    return row->state == ASSAY_MEASURED && positive(row->value) && positive(row->low) &&
+           positive(row->median) && positive(row->high) && row->low <= row->median &&
+           row->median <= row->high && row->value == best && row->repeats > 0;
 }
 
 static bool names_are_valid(const struct assay__ceiling *row)
 {
-    const char *unit = row->kind == ASSAY__CEILING_LATENCY       ? "s"
-                       : row->kind == ASSAY__CEILING_BANDWIDTH   ? "B/s"
-                       : row->type && !strcmp(row->type, "int8") ? "OP/s"
-                                                                 : "FLOP/s";
-    return row->name && row->name[0] && row->unit && strcmp(row->unit, unit) == 0 && row->source &&
+    return row->name && row->name[0] && (int)row->kind >= 0 && row->unit &&
+           strcmp(row->unit, assay__ceiling_unit(row->kind, row->type)) == 0 && row->source &&
            row->note && row->type && row->level && row->pattern && row->simd && row->variant;
-}
-
-static bool read_row(const struct assay__json *json, struct assay__ceiling *row)
-{
-    int64_t repeats, threads, bytes;
-    const char *kind = assay__json_get_string(json, "kind", "");
-    const char *state = assay__json_get_string(json, "state", "");
-    size_t which = 0;
-    while (which < KINDS && strcmp(kinds[which], kind) != 0)
-        which++;
-    int parsed = assay_state_parse(state);
-    if (json->kind != ASSAY__JSON_OBJECT || which == KINDS ||
-        (parsed != ASSAY_MEASURED && parsed != ASSAY_UNAVAILABLE) ||
-        !count_between(json, "repeats", 0, 1000000, &repeats) ||
-        !count_between(json, "threads", 0, 1000000, &threads) ||
-        !count_between(json, "working_set_bytes", 0, INT64_MAX, &bytes))
-        return false;
-    *row = (struct assay__ceiling){
-        .name = assay__json_get_string(json, "name", NULL),
-        .kind = (enum assay__ceiling_kind)which,
-        .value = assay__json_get_number(json, "value", NAN),
-        .unit = assay__json_get_string(json, "unit", NULL),
-        .state = (enum assay_state)parsed,
-        .source = assay__json_get_string(json, "source", NULL),
-        .note = assay__json_get_string(json, "note", NULL),
-        .low = assay__json_get_number(json, "low", NAN),
-        .median = assay__json_get_number(json, "median", NAN),
-        .high = assay__json_get_number(json, "high", NAN),
-        .repeats = (int)repeats,
-        .threads = (int)threads,
-        .type = assay__json_get_string(json, "type", NULL),
-        .level = assay__json_get_string(json, "level", NULL),
-        .pattern = assay__json_get_string(json, "pattern", NULL),
-        .simd = assay__json_get_string(json, "simd", NULL),
-        .variant = assay__json_get_string(json, "variant", NULL),
-        .working_set_bytes = (uint64_t)bytes,
-        .clock_before_hz = assay__json_get_number(json, "clock_before_hz", NAN),
-        .clock_after_hz = assay__json_get_number(json, "clock_after_hz", NAN),
-    };
-    bool clocks = (isnan(row->clock_before_hz) || positive(row->clock_before_hz)) &&
-                  (isnan(row->clock_after_hz) || positive(row->clock_after_hz));
-    return clocks && names_are_valid(row) && numbers_hold(row);
 }
 
 static bool read_rows(struct assay__arena *arena, const struct assay__json *json,
@@ -246,9 +214,10 @@ static bool read_rows(struct assay__arena *arena, const struct assay__json *json
     set->rows = assay__arena_array(arena, json->count, sizeof *set->rows);
     if (!set->rows) return false;
     for (const struct assay__json *at = json->first; at; at = at->next) {
-        if (!read_row(at, &set->rows[set->count])) return false;
-        for (size_t i = 0; i < set->count; i++)
-            if (strcmp(set->rows[i].name, set->rows[set->count].name) == 0) return false;
+        struct assay__ceiling *row = &set->rows[set->count];
+        if (assay__fields_receive(at, &row_table, arena, row) || !names_are_valid(row) ||
+            !numbers_hold(row) || assay__ceilings_find(set, row->name))
+            return false;
         set->count++;
     }
     return true;
@@ -257,9 +226,8 @@ static bool read_rows(struct assay__arena *arena, const struct assay__json *json
 static int read_set(struct assay__arena *arena, const struct assay__json *root, const char *key,
                     struct assay__ceilings *set, struct assay_error *error)
 {
-    int64_t format;
-    if (!count_between(root, "assay_ceilings", 0, INT64_MAX, &format))
-        return assay_error_set(error, ASSAY_EFORMAT, "not a file of ceilings");
+    int64_t format = assay__json_get_integer(root, "assay_ceilings", -1);
+    if (format < 0) return assay_error_set(error, ASSAY_EFORMAT, "not a file of ceilings");
     if (format != FORMAT)
         return assay_error_set(error, ASSAY_ENOTFOUND, "the file is of another version (%lld)",
                                (long long)format);
@@ -305,8 +273,7 @@ int assay__ceilings_load(struct assay__arena *arena, const char *path, const cha
     int code = assay__file_read(path, FILE_MOST, &text, &length, error);
     if (code) return code;
     struct assay__ceilings *set = assay__arena_alloc(arena, sizeof *set);
-    code = set ? assay__json_parse(arena, text, length, &root, error)
-               : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    code = set ? assay__json_parse(arena, text, length, &root, error) : assay__no_memory(error);
     if (!code) code = read_set(arena, root, key, set, error);
     if (!code) *out = set;
     free(text);
@@ -324,8 +291,8 @@ static const char *key_of(struct assay__arena *arena, const struct assay__machin
     return assay__arena_printf(arena, "%sonly %s\n", key, options->only);
 }
 
-static void add_note(struct assay__arena *arena, struct assay__ceilings *set, const char *what,
-                     const char *why)
+void assay__ceilings_note(struct assay__arena *arena, struct assay__ceilings *set, const char *what,
+                          const char *why)
 {
     const char *note = assay__arena_printf(arena, "%s%s%s%s", set->note, set->note[0] ? "; " : "",
                                            what, why);
@@ -338,36 +305,68 @@ int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine
     char path[4096];
     const char *key = assay__ceilings_key(arena, machine);
     *out = NULL;
-    if (!key) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!key) return assay__no_memory(error);
     int code = assay__ceilings_path(key, path, sizeof path, error);
     return code ? code : assay__ceilings_load(arena, path, key, out, error);
+}
+
+/* Where nothing worked on a device, it is tried again next time. */
+static bool is_worth_keeping(const struct assay__ceilings *set)
+{
+    bool any = !set->device[0] && set->count > 0;
+    for (size_t i = 0; i < set->count; i++)
+        any = any || set->rows[i].state != ASSAY_UNAVAILABLE;
+    return any;
+}
+
+int assay__ceilings_cached(struct assay__arena *arena, const char *key,
+                           const struct assay__ceiling_options *options,
+                           assay__ceilings_fn *measure, void *context, struct assay__ceilings **out,
+                           struct assay_error *error)
+{
+    static const char not_kept[] = "not kept for next time: ";
+    struct assay_error no_path = {0}, not_loaded = {0}, not_saved = {0};
+    char path[4096];
+    *out = NULL;
+    if (!key) return assay__no_memory(error);
+    bool kept = assay__ceilings_path(key, path, sizeof path, &no_path) == 0;
+    int loaded = ASSAY_ENOTFOUND;
+    if (kept && !(options && options->remeasure))
+        loaded = assay__ceilings_load(arena, path, key, out, &not_loaded);
+    if (loaded == 0) return 0;
+    int code = measure(context, out, error);
+    if (code) return code;
+    struct assay__ceilings *set = *out;
+    set->key = key;
+    if (!set->complete)
+        assay__ceilings_note(arena, set, not_kept, "the time was too short for all of it");
+    else if (!kept)
+        assay__ceilings_note(arena, set, not_kept, no_path.message);
+    else if (is_worth_keeping(set) && assay__ceilings_save(set, path, &not_saved))
+        assay__ceilings_note(arena, set, not_kept, not_saved.message);
+    if (loaded != ASSAY_ENOTFOUND)
+        assay__ceilings_note(arena, set,
+                             "the earlier measurement could not be used: ", not_loaded.message);
+    return 0;
+}
+
+struct cpu {
+    struct assay__arena *arena;
+    const struct assay__machine *machine;
+    const struct assay__ceiling_options *options;
+};
+
+static int measure_cpu(void *context, struct assay__ceilings **out, struct assay_error *error)
+{
+    const struct cpu *cpu = context;
+    return assay__ceilings_measure(cpu->arena, cpu->machine, cpu->options, out, error);
 }
 
 int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine *machine,
                         const struct assay__ceiling_options *options, struct assay__ceilings **out,
                         struct assay_error *error)
 {
-    struct assay_error no_path = {0}, not_loaded = {0}, not_saved = {0};
-    char path[4096];
-    const char *key = key_of(arena, machine, options);
-    *out = NULL;
-    if (!key) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    bool kept = assay__ceilings_path(key, path, sizeof path, &no_path) == 0;
-    int loaded = ASSAY_ENOTFOUND;
-    if (kept && !(options && options->remeasure))
-        loaded = assay__ceilings_load(arena, path, key, out, &not_loaded);
-    if (loaded == 0) return 0;
-    int code = assay__ceilings_measure(arena, machine, options, out, error);
-    if (code) return code;
-    struct assay__ceilings *set = *out;
-    set->key = key;
-    if (!set->complete)
-        add_note(arena, set, "not kept for next time: ", "the time was too short for all of it");
-    else if (!kept)
-        add_note(arena, set, "not kept for next time: ", no_path.message);
-    else if (set->count > 0 && assay__ceilings_save(set, path, &not_saved))
-        add_note(arena, set, "not kept for next time: ", not_saved.message);
-    if (loaded != ASSAY_ENOTFOUND)
-        add_note(arena, set, "the earlier measurement could not be used: ", not_loaded.message);
-    return 0;
+    struct cpu cpu = {arena, machine, options};
+    return assay__ceilings_cached(arena, key_of(arena, machine, options), options, measure_cpu,
+                                  &cpu, out, error);
 }

@@ -2,6 +2,7 @@
  * Each kernel on each team gets the same slot of the time; what comes after the end is unavailable
  * and says so. */
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "base/vec.h"
 #include "ceiling/ceiling_survey.h"
 
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #define BUDGET_S 17.0
 #define SLOT_MOST_NS 200000000u
@@ -17,43 +17,53 @@
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-struct assay__ceiling *assay__survey_row(struct assay__survey *survey, const char *name,
-                                         enum assay__ceiling_kind kind, const char *unit, int *code)
+const char *assay__ceiling_unit(enum assay__ceiling_kind kind, const char *type)
 {
-    const struct assay__ceiling_options *options = survey->options;
-    bool wanted = !name || !options || !options->only ||
-                  strncmp(name, options->only, strlen(options->only)) == 0;
-    *code = wanted ? ASSAY_ENOMEM : 0;
-    if (!wanted) return NULL;
-    if (!name || assay__vec_grow((void **)&survey->rows, &survey->capacity, survey->count + 1,
-                                 sizeof *survey->rows))
-        return NULL;
-    if (options && options->progress && options->progress(options->context, name)) {
-        *code = ASSAY_EINTERRUPTED;
-        return NULL;
-    }
-    struct assay__ceiling *row = &survey->rows[survey->count++];
-    *row = (struct assay__ceiling){
-        .name = name,
-        .kind = kind,
-        .value = NAN,
-        .unit = unit,
-        .state = ASSAY_UNAVAILABLE,
-        .source = "none",
-        .note = "",
-        .low = NAN,
-        .median = NAN,
-        .high = NAN,
-        .type = "",
-        .level = "",
-        .pattern = "",
-        .simd = "",
-        .variant = "",
-        .clock_before_hz = NAN,
-        .clock_after_hz = NAN,
-    };
+    if (kind == ASSAY__CEILING_LATENCY) return "s";
+    if (kind == ASSAY__CEILING_BANDWIDTH) return "B/s";
+    return type && strcmp(type, "int8") == 0 ? "OP/s" : "FLOP/s";
+}
+
+struct assay__ceiling *assay__ceiling_row(struct assay__ceiling_rows *rows,
+                                          const struct assay__ceiling_options *options,
+                                          const struct assay__ceiling *what, int *code)
+{
+    *code = ASSAY_ENOMEM;
+    if (!what->name) return NULL;
     *code = 0;
+    if (options && options->only && strncmp(what->name, options->only, strlen(options->only)) != 0)
+        return NULL;
+    *code = assay__vec_grow((void **)&rows->items, &rows->capacity, rows->count + 1,
+                            sizeof *rows->items);
+    if (!*code && options && options->progress && options->progress(options->context, what->name))
+        *code = ASSAY_EINTERRUPTED;
+    if (*code) return NULL;
+    struct assay__ceiling *row = &rows->items[rows->count++];
+    *row = *what;
+    row->unit = assay__ceiling_unit(what->kind, what->type);
+    row->state = ASSAY_UNAVAILABLE;
+    row->source = "none";
+    row->note = row->simd = row->variant = "";
+    row->type = what->type ? what->type : "";
+    row->level = what->level ? what->level : "";
+    row->pattern = what->pattern ? what->pattern : "";
+    row->value = row->low = row->median = row->high = NAN;
+    row->clock_before_hz = row->clock_after_hz = NAN;
     return row;
+}
+
+int assay__ceilings_take(struct assay__arena *arena, struct assay__ceiling_rows *rows, bool stopped,
+                         struct assay__ceilings *set)
+{
+    set->measured_at = assay__arena_strdup(arena, assay__utc_now().text);
+    set->rows = assay__arena_array(arena, rows->count + 1, sizeof *set->rows);
+    if (!set->rows || !set->measured_at) return ASSAY_ENOMEM;
+    if (rows->count) memcpy(set->rows, rows->items, rows->count * sizeof *set->rows);
+    set->count = rows->count;
+    for (size_t i = 0; i < set->count && stopped; i++) /* the last was begun, perhaps */
+        if (set->rows[i].state == ASSAY_UNAVAILABLE && !set->rows[i].note[0])
+            set->rows[i].note = "interrupted";
+    return 0;
 }
 
 bool assay__survey_late(struct assay__survey *survey, struct assay__ceiling *row)
@@ -118,13 +128,13 @@ static void note_disturbance(struct assay__arena *arena, struct assay__ceilings 
     if (own_s >= 0) set->other_share = busy > own_s ? (busy - own_s) / whole : 0;
     const char *note = NULL;
     if (set->other_share > 0.02 || set->steal_share > 0.02)
-        note = assay__arena_printf(
-            arena,
-            "other work took %.0f %% of the machine's CPU time%s: the best repeats are kept, "
-            "all-core values may still be low",
-            100 * ((set->other_share > 0 ? set->other_share : 0) +
-                   (set->steal_share > 0 ? set->steal_share : 0)),
-            set->steal_share > 0.02 ? " (the hypervisor's share included)" : "");
+        note = assay__arena_printf(arena,
+                                   "other work took %.0f %% of the machine's CPU time%s: the best "
+                                   "repeats are kept, all-core values may still be low",
+                                   100 * ((set->other_share > 0 ? set->other_share : 0) +
+                                          (set->steal_share > 0 ? set->steal_share : 0)),
+                                   set->steal_share > 0.02 ? " (the hypervisor's share included)"
+                                                           : "");
     if (before->cgroup_known && after->cgroup_known &&
         after->cgroup_throttled_ns > before->cgroup_throttled_ns)
         note = assay__arena_printf(
@@ -134,22 +144,12 @@ static void note_disturbance(struct assay__arena *arena, struct assay__ceilings 
     if (note) set->note = note;
 }
 
-static const char *now_text(struct assay__arena *arena)
-{
-    char text[32] = "";
-    time_t now = time(NULL);
-    struct tm parts;
-    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    const char *kept = assay__arena_strdup(arena, text);
-    return kept ? kept : "";
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static int make_teams(struct assay__survey *survey)
 {
     struct assay__cpu_place *places = calloc(ASSAY__CPU_PLACES, sizeof *places);
-    if (!places) return assay_error_set(survey->error, ASSAY_ENOMEM, "out of memory");
+    if (!places) return assay__no_memory(survey->error);
     size_t count = assay__cpu_places(places, ASSAY__CPU_PLACES, &survey->l3_count);
     survey->teams[0].name = "one-core";
     survey->teams[1].name = "all-cores";
@@ -176,18 +176,11 @@ static void plan_time(struct assay__survey *survey, uint64_t begin)
 static int complete_set(struct assay__survey *survey, struct assay__ceilings *set, bool stopped)
 {
     set->key = assay__ceilings_key(survey->arena, survey->machine);
-    set->measured_at = now_text(survey->arena);
     set->pinned = assay__thread_team_pinned(survey->teams[0].team) &&
                   assay__thread_team_pinned(survey->teams[1].team);
     set->complete = !survey->late && !stopped;
-    set->count = survey->count;
-    set->rows = assay__arena_array(survey->arena, survey->count + 1, sizeof *set->rows);
-    if (!set->rows || !set->key)
-        return assay_error_set(survey->error, ASSAY_ENOMEM, "out of memory");
-    if (survey->count) memcpy(set->rows, survey->rows, survey->count * sizeof *set->rows);
-    for (size_t i = 0; i < set->count && stopped; i++) /* the last was begun, perhaps */
-        if (set->rows[i].state == ASSAY_UNAVAILABLE && !set->rows[i].note[0])
-            set->rows[i].note = "interrupted";
+    if (!set->key || assay__ceilings_take(survey->arena, &survey->rows, stopped, set))
+        return assay__no_memory(survey->error);
     return 0;
 }
 
@@ -197,8 +190,15 @@ static int run_parts(struct assay__survey *survey)
     if (!code) code = assay__survey_levels(survey);
     if (code == ASSAY_EINTERRUPTED)
         return assay_error_set(survey->error, code, "interrupted while measuring ceilings");
-    if (code) return assay_error_set(survey->error, code, "out of memory");
-    return 0;
+    return code ? assay__no_memory(survey->error) : 0;
+}
+
+int assay__ceilings_possible(struct assay_error *error)
+{
+    const char *root = getenv("ASSAY_FSROOT");
+    if (!root || !root[0]) return 0;
+    return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                           "ASSAY_FSROOT stands for another machine, which cannot be measured");
 }
 
 int assay__ceilings_measure(struct assay__arena *arena, const struct assay__machine *machine,
@@ -209,18 +209,16 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
         .arena = arena, .machine = machine, .options = options, .error = error};
     struct assay__ceilings *set = assay__arena_alloc(arena, sizeof *set);
     struct assay__disturbance before, after;
-    const char *root = getenv("ASSAY_FSROOT");
     uint64_t begin = assay__now_ns();
     double own_s = own_cpu_s();
     *out = NULL;
-    if (root && root[0])
-        return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "ASSAY_FSROOT stands for another machine, which cannot be measured");
-    if (!set) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = assay__ceilings_possible(error);
+    if (code) return code;
+    if (!set) return assay__no_memory(error);
     set->note = set->device = set->hardware = "";
     survey.features = assay__cpu_features();
     assay__disturbance_read(&before);
-    int code = make_teams(&survey);
+    code = make_teams(&survey);
     if (code) goto out;
     plan_time(&survey, begin);
     code = run_parts(&survey);
@@ -236,6 +234,6 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
 out:
     assay__thread_team_free(survey.teams[0].team);
     assay__thread_team_free(survey.teams[1].team);
-    free(survey.rows);
+    free(survey.rows.items);
     return code;
 }

@@ -6,6 +6,11 @@
 #include "ceiling/ceiling.h"
 #include "ceiling/thread_team.h"
 
+struct assay__ceiling_rows {
+    struct assay__ceiling *items; /* free() */
+    size_t count, capacity;
+};
+
 #define ASSAY__SURVEY_TEAMS 2 /* one core, all cores */
 
 struct assay__survey_team {
@@ -26,15 +31,36 @@ struct assay__survey {
     struct assay__survey_team teams[ASSAY__SURVEY_TEAMS];
     bool late;                     /* something was left out because the time was over */
     uint64_t deadline_ns, slot_ns; /* a slot: what one kernel on one team gets */
-    struct assay__ceiling *rows;
-    size_t count, capacity;
+    struct assay__ceiling_rows rows;
 };
 
-/** A new row, unavailable so far, after asking `progress`. NULL: out of memory or interrupted
- *  (*code says), or with *code 0 not among those wanted. */
-struct assay__ceiling *assay__survey_row(struct assay__survey *survey, const char *name,
-                                         enum assay__ceiling_kind kind, const char *unit,
-                                         int *code);
+/** A row as `what` names it (its name, kind, type, level, pattern and threads), unavailable so far,
+ *  after asking `progress`. NULL: out of memory or interrupted (*code says), or with *code 0 not
+ *  among those wanted. options may be NULL. */
+struct assay__ceiling *assay__ceiling_row(struct assay__ceiling_rows *rows,
+                                          const struct assay__ceiling_options *options,
+                                          const struct assay__ceiling *what, int *code);
+/** "FLOP/s", "OP/s", "B/s", "s". */
+const char *assay__ceiling_unit(enum assay__ceiling_kind kind, const char *type);
+/** Moves the rows into the set. stopped: rows without a value or a reason were interrupted. 0 or
+ *  ASSAY_ENOMEM. */
+int assay__ceilings_take(struct assay__arena *arena, struct assay__ceiling_rows *rows, bool stopped,
+                         struct assay__ceilings *set);
+/** Measures; *out may be set with ASSAY_EINTERRUPTED too. */
+typedef int assay__ceilings_fn(void *context, struct assay__ceilings **out,
+                               struct assay_error *error);
+/** From the file of that key when it holds, else measured and kept. What goes wrong with the file
+ * is a note. */
+int assay__ceilings_cached(struct assay__arena *arena, const char *key,
+                           const struct assay__ceiling_options *options,
+                           assay__ceilings_fn *measure, void *context, struct assay__ceilings **out,
+                           struct assay_error *error);
+/** Adds to the note of the set: "what" and "why" behind it. */
+void assay__ceilings_note(struct assay__arena *arena, struct assay__ceilings *set, const char *what,
+                          const char *why);
+/** Fails when $ASSAY_FSROOT replaces the machine. */
+int assay__ceilings_possible(struct assay_error *error);
+
 /** True when the time is over; the row then says so. */
 bool assay__survey_late(struct assay__survey *survey, struct assay__ceiling *row);
 /** Makes the row measured: rate × `per_step` in the row's unit. */

@@ -5,7 +5,6 @@
 #include "ceiling/kernels/kernels.h"
 #include "ceiling/ceiling_survey.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,20 +49,10 @@ static void work(void *context, size_t thread, uint64_t steps)
 static void add_other(struct assay__survey *survey, struct assay__ceiling *row, double value,
                       const struct assay__flops_kernel *kernel)
 {
-    char text[64];
-    assay__text_scaled(text, sizeof text, value, row->unit);
-    const char *note = assay__arena_printf(survey->arena, "%s%s%s (%s): %s", row->note,
-                                           row->note[0] ? "; " : "also ", kernel->simd,
-                                           kernel->instruction, text);
+    const char *note = assay__arena_printf(
+        survey->arena, "%s%s%s (%s): %s", row->note, row->note[0] ? "; " : "also ", kernel->simd,
+        kernel->instruction, assay__scaled(value, row->unit).text);
     if (note) row->note = note;
-}
-
-static void set_ceiling(struct assay__ceiling *row, const struct assay__flops_kernel *kernel,
-                        const struct assay__rate *rate)
-{
-    assay__survey_measured(row, rate, kernel->operations);
-    row->simd = kernel->simd;
-    row->variant = kernel->instruction;
 }
 
 static int measure_row(struct assay__survey *survey, struct assay__ceiling *row,
@@ -89,12 +78,12 @@ static int measure_row(struct assay__survey *survey, struct assay__ceiling *row,
         best_rate = rate;
     }
     if (best) {
-        set_ceiling(row, best, &best_rate);
+        assay__survey_measured(row, &best_rate, best->operations);
+        row->simd = best->simd;
+        row->variant = best->instruction;
     } else if (!row->note[0]) {
         const char *why = assay__arena_printf(
-            survey->arena,
-            "no %s arithmetic: this processor has no instructions for it that have a "
-            "kernel here",
+            survey->arena, "no %s arithmetic: there is no kernel for this processor's instructions",
             row->type);
         row->note = why ? why : "no such instructions";
     }
@@ -111,14 +100,13 @@ int assay__survey_compute(struct assay__survey *survey)
             struct assay__survey_team *team = &survey->teams[i];
             const char *name = assay__arena_printf(survey->arena, "compute.%s.%s", types[type],
                                                    team->name);
-            bool whole = strcmp(types[type], "int8") == 0;
-            struct assay__ceiling *row = assay__survey_row(survey, name, ASSAY__CEILING_COMPUTE,
-                                                           whole ? "OP/s" : "FLOP/s", &code);
-            if (!row && code) break;
-            if (!row) continue;
-            row->type = types[type];
-            row->threads = (int)assay__thread_team_size(team->team);
-            code = measure_row(survey, row, team, memory);
+            const struct assay__ceiling what = {
+                .name = name,
+                .type = types[type],
+                .threads = (int)assay__thread_team_size(team->team)};
+            struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
+                                                            &code);
+            if (row) code = measure_row(survey, row, team, memory);
         }
     free(memory);
     return code;

@@ -3,7 +3,7 @@
  * Bandwidth: every pattern with the two widest instruction sets, for main memory with non-temporal
  * stores as well; the best is kept and named. In main memory a thread goes round its memory in
  * slices of 4 MiB, one step each, so that a window is short and every byte is still met only once
- * per round. Latency: one thread follows a chain (latency.h). */
+ * per round. Latency: one thread follows a chain (pointer_chase.h). */
 #include "base/clock.h"
 #include "ceiling/kernels/kernels.h"
 #include "ceiling/pointer_chase.h"
@@ -128,7 +128,7 @@ static int measure_pattern(struct assay__survey *survey, struct walk *walk,
         row->note = "the level is smaller than one round of the loop";
         return 0;
     }
-    row->working_set_bytes = (uint64_t)walk->array_bytes * arrays * threads;
+    row->working_set_bytes = (int64_t)(walk->array_bytes * arrays * threads);
     while (!assay__survey_late(survey, row) &&
            (walk->kernel = next_kernel(survey, pattern, level, &index, &seen, &simd))) {
         struct assay__rate rate;
@@ -148,13 +148,16 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
         const char *name = assay__arena_printf(survey->arena, "bandwidth.%s.%s.%s",
                                                assay__level_name(level), word, walk->team->name);
         int code = 0;
-        struct assay__ceiling *row = assay__survey_row(survey, name, ASSAY__CEILING_BANDWIDTH,
-                                                       "B/s", &code);
+        const struct assay__ceiling what = {
+            .name = name,
+            .kind = ASSAY__CEILING_BANDWIDTH,
+            .level = assay__level_name(level),
+            .pattern = word,
+            .threads = (int)assay__thread_team_size(walk->team->team)};
+        struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
+                                                        &code);
         if (!row && code) return code;
         if (!row) continue;
-        row->threads = (int)assay__thread_team_size(walk->team->team);
-        row->level = assay__level_name(level);
-        row->pattern = word;
         if (!bytes) {
             row->note = reason;
             continue;
@@ -242,7 +245,7 @@ static int chase_level(struct assay__survey *survey, struct assay__ceiling *row,
         return 0;
     }
     void *at = team->memory[0];
-    row->working_set_bytes = bytes;
+    row->working_set_bytes = (int64_t)bytes;
     code = assay__thread_team_measure(team->team, chase, &at, survey->slot_ns, &rate);
     if (!code) keep_latency(row, &rate);
     return code;
@@ -254,12 +257,14 @@ static int measure_latency(struct assay__survey *survey, const size_t *bytes, co
     for (size_t level = 0; level < ASSAY__LEVELS && !code; level++) {
         const char *name = assay__arena_printf(survey->arena, "latency.%s",
                                                assay__level_name(level));
-        struct assay__ceiling *row = assay__survey_row(survey, name, ASSAY__CEILING_LATENCY, "s",
-                                                       &code);
+        const struct assay__ceiling what = {.name = name,
+                                            .kind = ASSAY__CEILING_LATENCY,
+                                            .level = assay__level_name(level),
+                                            .threads = 1};
+        struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
+                                                        &code);
         if (!row) continue; /* with a code the loop ends */
-        row->threads = 1;
-        row->level = assay__level_name(level);
-        if (bytes[level]) /* a chain is one array of three */
+        if (bytes[level])   /* a chain is one array of three */
             code = chase_level(survey, row,
                                level + 1 == ASSAY__LEVELS ? bytes[level] / 3 : bytes[level]);
         else

@@ -4,7 +4,6 @@
  * when TF32 is switched off. A name is compared as a whole: "NVIDIA H200 NVL" is another card. */
 #include "ceiling/published.h"
 
-#include <math.h>
 #include <string.h>
 
 #define TERA 1e12

@@ -7,7 +7,6 @@
  * the level before finds nothing of it there any more (least recently used goes first). */
 #include "ceiling/ceiling_survey.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -69,11 +68,11 @@ size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machin
     }
     size_t before = level ? share(machine, level - 1, threads, l3_count) : 0;
     if (bytes / 2 < 2 * before) {
-        *reason = say(
-            arena, assay__arena_printf(arena,
-                                       "a core's share of %s (%zu KiB) is not four times the level "
-                                       "before (%zu KiB): the two cannot be told apart",
-                                       assay__level_name(level), bytes >> 10, before >> 10));
+        *reason = say(arena,
+                      assay__arena_printf(arena,
+                                          "a core's share of %s (%zu KiB) is not four times the "
+                                          "level before (%zu KiB): the two cannot be told apart",
+                                          assay__level_name(level), bytes >> 10, before >> 10));
         return 0;
     }
     bytes /= 2;

@@ -82,6 +82,11 @@ bool assay__check_is_constant(const struct assay__check *check, const char *valu
     return *value && assay__map_get(check->constants, value) != ASSAY__MAP_NONE;
 }
 
+size_t assay__check_producer(const struct assay__check *check, const char *value)
+{
+    return *value ? assay__map_get(check->producers, value) : ASSAY__MAP_NONE;
+}
+
 static bool is_float(enum assay__dtype dtype)
 {
     return dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT64 || dtype == ASSAY__FLOAT16 ||
@@ -109,15 +114,12 @@ static void move(struct assay__check *check, size_t node, enum assay__place plac
     *own = place;
 }
 
-struct assay__check_item *assay__check_add(struct assay__check *check,
-                                           const struct assay__check_rule *rule, size_t node,
-                                           const char *chips, const char *reason, ...)
+static struct assay__check_item *add_item(struct assay__check *check,
+                                          const struct assay__check_rule *rule, size_t node,
+                                          const char *chips, const char *reason, va_list args)
 {
     char text[1024];
-    va_list args;
-    va_start(args, reason);
     vsnprintf(text, sizeof text, reason, args);
-    va_end(args);
     if (check->failed || assay__vec_grow((void **)&check->items, &check->item_capacity,
                                          check->item_count + 1, sizeof *check->items)) {
         check->failed = true;
@@ -125,17 +127,14 @@ struct assay__check_item *assay__check_add(struct assay__check *check,
     }
     const struct assay__node *at = node == SIZE_MAX ? NULL : &check->model->graph.nodes[node];
     struct assay__check_item *item = &check->items[check->item_count++];
-    *item = (struct assay__check_item){.rule = rule,
-                                       .severity = rule->severity,
-                                       .node = node,
-                                       .name = at ? assay__check_node_name(at) : "",
-                                       .op = at ? at->op : "",
-                                       .reason = assay__arena_strdup(check->arena, text),
-                                       .fix = rule->fix,
-                                       .chips = chips ? chips : "",
-                                       .bytes = (double)NAN,
-                                       .index = check->item_count,
-                                       .order = check->rules_asked};
+    *item = (struct assay__check_item){
+        .rule = rule, .severity = rule->severity, .node = node, .fix = rule->fix, .chips = chips};
+    item->name = at ? assay__check_node_name(at) : "";
+    item->op = at ? at->op : "";
+    item->reason = assay__arena_strdup(check->arena, text);
+    item->bytes = (double)NAN;
+    item->index = check->item_count;
+    item->order = check->rules_asked;
     if (!item->reason) {
         check->failed = true;
         item->reason = "";
@@ -144,18 +143,47 @@ struct assay__check_item *assay__check_add(struct assay__check *check,
     return item;
 }
 
+struct assay__check_item *assay__check_say(struct assay__check *check,
+                                           const struct assay__check_rule *rule, size_t node,
+                                           const char *reason, ...)
+{
+    va_list args;
+    va_start(args, reason);
+    struct assay__check_item *item = add_item(check, rule, node, "", reason, args);
+    va_end(args);
+    return item;
+}
+
+struct assay__check_item *assay__check_add(struct assay__check *check, const char *chips,
+                                           const char *reason, ...)
+{
+    va_list args;
+    va_start(args, reason);
+    struct assay__check_item *item = add_item(check, check->rule, check->at, chips, reason, args);
+    va_end(args);
+    return item;
+}
+
+void assay__check_set_bytes(struct assay__check_item *item, double bytes)
+{
+    if (item) item->bytes = bytes;
+}
+
+static void ask(struct assay__check *check, size_t node)
+{
+    check->at = node;
+    check->node = node == SIZE_MAX ? NULL : &check->model->graph.nodes[node];
+    check->rule->look(check);
+}
+
 void assay__check_rules(struct assay__check *check, const struct assay__check_rule *rules)
 {
-    const struct assay__graph *graph = &check->model->graph;
-    for (const struct assay__check_rule *rule = rules; rule->id; rule++) {
+    for (check->rule = rules; check->rule->id; check->rule++) {
         check->rules_asked++;
-        if (rule->once) {
-            rule->look(check, rule, SIZE_MAX);
-            continue;
-        }
-        for (size_t i = 0; i < graph->node_count; i++) {
+        if (check->rule->once) ask(check, SIZE_MAX);
+        for (size_t i = 0; i < check->model->graph.node_count && !check->rule->once; i++) {
             size_t node = check->analysis->order[i];
-            if (check->places[node] != ASSAY__PLACE_FOLDED) rule->look(check, rule, node);
+            if (check->places[node] != ASSAY__PLACE_FOLDED) ask(check, node);
         }
     }
 }
@@ -207,19 +235,24 @@ static void fold(struct assay__check *check)
     }
 }
 
-static int map_constants(struct assay__check *check)
+static int map_values(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
     check->constants = assay__map_over(graph->names);
-    int code = check->constants ? 0 : ASSAY_ENOMEM;
+    check->producers = assay__map_over(graph->names);
+    int code = check->constants && check->producers ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = assay__map_set(check->constants, graph->initializers[i].name, 1);
     for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
         code = assay__map_set(check->constants, graph->sparse_tensors[i].name, 1);
     for (size_t i = 0; i < graph->node_count && !code; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
-            if (check->places[i] == ASSAY__PLACE_FOLDED && *graph->nodes[i].outputs[k])
-                code = assay__map_set(check->constants, graph->nodes[i].outputs[k], 1);
+        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++) {
+            const char *value = graph->nodes[i].outputs[k];
+            if (!*value) continue;
+            code = assay__map_set(check->producers, value, i);
+            if (!code && check->places[i] == ASSAY__PLACE_FOLDED)
+                code = assay__map_set(check->constants, value, 1);
+        }
     return code;
 }
 
@@ -281,7 +314,7 @@ static int analyse(struct assay__check *check, const struct assay__check_options
                                        sizeof *check->places);
     if (!check->places) return assay__no_memory(error);
     fold(check);
-    return map_constants(check) ? assay__no_memory(error) : 0;
+    return map_values(check) ? assay__no_memory(error) : 0;
 }
 
 static int look(struct assay__check *check, const struct assay__check_options *options,
@@ -335,6 +368,7 @@ void assay__check_free(struct assay__check *check)
 {
     if (!check) return;
     assay__map_free(check->constants);
+    assay__map_free(check->producers);
     assay__analysis_free(check->analysis);
     if (check->planned) assay__workload_free(check->workload);
     assay__model_free(check->model);

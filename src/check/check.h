@@ -23,7 +23,7 @@ enum assay__check_verdict {
     ASSAY__CHECK_NONE /* it could not be asked, and the rules alone do not decide */
 };
 
-/* How well a rule is founded. */
+/* What a rule rests on. */
 enum assay__check_basis {
     ASSAY__BASIS_VENDOR,  /* the maker's own documentation */
     ASSAY__BASIS_SEVERAL, /* independent sources that agree */
@@ -42,9 +42,8 @@ enum assay__place {
 
 struct assay__check;
 struct assay__check_rule;
-/* Looks at one node, or (node SIZE_MAX) at the model, and adds items. */
-typedef void assay__check_fn(struct assay__check *check, const struct assay__check_rule *rule,
-                             size_t node);
+/* Looks at check->node, or at the model, and adds items. */
+typedef void assay__check_fn(struct assay__check *check);
 
 struct assay__check_rule {
     const char *id;    /* "rank" */
@@ -99,7 +98,7 @@ struct assay__check_partitions {
     size_t engine_pieces;
 };
 
-/* A chip's engine, as far as sources tell it; check_ane_chips.c. */
+/* A chip's engine, as far as sources say; check_ane_chips.c. */
 struct assay__ane_chip {
     const char *name;
     int64_t extent;                      /* of width and height, most */
@@ -122,7 +121,7 @@ struct assay__check_chip {
 
 /* What the table of operators says of one: check_ane_ops.c. */
 enum assay__ane_path {
-    ASSAY__ANE_PLAIN,   /* nothing speaks against it */
+    ASSAY__ANE_PLAIN,   /* no known obstacle */
     ASSAY__ANE_UNKNOWN, /* in no table */
     ASSAY__ANE_NO_PATH,
     ASSAY__ANE_RECURRENT,
@@ -150,12 +149,16 @@ struct assay__check {
     struct assay__check_item *items;   /* by severity, then in the order of the rules and nodes */
     size_t item_count, item_capacity;
     size_t rules_asked;
-    enum assay__place *places; /* per node */
+    const struct assay__check_rule *rule; /* asked now … */
+    size_t at;                            /* … about this node; SIZE_MAX: the model */
+    const struct assay__node *node;       /* NULL: the model */
+    enum assay__place *places;            /* per node */
     /* per node, who runs it as the engine names it, NULL where it names nobody; NULL: not asked */
     const char **providers;
     bool *indices; /* per node that runs elsewhere: it only makes shapes and indices */
     /* values that are there before it runs: weights, and what is made of them */
     struct assay__map *constants;
+    struct assay__map *producers; /* value -> the node that makes it */
     struct assay__check_partitions partitions;
     bool has_partitions;
     enum assay__check_verdict verdict;
@@ -192,13 +195,17 @@ double assay__check_share(const struct assay__check_partitions *partitions);
 
 /* --- for the files of the checks -------------------------------------------------------------- */
 
-/** Adds an item; the reason is printed into the arena. node SIZE_MAX: the model. The place of the
- *  node follows the rule's. chips: as assay__ane_fails gives it, "" all. NULL when out of memory
- *  (check->failed). */
-struct assay__check_item *assay__check_add(struct assay__check *check,
+/** Adds an item about a node (SIZE_MAX: the model); the reason is printed into the arena. The place
+ *  of the node follows the rule's. NULL when out of memory (check->failed). */
+struct assay__check_item *assay__check_say(struct assay__check *check,
                                            const struct assay__check_rule *rule, size_t node,
-                                           const char *chips, const char *reason, ...)
-    ASSAY_PRINTF(5, 6);
+                                           const char *reason, ...) ASSAY_PRINTF(4, 5);
+/** The same for the rule and node that are asked about now. chips: as assay__ane_fails gives it, ""
+ *  all. */
+struct assay__check_item *assay__check_add(struct assay__check *check, const char *chips,
+                                           const char *reason, ...) ASSAY_PRINTF(3, 4);
+/** item NULL is legal. */
+void assay__check_set_bytes(struct assay__check_item *item, double bytes);
 /** Runs a table of rules that ends with a NULL id: those of the model first, then node by node in
  *  execution order. */
 void assay__check_rules(struct assay__check *check, const struct assay__check_rule *rules);
@@ -211,6 +218,8 @@ int assay__check_partition(struct assay__check *check, const char *method, bool 
 double assay__check_bytes(const struct assay__check *check, const char *value, bool half);
 const struct assay__shape_entry *assay__check_shape(const struct assay__check *check,
                                                     const char *value);
+/** The node that makes the value; ASSAY__MAP_NONE: none does. */
+size_t assay__check_producer(const struct assay__check *check, const char *value);
 /** Is it there before the model runs: a weight, or made of weights when the model is loaded? */
 bool assay__check_is_constant(const struct assay__check *check, const char *value);
 /** The input or output of a node; "" when it has none there. */
@@ -234,10 +243,9 @@ int assay__ane_by_chip(struct assay__check *check, struct assay_error *error);
 extern const struct assay__check_rule assay__ane_rules[];
 /** The tables' functions: check_ane_ops.c, check_ane_shapes.c, check_ane_layout.c,
  *  check_ane_model.c. */
-assay__check_fn assay__ane_recurrent, assay__ane_no_path, assay__ane_custom,
-    assay__ane_control_flow, assay__ane_sampler, assay__ane_gather, assay__ane_sort,
-    assay__ane_sine, assay__ane_dynamic_slice, assay__ane_old_layer, assay__ane_unknown_operator,
-    assay__ane_integer_math, assay__ane_data_type;
+assay__check_fn assay__ane_by_path, assay__ane_sampler, assay__ane_dynamic_slice,
+    assay__ane_old_layer, assay__ane_unknown_operator, assay__ane_integer_math,
+    assay__ane_data_type;
 assay__check_fn assay__ane_rank, assay__ane_extent, assay__ane_kernel, assay__ane_kernel_memory,
     assay__ane_groups, assay__ane_dilated, assay__ane_conv3d, assay__ane_pool, assay__ane_upsample,
     assay__ane_arg_axis, assay__ane_matmul_depth, assay__ane_width_slice,

@@ -1,12 +1,12 @@
 /* check_ane.c - the rules of the Neural Engine: one row each, with what it rests on and what to do.
  * Adding one is a row here and a function in the file of its family.
  *
- * Severity follows the source (check.h). Where sources conflict, Apple's own word stands, then
- * several that agree: so rows of 64 bytes are Apple's although a single source has 16, and a
- * dilated convolution, which an old source denies and a newer one measured, is only a note. Not
- * made into rules: the count of operators that one M4 was seen to take (100 of 130 that were tried;
- * it names none). */
+ * Severity follows the source (check.h). Where sources conflict, Apple wins, then several that
+ * agree: so rows of 64 bytes are Apple's although a single source has 16, and a dilated
+ * convolution, which an old source denies and a newer one measured, is only a note. */
 #include "check/check.h"
+
+#include "base/no_memory.h"
 
 #define APPLE_TRANSFORMERS "Apple: machinelearning.apple.com/research/neural-engine-transformers"
 #define APPLE_VISION \
@@ -28,28 +28,28 @@
 
 const struct assay__check_rule assay__ane_rules[] = {
     {"shape-conflict", "Shapes contradict each other", ERROR, GRAPH, ON, "the model's own shapes",
-     "Mend the model: no target can run it.", assay__ane_conflict, true},
+     "Repair the model: no target can run it.", assay__ane_conflict, true},
     /* operators */
     {"recurrent", "A recurrent layer", ERROR, SEVERAL, OFF, ANE_GUIDE " and " HOLLANCE,
      "Unroll it into products and activations, or leave it to the CPU or GPU on purpose.",
-     assay__ane_recurrent, false},
+     assay__ane_by_path, false},
     {"no-path", "An operator that the engine does not have", WARNING, SINGLE, OFF, ANE_GUIDE,
      "Write it with operators that the engine has, or move it to the model's ends.",
-     assay__ane_no_path, false},
+     assay__ane_by_path, false},
     {"custom-layer", "A custom layer", WARNING, SINGLE, OFF, HOLLANCE,
-     "Write it with Core ML's own operators.", assay__ane_custom, false},
+     "Write it with Core ML's own operators.", assay__ane_by_path, false},
     {"control-flow", "Control flow", WARNING, SINGLE, OFF,
      "ANEForge, capabilities (aneforge.readthedocs.io)",
-     "Unroll the loop, or decide outside the model.", assay__ane_control_flow, false},
+     "Unroll the loop, or decide outside the model.", assay__ane_by_path, false},
     {"sampler", "Resampling", WARNING, SINGLE, OFF, ANE_GUIDE,
      "Resize by a whole factor, or do it before the model.", assay__ane_sampler, false},
     {"gather", "A gather", WARNING, SINGLE, OFF, ANE_GUIDE "; " HOLLANCE " denies it on all",
-     "Look embeddings up before the model, or multiply by a one-hot matrix.", assay__ane_gather,
+     "Look embeddings up before the model, or multiply by a one-hot matrix.", assay__ane_by_path,
      false},
     {"sort", "Top-k or sorting", WARNING, SINGLE, OFF, ANE_GUIDE, "Do it after the model.",
-     assay__ane_sort, false},
+     assay__ane_by_path, false},
     {"sine", "Sine or cosine", WARNING, SINGLE, OFF, ANE_GUIDE,
-     "Keep the values as a constant table (positions), or use a polynomial.", assay__ane_sine,
+     "Keep the values as a constant table (positions), or use a polynomial.", assay__ane_by_path,
      false},
     {"dynamic-slice", "A slice that moves at run time", WARNING, SINGLE, OFF, ANE_GUIDE,
      "Give the slice constant bounds.", assay__ane_dynamic_slice, false},
@@ -67,8 +67,7 @@ const struct assay__check_rule assay__ane_rules[] = {
     {"data-shape", "A result whose size data decides", WARNING, SINGLE, OFF, COREMLTOOLS ", FAQ",
      "Give it a fixed size, or move it behind the model.", assay__ane_data_shape, false},
     {"dynamic-input", "An input without a fixed shape", ERROR, VENDOR, ON, COREMLTOOLS ", FAQ",
-     "Fix it (--batch, --dim say how), or list at most 128 shapes (EnumeratedShapes): a range "
-     "loses the engine.",
+     "Fix it, or list at most 128 shapes (EnumeratedShapes): a range loses the engine.",
      assay__ane_dynamic_inputs, true},
     {"extent", "An axis that is too long", WARNING, SINGLE, OFF, ANE_GUIDE,
      "Split the axis (a large vocabulary into several products) or fold it into two.",
@@ -94,18 +93,18 @@ const struct assay__check_rule assay__ane_rules[] = {
      "Compress the weights or cut the model into several.", assay__ane_size, true},
     {"last-axis", "A last axis of 1", WARNING, VENDOR, ON, APPLE_TRANSFORMERS,
      "Put a long axis last: (batch, channels, 1, sequence).", assay__ane_last_axis_one, false},
-    {"alignment", "Rows that are no multiple of 64 bytes", WARNING, VENDOR, ON,
+    {"alignment", "Rows that are not a multiple of 64 bytes", WARNING, VENDOR, ON,
      APPLE_TRANSFORMERS "; " ANE_GUIDE " has 16 bytes for transfers",
      "Make the last axis a multiple of 32 in float16.", assay__ane_alignment, false},
     {"working-set", "An operand larger than the on-chip memory", WARNING, SINGLE, ON,
      ANE_GUIDE "; " APPLE_TRANSFORMERS " splits for the same reason",
      "Split the tensor: heads one by one, the sequence in chunks.", assay__ane_working_set, false},
-    {"live-set", "More is alive together than the on-chip memory holds", NOTE, SINGLE, ON,
+    {"live-set", "Live activations exceed the on-chip memory", NOTE, SINGLE, ON,
      ANE_GUIDE "; " APPLE_TRANSFORMERS " splits for the same reason",
-     "Split the model's widest part, so that what follows each other stays on the chip.",
+     "Split the model's widest part so that intermediate results stay on the chip.",
      assay__ane_live_set, true},
     {"working-set-unknown", "The on-chip memory is not known", NOTE, GRAPH, ON,
-     "no source: only M1's and M5's are told", "Ask with --chip M1: it has the least that is told.",
+     "no source: only M1's and M5's are known", "Check for M1: its memory is the smallest known.",
      assay__ane_on_chip, true},
     {"weight-notch", "Weights of whole MiB per core", WARNING, SINGLE, ON,
      "silicon-ledger, citing anemll", "Pad the weights a little.", assay__ane_weight_notch, false},
@@ -120,7 +119,7 @@ const struct assay__check_rule assay__ane_rules[] = {
     {"half-precision", "Everything becomes float16", NOTE, SEVERAL, ON,
      ANE_GUIDE " and hollance/neural-engine, docs/16-bit.md",
      "Compare the outputs with those of float32 before you ship.", assay__ane_half, true},
-    {"linear-layout", "Linear layers that are no 1x1 convolutions", NOTE, VENDOR, ON,
+    {"linear-layout", "Linear layers that are not 1x1 convolutions", NOTE, VENDOR, ON,
      APPLE_TRANSFORMERS, "Make them 1x1 convolutions over (batch, channels, 1, sequence).",
      assay__ane_linear, false},
     {"copies", "Reshapes and transposes", NOTE, VENDOR, ON, APPLE_TRANSFORMERS,
@@ -131,7 +130,7 @@ const struct assay__check_rule assay__ane_rules[] = {
      assay__ane_kernel_memory, false},
     {"integer-math", "Calculating with integers", NOTE, SINGLE, UNSURE, ANE_GUIDE,
      "Calculate positions and masks before the model.", assay__ane_integer_math, false},
-    {"unknown-operator", "An operator that no source speaks of", WARNING, GRAPH, UNSURE,
+    {"unknown-operator", "An operator that no source mentions", WARNING, GRAPH, UNSURE,
      "the table of operators here", "Look at the compute plan on a Mac.",
      assay__ane_unknown_operator, false},
     {"palettise", "Weights of few bits", NOTE, VENDOR, ON, COREMLTOOLS,
@@ -156,7 +155,7 @@ int assay__check_ane(struct assay__check *check, const char *chip, struct assay_
     int code = assay__ane_choose(check, chip, error);
     if (code) return code;
     check->paths = assay__arena_array(check->arena, graph->node_count + 1, sizeof *check->paths);
-    if (!check->paths) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!check->paths) return assay__no_memory(error);
     for (size_t i = 0; i < graph->node_count; i++)
         check->paths[i] = assay__ane_path_of(&graph->nodes[i]);
     assay__check_rules(check, assay__ane_rules);

@@ -9,6 +9,7 @@
  * and A18: M4). No source gives the on-chip memory of any but M1 and M5. */
 #include "check/check.h"
 
+#include "base/no_memory.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -73,7 +74,7 @@ static int unknown(const char *name, struct assay_error *error)
 int assay__ane_choose(struct assay__check *check, const char *chip, struct assay_error *error)
 {
     check->chips = assay__arena_array(check->arena, CHIP_COUNT, sizeof *check->chips);
-    if (!check->chips) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!check->chips) return assay__no_memory(error);
     if (chip && *chip) {
         const struct assay__ane_chip *found = find(chip);
         if (!found) return unknown(chip, error);
@@ -155,7 +156,7 @@ int assay__ane_by_chip(struct assay__check *check, struct assay_error *error)
     enum assay__place *places = assay__arena_array(check->arena, count + 1, sizeof *places);
     check->by_chip = assay__arena_array(check->arena, check->chip_count + 1,
                                         sizeof *check->by_chip);
-    if (!places || !check->by_chip) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!places || !check->by_chip) return assay__no_memory(error);
     int code = 0;
     for (size_t i = 0; i < check->chip_count && !code; i++) {
         const struct assay__ane_chip *chip = check->chips[i];

@@ -1,16 +1,14 @@
 /* check_ane_model.c - rules that are asked of the model once: its size, its inputs, its precision,
  * its compressed weights.
  *
- * No weight is read. What can be said of values is said of constants of a few numbers that lie in
- * the file (masks, scales). */
+ * No weight is read. Values are checked only in small constants stored in the file
+ * (masks, scales). */
 #include "check/check.h"
 
 #include "base/text.h"
 #include "model/tensor_data.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GIB 1073741824.0
@@ -20,19 +18,11 @@
 #define SURFACE_BYTES 49152.0 /* "about 49 KB" */
 #define INT4_BITS 4
 
-static void scaled(char *out, size_t size, double bytes)
+void assay__ane_conflict(struct assay__check *check)
 {
-    assay__text_scaled(out, size, bytes, "B");
-}
-
-void assay__ane_conflict(struct assay__check *check, const struct assay__check_rule *rule,
-                         size_t node)
-{
-    (void)node;
     for (size_t i = 0; i < check->analysis->conflict_count; i++) {
         const struct assay__shape_conflict *c = &check->analysis->conflicts[i];
-        struct assay__check_item *item = assay__check_add(check, rule, SIZE_MAX, "", "%.300s",
-                                                          c->message);
+        struct assay__check_item *item = assay__check_add(check, "", "%.300s", c->message);
         if (!item) return;
         item->name = c->node;
         item->op = c->op;
@@ -55,23 +45,23 @@ static double program_bytes(const struct assay__check *check)
     return bytes;
 }
 
-void assay__ane_size(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+void assay__ane_size(struct assay__check *check)
 {
-    (void)node;
     double bytes = program_bytes(check);
-    char text[64];
     if (bytes <= GIB) return;
-    scaled(text, sizeof text, bytes);
-    struct assay__check_item *item = assay__check_add(
-        check, rule, SIZE_MAX, "",
-        "about %s of weights in float16; a compiled model above %s silently runs on the CPU", text,
-        bytes > 2 * GIB ? "2 GiB (macOS 26; 1 GiB on macOS 27)" : "1 GiB (macOS 27, seen on M2)");
-    if (item) item->bytes = bytes;
+    assay__check_set_bytes(
+        assay__check_add(
+            check, "",
+            "about %s of weights in float16; a compiled model above %s silently runs on the CPU",
+            assay__scaled(bytes, "B").text,
+            bytes > 2 * GIB ? "2 GiB (macOS 26; 1 GiB on macOS 27)"
+                            : "1 GiB (macOS 27, seen on M2)"),
+        bytes);
 }
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
-/* Did nobody say what this dimension is? The plan then says so in a note. */
+/* Was the dimension left to a default? The plan notes it then. */
 static bool left_open(const struct assay__check *check, const struct assay__value *input, int d)
 {
     const struct assay__workload *w = check->workload;
@@ -86,8 +76,7 @@ static bool left_open(const struct assay__check *check, const struct assay__valu
     return false;
 }
 
-static void open_input(struct assay__check *check, const struct assay__check_rule *rule,
-                       const struct assay__value *input)
+static void open_input(struct assay__check *check, const struct assay__value *input)
 {
     bool file = !assay__model_is_onnx(check->model);
     const char *key = assay__arena_printf(check->arena, "coreml.input.%s", input->name);
@@ -95,45 +84,39 @@ static void open_input(struct assay__check *check, const struct assay__check_rul
     if (words && strncmp(words, "one of ", 7) == 0) return; /* EnumeratedShapes stay eligible */
     struct assay__check_item *item;
     if (input->kind != ASSAY__KIND_TENSOR)
-        item = assay__check_add(check, rule, SIZE_MAX, "", "input '%.100s' is no tensor",
-                                input->name);
+        item = assay__check_add(check, "", "input '%.100s' is not a tensor", input->name);
     else if (words)
-        item = assay__check_add(check, rule, SIZE_MAX, "", "input '%.100s' takes a range (%.100s)",
-                                input->name, words);
+        item = assay__check_add(check, "", "input '%.100s' takes a range (%.100s)", input->name,
+                                words);
     else
-        item = assay__check_add(check, rule, SIZE_MAX, "", "input '%.100s' has no fixed shape",
-                                input->name);
+        item = assay__check_add(check, "", "input '%.100s' has no fixed shape", input->name);
     /* an ONNX file is still to be converted, and the converter can be told the shapes */
     if (item && !file && item->severity == ASSAY__CHECK_ERROR)
         item->severity = ASSAY__CHECK_WARNING;
     if (item) item->name = input->name;
 }
 
-void assay__ane_dynamic_inputs(struct assay__check *check, const struct assay__check_rule *rule,
-                               size_t node)
+void assay__ane_dynamic_inputs(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
     bool file = !assay__model_is_onnx(check->model);
-    (void)node;
     for (size_t i = 0; i < graph->input_count; i++) {
         const struct assay__value *input = &graph->inputs[i];
         bool open = false;
         if (assay__check_is_constant(check, input->name)) continue;
         for (int d = 0; d < input->rank && !open; d++)
             open = input->dims[d].value < 0 && (file || left_open(check, input, d));
-        if (input->rank < 0 || open) open_input(check, rule, input);
+        if (input->rank < 0 || open) open_input(check, input);
     }
 }
 
 /* --- precision -------------------------------------------------------------------------------- */
 
-void assay__ane_half(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+void assay__ane_half(struct assay__check *check)
 {
     const struct assay__analysis *a = check->analysis;
     double bytes = 0;
     int64_t tensors = 0;
-    char text[64];
-    (void)node;
     for (size_t i = 0; i < a->parameter_type_count; i++) {
         const struct assay__parameter_total *row = &a->parameters_by_type[i];
         if (row->dtype != ASSAY__FLOAT32 && row->dtype != ASSAY__FLOAT64) continue;
@@ -141,11 +124,10 @@ void assay__ane_half(struct assay__check *check, const struct assay__check_rule 
         tensors += row->tensors;
     }
     if (!(bytes > 0)) return;
-    scaled(text, sizeof text, bytes);
-    assay__check_add(check, rule, SIZE_MAX, "",
+    assay__check_add(check, "",
                      "%lld tensor%s of weights (%s) and all activations become float16; whether a "
                      "value leaves its range (65504) was not checked: no weight is read",
-                     (long long)tensors, tensors == 1 ? "" : "s", text);
+                     (long long)tensors, tensors == 1 ? "" : "s", assay__scaled(bytes, "B").text);
 }
 
 /* A finite number that float16 does not have; NaN none. */
@@ -163,29 +145,28 @@ static double out_of_range(const struct assay__model *model, const struct assay_
     return (double)NAN;
 }
 
-static void range_of(struct assay__check *check, const struct assay__check_rule *rule,
-                     const struct assay__tensor *tensor, const char *name)
+static void range_of(struct assay__check *check, const struct assay__tensor *tensor,
+                     const char *name)
 {
     double value = out_of_range(check->model, tensor);
     if (!isfinite(value)) return;
     struct assay__check_item *item = assay__check_add(
-        check, rule, SIZE_MAX, "", "the constant '%.100s' holds %g, which float16 turns into %s",
-        name, value, value > 0 ? "infinity" : "minus infinity");
+        check, "", "the constant '%.100s' holds %g, which float16 turns into %s", name, value,
+        value > 0 ? "infinity" : "minus infinity");
     if (item) item->name = name;
 }
 
-void assay__ane_range(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+void assay__ane_range(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
-    (void)node;
     for (size_t i = 0; i < graph->initializer_count; i++)
-        range_of(check, rule, &graph->initializers[i], graph->initializers[i].name);
+        range_of(check, &graph->initializers[i], graph->initializers[i].name);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *at = &graph->nodes[i];
         const struct assay__attr *value = strcmp(at->op, "Constant") == 0
                                               ? assay__node_attr(at, "value")
                                               : NULL;
-        if (value && value->t) range_of(check, rule, value->t, assay__check_node_name(at));
+        if (value && value->t) range_of(check, value->t, assay__check_node_name(at));
     }
 }
 
@@ -196,50 +177,43 @@ static bool lacks_int8(const struct assay__ane_chip *chip, int64_t value)
 }
 
 /* Activations that are quantised: a quantised operator, or QuantizeLinear of what is no weight. */
-void assay__ane_int8(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+void assay__ane_int8(struct assay__check *check)
 {
-    static const char *const ops[] = {"QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv",
-                                      "QLinearMatMul",  "MatMulInteger",         "ConvInteger"};
+    static const char ops[] =
+        "QuantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul MatMulInteger ConvInteger";
     const struct assay__graph *graph = &check->model->graph;
     const char *chips = assay__ane_fails(check, lacks_int8, 0);
     size_t count = 0;
-    (void)node;
     for (size_t i = 0; i < graph->node_count; i++)
-        for (size_t k = 0; k < sizeof ops / sizeof ops[0]; k++)
-            count += check->places[i] != ASSAY__PLACE_FOLDED &&
-                     strcmp(graph->nodes[i].op, ops[k]) == 0;
+        count += check->places[i] != ASSAY__PLACE_FOLDED &&
+                 assay__text_is_one_of(graph->nodes[i].op, ops);
     if (count && chips)
-        assay__check_add(check, rule, SIZE_MAX, chips,
-                         "%zu operators quantise activations; int8 by int8 is faster only from A17 "
-                         "Pro and M4 on",
+        assay__check_add(check, chips,
+                         "%zu operators quantise activations; int8 by int8 is faster only on A17 "
+                         "Pro, M4 and later",
                          count);
 }
 
-void assay__ane_per_block(struct assay__check *check, const struct assay__check_rule *rule,
-                          size_t node)
+void assay__ane_per_block(struct assay__check *check)
 {
     const struct assay__model *model = check->model;
     size_t count = 0;
-    (void)node;
     for (size_t i = 0; i < model->stored_count; i++)
         count += strstr(model->stored[i].detail, "per block") != NULL;
     for (size_t i = 0; i < model->graph.node_count; i++) {
         const struct assay__node *at = &model->graph.nodes[i];
-        bool quantised = strcmp(at->op, "DequantizeLinear") == 0 ||
-                         strcmp(at->op, "MatMulNBits") == 0;
-        count += quantised && assay__node_int(at, "block_size", 0) > 0;
+        count += assay__text_is_one_of(at->op, "DequantizeLinear MatMulNBits") &&
+                 assay__node_int(at, "block_size", 0) > 0;
     }
     if (count)
-        assay__check_add(check, rule, SIZE_MAX, "",
-                         "%zu weights are quantised per block, which suits the GPU", count);
+        assay__check_add(check, "", "%zu weights are quantised per block, which suits the GPU",
+                         count);
 }
 
-void assay__ane_palettise(struct assay__check *check, const struct assay__check_rule *rule,
-                          size_t node)
+void assay__ane_palettise(struct assay__check *check)
 {
     const struct assay__model *model = check->model;
     size_t count = 0;
-    (void)node;
     for (size_t i = 0; i < model->stored_count; i++)
         count += model->stored[i].bits <= INT4_BITS && strstr(model->stored[i].scheme, "quantised");
     for (size_t i = 0; i < model->graph.initializer_count; i++) {
@@ -247,8 +221,7 @@ void assay__ane_palettise(struct assay__check *check, const struct assay__check_
         count += t == ASSAY__INT4 || t == ASSAY__UINT4;
     }
     if (count)
-        assay__check_add(check, rule, SIZE_MAX, "",
-                         "%zu weights are quantised linearly to 4 bits or less", count);
+        assay__check_add(check, "", "%zu weights are quantised linearly to 4 bits or less", count);
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
@@ -266,46 +239,39 @@ static size_t small_values(const struct assay__check *check, const struct assay_
     return small;
 }
 
-void assay__ane_surface(struct assay__check *check, const struct assay__check_rule *rule,
-                        size_t node)
+void assay__ane_surface(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
     double added = 0;
-    char text[64];
-    (void)node;
     size_t count = small_values(check, graph->inputs, graph->input_count, &added) +
                    small_values(check, graph->outputs, graph->output_count, &added);
     if (!count) return;
-    scaled(text, sizeof text, added);
-    struct assay__check_item *item = assay__check_add(
-        check, rule, SIZE_MAX, "",
-        "%zu of %zu inputs and outputs are smaller than the least surface, about 49 KB: %s more",
-        count, graph->input_count + graph->output_count, text);
-    if (item) item->bytes = added;
+    assay__check_set_bytes(
+        assay__check_add(
+            check, "",
+            "%zu of %zu inputs and outputs are below the minimum surface of about 49 KB: %s more",
+            count, graph->input_count + graph->output_count, assay__scaled(added, "B").text),
+        added);
 }
 
-void assay__ane_batch(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+void assay__ane_batch(struct assay__check *check)
 {
     const struct assay__analysis *a = check->analysis;
     double moved = a->bytes_read + a->bytes_written;
-    (void)node;
     if (check->workload->batch != 1 || a->unknown_bytes || !(moved > 0)) return;
     if (a->bytes_weights <= moved / 2) return;
-    assay__check_add(check, rule, SIZE_MAX, "",
-                     "%.0f %% of the bytes moved are weights, and the batch is 1",
+    assay__check_add(check, "", "%.0f %% of the bytes moved are weights, and the batch is 1",
                      100 * a->bytes_weights / moved);
 }
 
 /* After the places of all nodes are known. */
-void assay__ane_ping_pong(struct assay__check *check, const struct assay__check_rule *rule,
-                          size_t node)
+void assay__ane_ping_pong(struct assay__check *check)
 {
     const struct assay__check_partitions *p = &check->partitions;
-    (void)node;
     if (!check->has_partitions || p->on_segments < 2) return;
     assay__check_add(
-        check, rule, SIZE_MAX, "",
-        "what stays on the engine is cut into %zu pieces with %zu tensors crossing; "
-        "Core ML goes from the engine to the GPU once, and back and forth with the CPU",
+        check, "",
+        "the part on the engine is cut into %zu pieces with %zu tensors crossing; Core ML moves "
+        "from the engine to the GPU once, and back and forth with the CPU",
         p->on_segments, p->crossings);
 }

@@ -1,11 +1,12 @@
-/* check_ane_ops.c - which operators the Neural Engine has a path for, by what sources tell: a table
- * of names. A name is Core ML's (the operator of a program, the layer of a network) or ONNX's; a
+/* check_ane_ops.c - which operators the Neural Engine has a path for, as sources say: a table of
+ * names. A name is Core ML's (the operator of a program, the layer of a network) or ONNX's; a
  * node of a Core ML file is looked up by the name it has there.
  *
- * Plain ones are those that nothing speaks against: Core ML has them, and no source says that the
- * engine has no path. That is not a promise: only compiling and running confirms it. An operator of
- * neither list is unknown, and said to be. */
+ * Plain ones: Core ML has them, and no source says that the engine has no path. Only compiling and
+ * running confirms it. An operator in no list is unknown, and reported so. */
 #include "check/check.h"
+
+#include "base/text.h"
 
 #include <string.h>
 
@@ -68,26 +69,10 @@ static const struct op_row rows[] = {
      "sequenceRepeat reorganizeData slice copy clampedReLU"},
 };
 
-static bool names_have(const char *names, const char *name)
-{
-    size_t length = strlen(name);
-    while (*names) {
-        size_t word = strcspn(names, " ");
-        if (word > 0 && names[word - 1] == '*') {
-            if (length >= word - 1 && strncmp(names, name, word - 1) == 0) return true;
-        } else if (word == length && strncmp(names, name, word) == 0) {
-            return true;
-        }
-        names += word;
-        names += strspn(names, " ");
-    }
-    return false;
-}
-
 static enum assay__ane_path path_named(const char *name)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (names_have(rows[i].names, name)) return rows[i].path;
+        if (assay__text_is_one_of(name, rows[i].names)) return rows[i].path;
     return ASSAY__ANE_UNKNOWN;
 }
 
@@ -109,51 +94,9 @@ enum assay__ane_path assay__ane_path_of(const struct assay__node *node)
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-static const struct assay__node *node_at(const struct assay__check *check, size_t node)
-{
-    return &check->model->graph.nodes[node];
-}
-
-static bool has_path(const struct assay__check *check, size_t node, enum assay__ane_path path)
-{
-    return check->paths[node] == path;
-}
-
 static const char *shown(const struct assay__node *node)
 {
     return node->source_op && *node->source_op ? node->source_op : node->op;
-}
-
-void assay__ane_recurrent(struct assay__check *check, const struct assay__check_rule *rule,
-                          size_t node)
-{
-    if (has_path(check, node, ASSAY__ANE_RECURRENT))
-        assay__check_add(check, rule, node, "", "the engine has no path for %s",
-                         shown(node_at(check, node)));
-}
-
-void assay__ane_no_path(struct assay__check *check, const struct assay__check_rule *rule,
-                        size_t node)
-{
-    if (has_path(check, node, ASSAY__ANE_NO_PATH))
-        assay__check_add(check, rule, node, "", "no engine of any chip has a path for %s",
-                         shown(node_at(check, node)));
-}
-
-void assay__ane_custom(struct assay__check *check, const struct assay__check_rule *rule,
-                       size_t node)
-{
-    if (has_path(check, node, ASSAY__ANE_CUSTOM))
-        assay__check_add(check, rule, node, "", "a layer of the application's own code");
-}
-
-void assay__ane_control_flow(struct assay__check *check, const struct assay__check_rule *rule,
-                             size_t node)
-{
-    if (has_path(check, node, ASSAY__ANE_CONTROL))
-        assay__check_add(check, rule, node, "",
-                         "%s decides at run time what runs; its bodies were not looked into",
-                         shown(node_at(check, node)));
 }
 
 static bool lacks_sampler(const struct assay__ane_chip *chip, int64_t value)
@@ -168,11 +111,37 @@ static bool lacks_sine(const struct assay__ane_chip *chip, int64_t value)
     return !chip->sine;
 }
 
-/* A Resize that is no plain repetition of rows and columns samples. */
-static bool samples(const struct assay__check *check, size_t at)
+/* A rule that the path alone decides: on chips that lack the unit, or on all. */
+void assay__ane_by_path(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    if (has_path(check, at, ASSAY__ANE_SAMPLER)) return true;
+    static const struct {
+        const char *rule;
+        enum assay__ane_path path;
+        bool (*lacks)(const struct assay__ane_chip *chip, int64_t value); /* NULL: all chips */
+        const char *reason; /* a format that may take the operator */
+    } paths[] = {
+        {"recurrent", ASSAY__ANE_RECURRENT, NULL, "the engine has no path for %s"},
+        {"no-path", ASSAY__ANE_NO_PATH, NULL, "no engine of any chip has a path for %s"},
+        {"custom-layer", ASSAY__ANE_CUSTOM, NULL, "a layer of the application's own code"},
+        {"control-flow", ASSAY__ANE_CONTROL, NULL,
+         "%s decides at run time what runs; its bodies were not examined"},
+        {"gather", ASSAY__ANE_GATHER, lacks_sampler, "a gather in hardware came with M2"},
+        {"sort", ASSAY__ANE_SORT, lacks_sampler, "top-k and sorting came with M2"},
+        {"sine", ASSAY__ANE_SINE, lacks_sine, "sine and cosine came with M3"},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        if (check->paths[check->at] != paths[i].path) continue;
+        if (strcmp(check->rule->id, paths[i].rule) != 0) continue;
+        const char *chips = paths[i].lacks ? assay__ane_fails(check, paths[i].lacks, 0) : "";
+        if (chips) assay__check_add(check, chips, paths[i].reason, shown(check->node));
+    }
+}
+
+/* A Resize that is no plain repetition of rows and columns samples. */
+static bool samples(const struct assay__check *check)
+{
+    const struct assay__node *node = check->node;
+    if (check->paths[check->at] == ASSAY__ANE_SAMPLER) return true;
     if (strcmp(node->op, "Resize") != 0) return false;
     const struct assay__attr *mode = assay__node_attr(node, "mode");
     const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0)),
@@ -185,38 +154,12 @@ static bool samples(const struct assay__check *check, size_t at)
     return false;
 }
 
-void assay__ane_sampler(struct assay__check *check, const struct assay__check_rule *rule,
-                        size_t node)
+void assay__ane_sampler(struct assay__check *check)
 {
-    const char *chips = samples(check, node) ? assay__ane_fails(check, lacks_sampler, 0) : NULL;
+    const char *chips = samples(check) ? assay__ane_fails(check, lacks_sampler, 0) : NULL;
     if (chips)
-        assay__check_add(check, rule, node, chips, "%s needs the texture unit, which came with M2",
-                         shown(node_at(check, node)));
-}
-
-void assay__ane_gather(struct assay__check *check, const struct assay__check_rule *rule,
-                       size_t node)
-{
-    const char *chips = has_path(check, node, ASSAY__ANE_GATHER)
-                            ? assay__ane_fails(check, lacks_sampler, 0)
-                            : NULL;
-    if (chips) assay__check_add(check, rule, node, chips, "a gather in hardware came with M2");
-}
-
-void assay__ane_sort(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
-{
-    const char *chips = has_path(check, node, ASSAY__ANE_SORT)
-                            ? assay__ane_fails(check, lacks_sampler, 0)
-                            : NULL;
-    if (chips) assay__check_add(check, rule, node, chips, "top-k and sorting came with M2");
-}
-
-void assay__ane_sine(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
-{
-    const char *chips = has_path(check, node, ASSAY__ANE_SINE)
-                            ? assay__ane_fails(check, lacks_sine, 0)
-                            : NULL;
-    if (chips) assay__check_add(check, rule, node, chips, "sine and cosine came with M3");
+        assay__check_add(check, chips, "%s needs the texture unit, which came with M2",
+                         shown(check->node));
 }
 
 static bool is_constant(const struct assay__check *check, const char *value)
@@ -226,44 +169,37 @@ static bool is_constant(const struct assay__check *check, const char *value)
            assay__check_is_constant(check, value);
 }
 
-void assay__ane_dynamic_slice(struct assay__check *check, const struct assay__check_rule *rule,
-                              size_t at)
+void assay__ane_dynamic_slice(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    bool slice = strcmp(node->op, "Slice") == 0 || strcmp(node->op, "slice_by_index") == 0 ||
-                 strcmp(node->op, "slice_by_size") == 0;
+    const struct assay__node *node = check->node;
+    bool slice = assay__text_is_one_of(node->op, "Slice slice_by_index slice_by_size");
     bool moves = false;
     for (size_t i = 1; slice && i < node->input_count && i < 3; i++)
         moves |= !is_constant(check, node->inputs[i]);
     const char *chips = moves ? assay__ane_fails(check, lacks_sampler, 0) : NULL;
     if (chips)
-        assay__check_add(check, rule, at, chips,
-                         "where it begins or ends is computed at run time; that came with M2");
+        assay__check_add(check, chips, "its bounds are computed at run time; that came with M2");
 }
 
 /* Layers of the old networks that broadcast or take any number of axes. */
-void assay__ane_old_layer(struct assay__check *check, const struct assay__check_rule *rule,
-                          size_t at)
+void assay__ane_old_layer(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
+    const struct assay__node *node = check->node;
     const char *name = node->source_op ? node->source_op : "";
     size_t length = strlen(name);
     bool network = check->model->format &&
                    strcmp(check->model->format, "Core ML neural network") == 0;
-    bool broadcasts = length > 12 && strcmp(name + length - 12, "Broadcastable") == 0;
-    broadcasts |= strstr(name, "Broadcastable") != NULL;
+    bool broadcasts = strstr(name, "Broadcastable") != NULL;
     bool any = length > 2 && strcmp(name + length - 2, "ND") == 0;
     if (network && (broadcasts || any))
-        assay__check_add(check, rule, at, "", "the network layer %s is said not to run there",
-                         name);
+        assay__check_add(check, "", "the network layer %s is said not to run there", name);
 }
 
-void assay__ane_unknown_operator(struct assay__check *check, const struct assay__check_rule *rule,
-                                 size_t at)
+void assay__ane_unknown_operator(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    if (check->paths[at] == ASSAY__ANE_UNKNOWN)
-        assay__check_add(check, rule, at, "",
+    const struct assay__node *node = check->node;
+    if (check->paths[check->at] == ASSAY__ANE_UNKNOWN)
+        assay__check_add(check, "",
                          "no source here says whether %s%s%s has a path, or how Core ML spells it",
                          node->domain, *node->domain ? "." : "", shown(node));
 }
@@ -274,25 +210,19 @@ static bool is_integer(enum assay__dtype dtype)
            dtype == ASSAY__UINT64;
 }
 
-void assay__ane_integer_math(struct assay__check *check, const struct assay__check_rule *rule,
-                             size_t at)
+void assay__ane_integer_math(struct assay__check *check)
 {
-    static const char *const ops[] = {"Add",   "Sub",       "Mul",       "Div", "CumSum", "Pow",
-                                      "Range", "ReduceSum", "ReduceMax", "Max", "Min",    "Equal",
-                                      "Less",  "Greater",   "Where",     "Abs", "Concat", "Expand"};
-    const struct assay__node *node = node_at(check, at);
+    static const char ops[] = "Add Sub Mul Div CumSum Pow Range ReduceSum ReduceMax Max Min Equal "
+                              "Less Greater Where Abs Concat Expand";
+    const struct assay__node *node = check->node;
     const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0));
-    bool listed = false;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        listed |= strcmp(node->op, ops[i]) == 0;
-    if (listed && in && is_integer(in->dtype))
-        assay__check_add(check, rule, at, "", "calculates with %s", assay__dtype_name(in->dtype));
+    if (assay__text_is_one_of(node->op, ops) && in && is_integer(in->dtype))
+        assay__check_add(check, "", "calculates with %s", assay__dtype_name(in->dtype));
 }
 
-void assay__ane_data_type(struct assay__check *check, const struct assay__check_rule *rule,
-                          size_t at)
+void assay__ane_data_type(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
+    const struct assay__node *node = check->node;
     for (size_t i = 0; i < node->output_count; i++) {
         const struct assay__shape_entry *out = assay__check_shape(check, node->outputs[i]);
         if (!out) continue;
@@ -300,7 +230,7 @@ void assay__ane_data_type(struct assay__check *check, const struct assay__check_
         if (t != ASSAY__STRING && t != ASSAY__COMPLEX64 && t != ASSAY__COMPLEX128 &&
             t != ASSAY__FLOAT64 && t != ASSAY__BFLOAT16)
             continue;
-        assay__check_add(check, rule, at, "", "makes %s", assay__dtype_name(t));
+        assay__check_add(check, "", "makes %s", assay__dtype_name(t));
         return;
     }
 }

@@ -3,8 +3,9 @@
  * axes), the first the batch; of two axes the last is channels. */
 #include "check/check.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
-#include <string.h>
 
 #define RANK_MOST 5
 #define CHANNELS_MOST 65536
@@ -15,35 +16,21 @@
 #define ARG_AXIS_MOST 2048
 #define KERNEL_MEMORY_BYTES 65536
 
-static const struct assay__node *node_at(const struct assay__check *check, size_t node)
+static bool is(const struct assay__node *node, const char *ops)
 {
-    return &check->model->graph.nodes[node];
+    return assay__text_is_one_of(node->op, ops);
 }
 
-static bool is(const struct assay__node *node, const char *op)
+/* The weights when the node is a convolution, else NULL. QLinearConv has x, scale and zero point
+ * before them. */
+static const struct assay__shape_entry *conv_weight(const struct assay__check *check)
 {
-    return strcmp(node->op, op) == 0;
-}
-
-static bool is_conv(const struct assay__node *node)
-{
-    return is(node, "Conv") || is(node, "ConvTranspose") || is(node, "QLinearConv") ||
-           is(node, "ConvInteger") || is(node, "conv_quantized");
-}
-
-static bool is_pool(const struct assay__node *node)
-{
-    return is(node, "MaxPool") || is(node, "AveragePool") || is(node, "LpPool");
-}
-
-/* The weights of a convolution: QLinearConv has x, scale and zero point before them. */
-static const struct assay__shape_entry *conv_weight(const struct assay__check *check,
-                                                    const struct assay__node *node)
-{
+    const struct assay__node *node = check->node;
+    if (!is(node, "Conv ConvTranspose QLinearConv ConvInteger conv_quantized")) return NULL;
     return assay__check_shape(check, assay__check_input(node, is(node, "QLinearConv") ? 3 : 1));
 }
 
-/* Calls back for every value of a node that is no constant. */
+/* The inputs of a node, then its outputs. */
 static const struct assay__shape_entry *value_of(const struct assay__check *check,
                                                  const struct assay__node *node, size_t index,
                                                  const char **name)
@@ -53,14 +40,14 @@ static const struct assay__shape_entry *value_of(const struct assay__check *chec
     return assay__check_shape(check, *name);
 }
 
-void assay__ane_rank(struct assay__check *check, const struct assay__check_rule *rule, size_t at)
+void assay__ane_rank(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
+    const struct assay__node *node = check->node;
     for (size_t i = 0; i < node->input_count + node->output_count; i++) {
         const char *name;
         const struct assay__shape_entry *shape = value_of(check, node, i, &name);
         if (!shape || shape->rank <= RANK_MOST) continue;
-        assay__check_add(check, rule, at, "", "'%.100s' has %d axes", name, shape->rank);
+        assay__check_add(check, "", "'%.100s' has %d axes", name, shape->rank);
         return;
     }
 }
@@ -71,29 +58,27 @@ static bool beyond_extent(const struct assay__ane_chip *chip, int64_t value)
 }
 
 /* Reports the first axis that is too long. */
-static bool extent_of(struct assay__check *check, const struct assay__check_rule *rule, size_t at,
-                      const char *name, const struct assay__shape_entry *shape)
+static bool extent_of(struct assay__check *check, const char *name,
+                      const struct assay__shape_entry *shape)
 {
     static const char *const words[] = {"width", "height"};
     for (int d = 0; d < 2 && shape->rank >= 3; d++) {
         int64_t size = shape->dims[shape->rank - 1 - d];
         const char *chips = size > 0 ? assay__ane_fails(check, beyond_extent, size) : NULL;
         if (!chips) continue;
-        assay__check_add(check, rule, at, chips,
-                         "the %s of '%.100s' is %" PRId64 "; %d is the most%s", words[d], name,
-                         size, 16384,
+        assay__check_add(check, chips, "the %s of '%.100s' is %" PRId64 "; the max is %d%s",
+                         words[d], name, size, 16384,
                          *chips ? ", 65536 from A16 and M4 on" : " (65536 from A16 and M4 on)");
         return true;
     }
     int channel = shape->rank == 2 ? 1 : shape->rank - 3;
     if (shape->rank >= 2 && channel >= 0 && shape->dims[channel] > CHANNELS_MOST) {
-        assay__check_add(check, rule, at, "", "'%.100s' has %" PRId64 " channels; %d is the most",
-                         name, shape->dims[channel], CHANNELS_MOST);
+        assay__check_add(check, "", "'%.100s' has %" PRId64 " channels; the max is %d", name,
+                         shape->dims[channel], CHANNELS_MOST);
         return true;
     }
     if (shape->rank >= 2 && shape->dims[0] > BATCH_MOST) {
-        assay__check_add(check, rule, at, "",
-                         "the batch of '%.100s' is %" PRId64 "; %d is the most", name,
+        assay__check_add(check, "", "the batch of '%.100s' is %" PRId64 "; the max is %d", name,
                          shape->dims[0], BATCH_MOST);
         return true;
     }
@@ -101,15 +86,15 @@ static bool extent_of(struct assay__check *check, const struct assay__check_rule
 }
 
 /* Of a gather's table only rows are read: its own size is no operand's. */
-void assay__ane_extent(struct assay__check *check, const struct assay__check_rule *rule, size_t at)
+void assay__ane_extent(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    bool gathers = check->paths[at] == ASSAY__ANE_GATHER;
+    const struct assay__node *node = check->node;
+    bool gathers = check->paths[check->at] == ASSAY__ANE_GATHER;
     for (size_t i = gathers ? 1 : 0; i < node->input_count + node->output_count; i++) {
         const char *name;
         const struct assay__shape_entry *shape = value_of(check, node, i, &name);
         if (!shape || assay__check_is_constant(check, name)) continue;
-        if (extent_of(check, rule, at, name, shape)) return;
+        if (extent_of(check, name, shape)) return;
     }
 }
 
@@ -125,143 +110,136 @@ static bool beyond_height(const struct assay__ane_chip *chip, int64_t value)
     return value > chip->kernel_height;
 }
 
-void assay__ane_kernel(struct assay__check *check, const struct assay__check_rule *rule, size_t at)
+void assay__ane_kernel(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    const struct assay__shape_entry *w = is_conv(node) ? conv_weight(check, node) : NULL;
+    const struct assay__shape_entry *w = conv_weight(check);
     if (!w || w->rank < 3) return;
     int64_t width = w->dims[w->rank - 1], height = w->rank >= 4 ? w->dims[w->rank - 2] : 1;
     const char *chips = assay__ane_fails(check, beyond_width, width);
     if (chips) {
-        assay__check_add(check, rule, at, chips,
-                         "a kernel %" PRId64 " wide; in float16 13 is the most on M1, 16 later",
+        assay__check_add(check, chips,
+                         "a kernel %" PRId64 " wide; the max in float16 is 13 on M1, 16 later",
                          width);
         return;
     }
     chips = assay__ane_fails(check, beyond_height, height);
     if (chips)
-        assay__check_add(check, rule, at, chips,
-                         "a kernel %" PRId64 " high; 29 is the most on M1, 32 later", height);
+        assay__check_add(check, chips, "a kernel %" PRId64 " high; the max is 29 on M1, 32 later",
+                         height);
 }
 
-void assay__ane_kernel_memory(struct assay__check *check, const struct assay__check_rule *rule,
-                              size_t at)
+void assay__ane_kernel_memory(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    const struct assay__shape_entry *w = is_conv(node) ? conv_weight(check, node) : NULL;
+    const struct assay__node *node = check->node;
+    const struct assay__shape_entry *w = conv_weight(check);
     double bytes = 2;
     if (!w || is(node, "ConvTranspose")) return;
     for (int d = 1; d < w->rank; d++)
         bytes *= w->dims[d] > 0 ? (double)w->dims[d] : 0;
     if (bytes <= KERNEL_MEMORY_BYTES) return;
-    struct assay__check_item *item = assay__check_add(
-        check, rule, at, "",
-        "one filter takes %.0f bytes in float16, the kernel memory holds 65536 (the source does "
-        "not "
-        "say how it is filled)",
+    assay__check_set_bytes(
+        assay__check_add(check, "",
+                         "one filter takes %.0f bytes in float16, the kernel memory holds 65536 "
+                         "(the source does not say how it is filled)",
+                         bytes),
         bytes);
-    if (item) item->bytes = bytes;
 }
 
-void assay__ane_groups(struct assay__check *check, const struct assay__check_rule *rule, size_t at)
+void assay__ane_groups(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    const struct assay__shape_entry *w = is_conv(node) ? conv_weight(check, node) : NULL,
+    const struct assay__node *node = check->node;
+    const struct assay__shape_entry *w = conv_weight(check),
                                     *x = assay__check_shape(check, assay__check_input(node, 0));
     int64_t group = assay__node_int(node, "group", 1);
     if (!w || group <= 1 || w->rank < 3) return;
     int64_t out = is(node, "ConvTranspose") ? w->dims[1] * group : w->dims[0];
     int64_t in = x && x->rank == w->rank ? x->dims[1] : -1;
     if ((out > 0 && out % group) || (in > 0 && in % group))
-        assay__check_add(check, rule, at, "",
+        assay__check_add(check, "",
                          "%" PRId64 " groups do not divide %" PRId64 " input and %" PRId64
                          " output channels",
                          group, in, out);
 }
 
-void assay__ane_dilated(struct assay__check *check, const struct assay__check_rule *rule, size_t at)
+void assay__ane_dilated(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    const struct assay__attr *dilations = is_conv(node) ? assay__node_attr(node, "dilations")
-                                                        : NULL;
+    const struct assay__node *node = check->node;
+    const struct assay__attr *dilations = conv_weight(check) ? assay__node_attr(node, "dilations")
+                                                             : NULL;
     for (size_t i = 0; dilations && dilations->ints && i < dilations->count; i++) {
         if (dilations->ints[i] <= 1) continue;
-        assay__check_add(check, rule, at, "",
-                         "a dilation of %" PRId64 ": an older source says it does not run there, a "
-                         "newer one that it does",
+        assay__check_add(check, "",
+                         "a dilation of %" PRId64
+                         ": an older source says it does not run there, a newer one that it does",
                          dilations->ints[i]);
         return;
     }
 }
 
-void assay__ane_conv3d(struct assay__check *check, const struct assay__check_rule *rule, size_t at)
+void assay__ane_conv3d(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    const struct assay__shape_entry *w = is_conv(node) ? conv_weight(check, node) : NULL;
+    const struct assay__shape_entry *w = conv_weight(check);
     if (w && w->rank == 5)
-        assay__check_add(check, rule, at, "", "a convolution over three axes never lowers");
+        assay__check_add(check, "", "a convolution over three axes never lowers");
 }
 
 /* --- windows, axes, slices -------------------------------------------------------------------- */
 
-void assay__ane_pool(struct assay__check *check, const struct assay__check_rule *rule, size_t at)
+void assay__ane_pool(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
+    const struct assay__node *node = check->node;
     const struct assay__attr *kernel = assay__node_attr(node, "kernel_shape"),
                              *strides = assay__node_attr(node, "strides");
     int64_t widest = 1, stride = 1;
-    if (!is_pool(node)) return;
+    if (!is(node, "MaxPool AveragePool LpPool")) return;
     for (size_t i = 0; kernel && kernel->ints && i < kernel->count; i++)
         if (kernel->ints[i] > widest) widest = kernel->ints[i];
     for (size_t i = 0; strides && strides->ints && i < strides->count; i++)
         if (strides->ints[i] > stride) stride = strides->ints[i];
     if (widest > POOL_KERNEL_MOST)
-        assay__check_add(check, rule, at, "", "a window of %" PRId64 "; %d is the most", widest,
+        assay__check_add(check, "", "a window of %" PRId64 "; the max is %d", widest,
                          POOL_KERNEL_MOST);
     else if (stride > POOL_STRIDE_MOST)
-        assay__check_add(check, rule, at, "", "a stride of %" PRId64 "; %d is the most", stride,
+        assay__check_add(check, "", "a stride of %" PRId64 "; the max is %d", stride,
                          POOL_STRIDE_MOST);
 }
 
-void assay__ane_upsample(struct assay__check *check, const struct assay__check_rule *rule,
-                         size_t at)
+void assay__ane_upsample(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    if (!is(node, "Resize") && !is(node, "Upsample")) return;
+    const struct assay__node *node = check->node;
+    if (!is(node, "Resize Upsample")) return;
     const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0)),
                                     *out = assay__check_shape(check, assay__check_output(node, 0));
     for (int d = 0; in && out && in->rank == out->rank && d < in->rank; d++) {
         if (in->dims[d] <= 0 || out->dims[d] <= in->dims[d] * UPSAMPLE_MOST) continue;
-        assay__check_add(check, rule, at, "",
+        assay__check_add(check, "",
                          "axis %d grows from %" PRId64 " to %" PRId64 ", more than %d times", d,
                          in->dims[d], out->dims[d], UPSAMPLE_MOST);
         return;
     }
 }
 
-void assay__ane_arg_axis(struct assay__check *check, const struct assay__check_rule *rule,
-                         size_t at)
+void assay__ane_arg_axis(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
+    const struct assay__node *node = check->node;
     const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0));
-    if ((!is(node, "ArgMax") && !is(node, "ArgMin")) || !in) return;
+    if (!is(node, "ArgMax ArgMin") || !in) return;
     int64_t axis = assay__node_int(node, "axis", 0);
     if (axis < 0) axis += in->rank;
     if (axis < 0 || axis >= in->rank || in->dims[axis] <= ARG_AXIS_MOST) return;
-    assay__check_add(check, rule, at, "", "looks along %" PRId64 " values; %d is the most",
-                     in->dims[axis], ARG_AXIS_MOST);
+    assay__check_add(check, "", "looks along %" PRId64 " values; the max is %d", in->dims[axis],
+                     ARG_AXIS_MOST);
 }
 
-void assay__ane_matmul_depth(struct assay__check *check, const struct assay__check_rule *rule,
-                             size_t at)
+void assay__ane_matmul_depth(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
-    if (!is(node, "MatMul") && !is(node, "FusedMatMul") && !is(node, "MatMulInteger")) return;
+    const struct assay__node *node = check->node;
+    if (!is(node, "MatMul FusedMatMul MatMulInteger")) return;
     for (size_t i = 0; i < 2; i++) {
         const struct assay__shape_entry *in = assay__check_shape(check,
                                                                  assay__check_input(node, i));
         if (!in || in->rank != 5 || in->dims[2] <= 1) continue;
-        assay__check_add(check, rule, at, "",
+        assay__check_add(check, "",
                          "a product over five axes whose depth is %" PRId64 "; only 1 is possible",
                          in->dims[2]);
         return;
@@ -274,10 +252,9 @@ static bool beyond_offset(const struct assay__ane_chip *chip, int64_t value)
 }
 
 /* Slice: data, starts, ends, axes, steps (opset 10 on). */
-void assay__ane_width_slice(struct assay__check *check, const struct assay__check_rule *rule,
-                            size_t at)
+void assay__ane_width_slice(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
+    const struct assay__node *node = check->node;
     const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0));
     size_t count = 0, axis_count = 0;
     if (!is(node, "Slice") || !in || in->rank < 3) return;
@@ -294,9 +271,9 @@ void assay__ane_width_slice(struct assay__check *check, const struct assay__chec
         if (start > width) start = width;
         const char *chips = assay__ane_fails(check, beyond_offset, start);
         if (chips)
-            assay__check_add(check, rule, at, chips,
-                             "begins at %" PRId64 " of the width; beyond 4094 the offset saturates "
-                             "on M1 and M2",
+            assay__check_add(check, chips,
+                             "begins at %" PRId64
+                             " of the width; beyond 4094 the offset saturates on M1 and M2",
                              start);
     }
 }
@@ -327,22 +304,20 @@ static bool inputs_fixed(const struct assay__check *check, const struct assay__n
 
 static bool reshapes(const struct assay__node *node)
 {
-    return is(node, "Reshape") || is(node, "reshape") || is(node, "reshape_like");
+    return is(node, "Reshape reshape reshape_like");
 }
 
-void assay__ane_dynamic_reshape(struct assay__check *check, const struct assay__check_rule *rule,
-                                size_t at)
+void assay__ane_dynamic_reshape(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
+    const struct assay__node *node = check->node;
     if (check->planned && reshapes(node) && open_shape(check, node) && inputs_fixed(check, node))
-        assay__check_add(check, rule, at, "",
+        assay__check_add(check, "",
                          "the new shape is computed at run time, although the inputs' are fixed");
 }
 
-void assay__ane_data_shape(struct assay__check *check, const struct assay__check_rule *rule,
-                           size_t at)
+void assay__ane_data_shape(struct assay__check *check)
 {
-    const struct assay__node *node = node_at(check, at);
+    const struct assay__node *node = check->node;
     if (check->planned && !reshapes(node) && open_shape(check, node) && inputs_fixed(check, node))
-        assay__check_add(check, rule, at, "", "the size of its result is not known before it runs");
+        assay__check_add(check, "", "the size of its result is not known before it runs");
 }

@@ -1,22 +1,25 @@
-/* check_ort.c - a device of the engine as a target: the truth by asking. The device is looked for
- * (in the default build of the engine, then in the user's others), a session is created on it in a
- * child process, and the engine says which provider got which node. What it says stands above every
+/* check_ort.c - a device of the engine as a target: ask the engine. The device is looked for (in
+ * the default build of the engine, then in the user's others), a session is created on it in a
+ * child process, and the engine says which provider got which node. Its answer overrides every
  * rule.
  *
- * A device that is not here cannot be asked: that leaves no verdict, and only what follows from the
- * model alone is said. A device that works but refuses this model is an error. For Core ML the
- * rules of the Neural Engine are said too, at most as warnings unless the engine alone was asked
- * for: Core ML has the GPU and the CPU as well. */
+ * A device that is not here cannot be asked: there is no verdict then, only what follows from the
+ * model. A device that works but refuses this model is an error. For Core ML the rules of the
+ * Neural Engine apply too, as warnings unless it was the only target: Core ML also has the GPU and
+ * the CPU. */
 #include "check/check.h"
 
+#include "base/no_memory.h"
 #include "engine/ort/ort_session.h"
+#include "run/arm/launch.h"
 #include "run/assignment.h"
 #include "profile/facts.h"
 #include "run/builds.h"
 #include "run/devices.h"
+#include "run/locate.h"
+#include "run/worker/ring.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The whole of a family, the most special first. */
@@ -25,37 +28,36 @@ static const struct {
 } families[] = {{"openvino", {"openvino:npu", "openvino:gpu", "openvino:cpu"}}};
 
 static const struct assay__check_rule refused = {
-    .id = "refused",
-    .title = "The device does not take the model",
-    .severity = ASSAY__CHECK_ERROR,
-    .basis = ASSAY__BASIS_ENGINE,
-    .source = "the engine's own message",
-    .fix = "Change what the message names, or choose another device.",
-};
+    "refused",
+    "The device does not take the model",
+    ASSAY__CHECK_ERROR,
+    ASSAY__BASIS_ENGINE,
+    ASSAY__PLACE_ON,
+    "the engine's own message",
+    "Change what the message names, or choose another device.",
+    NULL,
+    true};
 
-static void custom_domain(struct assay__check *check, const struct assay__check_rule *rule,
-                          size_t node)
+static void custom_domain(struct assay__check *check)
 {
-    const struct assay__node *at = &check->model->graph.nodes[node];
-    const char *domain = at->domain;
+    const char *domain = check->node->domain;
     if (!*domain || strncmp(domain, "ai.onnx", 7) == 0 || strncmp(domain, "com.microsoft", 13) == 0)
         return;
-    assay__check_add(check, rule, node, "", "%s.%s is an operator of somebody's own", domain,
-                     at->op);
+    assay__check_add(check, "", "%s.%s is a custom operator", domain, check->node->op);
 }
 
 /* What follows from the model, whatever the device. */
 static const struct assay__check_rule plain_rules[] = {
     {"shape-conflict", "Shapes contradict each other", ASSAY__CHECK_ERROR, ASSAY__BASIS_GRAPH,
-     ASSAY__PLACE_ON, "the model's own shapes", "Mend the model: no target can run it.",
+     ASSAY__PLACE_ON, "the model's own shapes", "Repair the model: no target can run it.",
      assay__ane_conflict, true},
     {"custom-operator", "An operator of another domain", ASSAY__CHECK_WARNING, ASSAY__BASIS_GRAPH,
      ASSAY__PLACE_UNKNOWN, "the model's domains",
      "Write it with ONNX operators, or load its library into the engine.", custom_domain, false},
     {"dynamic-input", "An input without a fixed shape", ASSAY__CHECK_NOTE, ASSAY__BASIS_GRAPH,
      ASSAY__PLACE_ON, "the model's inputs",
-     "Fix it (--dim NAME=N): providers that compile do so again for every new shape.",
-     assay__ane_dynamic_inputs, true},
+     "Fix it: providers that compile do so again for every new shape.", assay__ane_dynamic_inputs,
+     true},
     {.id = NULL},
 };
 
@@ -132,14 +134,91 @@ static int find(struct search *search)
     if (code) return code;
     if (!is_name(search, device))
         return assay_error_set(search->error, ASSAY_EINVAL,
-                               "target '%.80s': neither ane nor a device ('assay devices' lists "
-                               "them)",
-                               target);
+                               "target '%.80s': neither ane nor a device", target);
     code = try_build(search, library, device);
     if (code || search->found || library || strcmp(search->engine, "ort") != 0) return code;
     if (assay__builds_read(arena, &builds, NULL)) return 0; /* no list: nowhere else to look */
     for (size_t i = 0; i < builds.count && !code && !search->found; i++)
         code = try_build(search, builds.items[i].library, device);
+    return code;
+}
+
+/* --- from a profile --------------------------------------------------------------------------- */
+
+/* Who ran which node, from the engine's own profile of one run: for builds that cannot say it
+ * before (ONNX Runtime before 1.24). The model is run once, with inputs that the plan makes. */
+#define TIMEOUT_S 300.0
+
+static int read_assignment(struct assay__check *check, const struct assay__outcome *outcome,
+                           const char *device, struct assay__assignment *answer)
+{
+    const struct assay__layers *layers = &outcome->layers;
+    const char *target = assay__ort_provider(device);
+    size_t count = 0;
+    for (size_t i = 0; i < layers->count; i++)
+        count += layers->items[i].from_count ? layers->items[i].from_count : 1;
+    answer->nodes = assay__arena_array(check->arena, count + 1, sizeof *answer->nodes);
+    answer->target = assay__arena_strdup(check->arena, target ? target : outcome->facts.provider);
+    answer->version = assay__arena_strdup(check->arena,
+                                          outcome->facts.version ? outcome->facts.version : "");
+    if (!answer->nodes || !answer->target || !answer->version) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *layer = &layers->items[i];
+        const char *provider = assay__arena_strdup(check->arena,
+                                                   layer->provider ? layer->provider : "");
+        for (size_t k = 0; k < layer->from_count || (k == 0 && !layer->from_count); k++) {
+            const char *name = layer->from_count ? layer->from[k] : layer->name;
+            struct assay__assigned *node = &answer->nodes[answer->count++];
+            *node = (struct assay__assigned){
+                assay__arena_strdup(check->arena, name ? name : ""),
+                assay__arena_strdup(check->arena, layer->op ? layer->op : ""), "", provider, i};
+            if (!node->name || !node->op || !provider) return ASSAY_ENOMEM;
+        }
+    }
+    return 0;
+}
+
+int assay__check_ort_profile(struct assay__check *check, const struct assay__check_options *options,
+                             const char *library, const char *device, const char *model_path,
+                             struct assay__assignment *answer, struct assay_error *error)
+{
+    char worker[4096];
+    struct assay__outcome outcome;
+    *answer = (struct assay__assignment){.target = "", .version = ""};
+    if (!check->planned) return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", check->unplanned);
+    int code = assay__worker_locate(worker, sizeof worker, error);
+    if (code) return code;
+    struct assay__request request = {
+        .job = {.engine = options->engine ? options->engine : "ort",
+                .model = model_path,
+                .library = library,
+                .device = device,
+                .optimization = "all",
+                .streams = 1,
+                .spinning = -1,
+                .layers = ASSAY_LAYERS_ENGINE,
+                .inputs = check->workload->inputs,
+                .input_count = check->workload->input_count},
+        .goal = {.iterations = 1,
+                 .precision = ASSAY__GOAL_PRECISION,
+                 .streams = 1,
+                 .capacity = ASSAY__RING_CAPACITY},
+        .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
+        .interrupt = options->interrupt,
+        .launch = 1,
+        .launches = 1,
+        .trial = 1,
+        .worker = worker,
+        .arena = check->arena,
+    };
+    code = assay__launch_run(&request, &outcome);
+    if (code)
+        assay_error_set(error, code, "%s", outcome.reason);
+    else if (!outcome.has_layers || !outcome.layers.count)
+        code = assay_error_set(error, ASSAY_EUNSUPPORTED, "the engine's profile names no nodes");
+    else if (read_assignment(check, &outcome, device, answer))
+        code = assay__no_memory(error);
+    assay__outcome_free(&outcome);
     return code;
 }
 
@@ -185,8 +264,7 @@ static int ask(struct search *search, const char *model_path, struct assay__assi
         .timeout_s = search->options->timeout_s,
         .interrupt = search->options->interrupt,
     };
-    if (fill_dims(check, &request))
-        return assay_error_set(search->error, ASSAY_ENOMEM, "out of memory");
+    if (fill_dims(check, &request)) return assay__no_memory(search->error);
     int code = assay__assignment_ask(&request, check->arena, answer, &detail);
     if (code == ASSAY_EUNSUPPORTED) {
         struct assay_error second = {0};
@@ -200,11 +278,11 @@ static int ask(struct search *search, const char *model_path, struct assay__assi
         return assay_error_set(search->error, code, "%s", detail.message);
     if (code == ASSAY_ETIMEOUT) return keep_reason(check, "%s", detail.message);
     *answered = code == 0;
-    if (code) assay__check_add(check, &refused, SIZE_MAX, "", "%s", detail.message);
+    if (code) assay__check_say(check, &refused, SIZE_MAX, "%s", detail.message);
     return 0;
 }
 
-/* Errors of the Neural Engine's rules are none of Core ML's: it has other processors. */
+/* What the Neural Engine cannot run, Core ML runs on another processor: a warning. */
 static int core_ml_rules(struct assay__check *check, const char *device, struct assay_error *error)
 {
     size_t first = check->item_count;
@@ -256,7 +334,7 @@ int assay__check_ort(struct assay__check *check, const struct assay__check_optio
         check->arena, "%s%s%s, %s on %s",
         strcmp(search.engine, "ort") == 0 ? "ONNX Runtime" : search.engine,
         *answer.version ? " " : "", answer.version, answer.target, search.device);
-    if (!check->asked) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!check->asked) return assay__no_memory(error);
     places_again(check);
     return assay__check_ort_place(check, &answer, error);
 }

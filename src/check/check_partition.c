@@ -9,37 +9,22 @@
 #include "check/check.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NOWHERE SIZE_MAX
 
 struct cutting {
     struct assay__check *check;
-    struct assay__map *producer; /* value -> node */
-    bool *away;                  /* per node: runs elsewhere */
-    size_t *layer;               /* per node; NOWHERE: does not run */
+    bool *away;    /* per node: runs elsewhere */
+    size_t *layer; /* per node; NOWHERE: does not run */
     size_t layers;
 };
-
-static int map_producers(struct cutting *cut)
-{
-    const struct assay__graph *graph = &cut->check->model->graph;
-    cut->producer = assay__map_over(graph->names);
-    if (!cut->producer) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count; k++)
-            if (*graph->nodes[i].outputs[k] &&
-                assay__map_set(cut->producer, graph->nodes[i].outputs[k], i))
-                return ASSAY_ENOMEM;
-    return 0;
-}
 
 /* The node that runs and makes a value; NOWHERE: an input, a weight, or made when the model is
  * loaded. */
 static size_t maker(const struct cutting *cut, const char *value)
 {
-    size_t node = *value ? assay__map_get(cut->producer, value) : ASSAY__MAP_NONE;
+    size_t node = assay__check_producer(cut->check, value);
     if (node == ASSAY__MAP_NONE || cut->check->places[node] == ASSAY__PLACE_FOLDED) return NOWHERE;
     return node;
 }
@@ -170,7 +155,7 @@ int assay__check_partition(struct assay__check *check, const char *method, bool 
     struct assay__arena *arena = assay__arena_new();
     struct assay__map *seen = assay__map_new();
     struct assay__check_partitions told = check->partitions; /* what the engine said stays */
-    int code = arena && seen ? map_producers(&cut) : ASSAY_ENOMEM;
+    int code = arena && seen ? 0 : ASSAY_ENOMEM;
     if (code) goto out;
     check->partitions = (struct assay__check_partitions){.method = method,
                                                          .merged = told.merged,
@@ -194,7 +179,6 @@ int assay__check_partition(struct assay__check *check, const char *method, bool 
     check->has_partitions = true;
 out:
     assay__map_free(seen);
-    assay__map_free(cut.producer);
     assay__arena_free(arena);
     return code ? assay_error_set(error, code, "out of memory") : 0;
 }

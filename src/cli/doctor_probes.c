@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "cli/doctor.h"
 #include "platform/guard.h"
-#include "probe/probe_open.h"
+#include "probe/probe.h"
 
 #include <math.h>
 #include <stdlib.h>

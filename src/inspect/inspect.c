@@ -6,17 +6,15 @@
  * weight is read here. */
 #include "inspect/inspect.h"
 
+#include "base/metric_value.h"
+#include "base/no_memory.h"
 #include "base/text.h"
 #include "model/onnx/onnx.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int no_memory(struct assay_error *error)
-{
-    return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-}
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
@@ -141,15 +139,6 @@ void assay__inspect_left_out(struct assay__buf *out, const struct assay__inspect
     assay__buf_puts(out, ")");
 }
 
-static int put(struct assay_metrics *set, const char *name, double value, const char *formula,
-               const char *reason)
-{
-    if (reason || !isfinite(value))
-        return assay_metrics_unavailable(set, name,
-                                         reason && *reason ? reason : "not known from the graph");
-    return assay_metrics_derived(set, name, value, "graph", formula);
-}
-
 static int fill_metrics(struct assay__inspect *inspect)
 {
     const struct assay__analysis *a = inspect->analysis;
@@ -184,13 +173,16 @@ static int fill_metrics(struct assay__inspect *inspect)
         {"memory.activation.predicted", a->live.peak_bytes,
          "largest sum of live activations in execution order", sizes},
     };
-    int code = no_flops.failed || no_bytes.failed || unsized.failed ? ASSAY_ENOMEM : 0;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !code; i++)
-        code = put(inspect->metrics, rows[i].name, rows[i].value, rows[i].formula, rows[i].reason);
+    bool failed = no_flops.failed || no_bytes.failed || unsized.failed;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !failed; i++)
+        assay__metrics_put_known(inspect->metrics, rows[i].name, ASSAY_DERIVED,
+                                 rows[i].reason ? (double)NAN : rows[i].value, "graph",
+                                 rows[i].formula,
+                                 rows[i].reason ? rows[i].reason : "not known from the graph");
     assay__buf_free(&no_flops);
     assay__buf_free(&no_bytes);
     assay__buf_free(&unsized);
-    return code;
+    return failed ? ASSAY_ENOMEM : assay_metrics_failed(inspect->metrics);
 }
 
 /* --- the document ----------------------------------------------------------------------------- */
@@ -211,7 +203,7 @@ static int plan(struct assay__inspect *inspect, const struct assay__workload_opt
         return assay_error_set(error, code, "%s", detail.message);
     inspect->workload = assay__arena_alloc(inspect->arena, sizeof *inspect->workload);
     inspect->unplanned = assay__arena_strdup(inspect->arena, detail.message);
-    if (!inspect->workload || !inspect->unplanned) return no_memory(error);
+    if (!inspect->workload || !inspect->unplanned) return assay__no_memory(error);
     inspect->workload->arena = inspect->arena;
     inspect->workload->batch = inspect->workload->sequence = -1;
     return 0;
@@ -224,12 +216,12 @@ static int check(struct assay__inspect *inspect, struct assay_error *error)
     int code = assay__model_check(inspect->model, &detail);
     if (code == ASSAY_ENOTFOUND || (code && inspect->external_tensors && code == ASSAY_EIO)) {
         inspect->missing = assay__arena_strdup(inspect->arena, detail.message);
-        return inspect->missing ? 0 : no_memory(error);
+        return inspect->missing ? 0 : assay__no_memory(error);
     }
     return code ? assay_error_set(error, code, "%s", detail.message) : 0;
 }
 
-/* Metadata that contradicts itself is said, not obeyed: the rest of the document stands. */
+/* Metadata that contradicts itself is reported; the rest of the document stays valid. */
 static int fill_ncp(struct assay__inspect *inspect)
 {
     struct assay_error detail = {0};
@@ -243,7 +235,7 @@ static int fill_ncp(struct assay__inspect *inspect)
 
 #define OLDEST_OPSET 7 /* before it operators broadcast by attributes */
 
-/* Versions beyond what the tables were written for are read all the same, and that is said. */
+/* Versions beyond what the tables were written for are read all the same, with a note. */
 static int note_versions(struct assay__inspect *inspect)
 {
     const struct assay__model *m = inspect->model;
@@ -264,10 +256,10 @@ static int note_versions(struct assay__inspect *inspect)
                               (long long)set->version, OLDEST_OPSET);
     }
     if (m->ir_version > ASSAY__ONNX_IR)
-        assay__buf_printf(&text,
-                          "IR version %lld is newer than %d, the newest known here: what it added "
-                          "is not seen; ",
-                          (long long)m->ir_version, ASSAY__ONNX_IR);
+        assay__buf_printf(
+            &text,
+            "IR version %lld is newer than %d, the newest known here: what it added is not seen; ",
+            (long long)m->ir_version, ASSAY__ONNX_IR);
     if (text.length > 2) {
         inspect->version_note = assay__arena_printf(inspect->arena, "NOTE: %.*s",
                                                     (int)text.length - 2, text.data);
@@ -325,14 +317,14 @@ int assay__inspect_new(struct assay__model *model, const char *name, bool zoo,
     *out = NULL;
     if (!inspect) {
         assay__model_free(model);
-        return no_memory(error);
+        return assay__no_memory(error);
     }
     inspect->model = model;
     inspect->zoo = zoo;
     inspect->arena = assay__arena_new();
     if (inspect->arena) inspect->name = assay__arena_strdup(inspect->arena, name);
     inspect->path = zoo || !model->path ? "" : model->path;
-    code = inspect->name ? fill(inspect, options, error) : no_memory(error);
+    code = inspect->name ? fill(inspect, options, error) : assay__no_memory(error);
     if (code)
         assay__inspect_free(inspect);
     else
@@ -351,4 +343,102 @@ void assay__inspect_free(struct assay__inspect *inspect)
     assay__model_free(inspect->model);
     assay__arena_free(inspect->arena);
     free(inspect);
+}
+
+/* --- words, unescaped ------------------------------------------------------------------------- */
+
+void assay__inspect_op(struct assay__buf *out, const char *domain, const char *op)
+{
+    if (domain && *domain && strcmp(domain, "ai.onnx") != 0) {
+        assay__buf_puts(out, domain);
+        assay__buf_putc(out, '.');
+    }
+    assay__buf_puts(out, op ? op : "");
+}
+
+static void put_dim(struct assay__buf *out, int d, int64_t value, const char *symbol)
+{
+    if (d) assay__buf_puts(out, "×");
+    if (value >= 0)
+        assay__buf_printf(out, "%" PRId64, value);
+    else if (symbol && strpbrk(symbol, "+-*/ "))
+        assay__buf_printf(out, "(%s)", symbol);
+    else
+        assay__buf_puts(out, symbol && *symbol ? symbol : "?");
+}
+
+void assay__inspect_shape(struct assay__buf *out, const struct assay__shapes *shapes,
+                          const struct assay__shape_entry *entry)
+{
+    if (!entry || entry->rank < 0) assay__buf_puts(out, "unknown shape");
+    if (entry && entry->rank == 0) assay__buf_puts(out, "scalar");
+    for (int d = 0; entry && d < entry->rank; d++)
+        put_dim(out, d, entry->dims[d],
+                entry->dims[d] < 0 ? assay__shapes_symbol(shapes, entry->dims[d]) : "");
+}
+
+void assay__inspect_value_shape(struct assay__buf *out, const struct assay__value *value)
+{
+    static const char *const kinds[] = {"", "", "sequence", "map", "optional", "unknown type"};
+    if (value->kind > ASSAY__KIND_SPARSE) {
+        assay__buf_puts(out, kinds[value->kind]);
+        return;
+    }
+    if (value->rank < 0) assay__buf_puts(out, "unknown shape");
+    if (value->rank == 0) assay__buf_puts(out, "scalar");
+    for (int d = 0; d < value->rank; d++)
+        put_dim(out, d, value->dims[d].value, value->dims[d].symbol);
+}
+
+void assay__inspect_output_shape(struct assay__buf *out, const struct assay__inspect *inspect,
+                                 const struct assay__inspect_layer *layer)
+{
+    const struct assay__shapes *shapes = inspect->analysis->shapes;
+    assay__inspect_shape(
+        out, shapes,
+        layer->node->output_count ? assay__shapes_get(shapes, layer->node->outputs[0]) : NULL);
+}
+
+bool assay__inspect_is_input(const struct assay__inspect *inspect, const struct assay__value *value)
+{
+    return assay__map_get(inspect->weights, value->name) == ASSAY__MAP_NONE;
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+double assay__inspect_weight(const struct assay__inspect_layer *layer,
+                             enum assay__inspect_sort sort)
+{
+    if (sort == ASSAY__SORT_BYTES) return layer->bytes;
+    return sort == ASSAY__SORT_MEMORY ? layer->memory_bytes : layer->cost->flops;
+}
+
+struct rank {
+    double weight;
+    size_t position;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct rank *a = left, *b = right;
+    bool known_a = isfinite(a->weight), known_b = isfinite(b->weight);
+    if (known_a != known_b) return known_a ? -1 : 1;
+    if (known_a && a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+size_t *assay__inspect_order(const struct assay__inspect *inspect, enum assay__inspect_sort sort,
+                             struct assay__arena *arena)
+{
+    size_t count = inspect->layer_count;
+    struct rank *ranks = calloc(count + 1, sizeof *ranks);
+    size_t *order = assay__arena_array(arena, count + 1, sizeof *order);
+    for (size_t i = 0; ranks && i < count; i++)
+        ranks[i] = (struct rank){assay__inspect_weight(&inspect->layers[i], sort), i};
+    if (ranks) qsort(ranks, count, sizeof *ranks, compare_ranks);
+    for (size_t i = 0; ranks && order && i < count; i++)
+        order[i] = ranks[i].position;
+    if (!ranks) order = NULL;
+    free(ranks);
+    return order;
 }

@@ -175,7 +175,7 @@ static void add_pair(struct assay__inspect_diff *diff, enum assay__inspect_chang
     diff->counts[change]++;
 }
 
-/* Additions stand before the layer of a that their successor in b belongs to. */
+/* Additions come before the layer of a that their successor in b is paired with. */
 static int fill_pairs(struct assay__inspect_diff *diff, const struct match *m)
 {
     size_t n = m->a->layer_count, k = m->b->layer_count, next = 0;
@@ -198,46 +198,47 @@ static int fill_pairs(struct assay__inspect_diff *diff, const struct match *m)
     return 0;
 }
 
-static int pair_operators(struct assay__inspect_diff *diff)
+static bool same_operator(const struct assay__inspect_diff *diff, size_t i, size_t j)
 {
-    const struct assay__analysis *a = diff->a->analysis, *b = diff->b->analysis;
-    diff->operators = calloc(a->op_count + b->op_count + 1, sizeof *diff->operators);
-    if (!diff->operators) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < a->op_count; i++)
-        diff->operators[diff->operator_count++] = (struct assay__inspect_both){i, NONE};
-    for (size_t j = 0; j < b->op_count; j++) {
-        size_t i = 0;
-        while (i < a->op_count && (strcmp(a->ops[i].op, b->ops[j].op) != 0 ||
-                                   strcmp(a->ops[i].domain, b->ops[j].domain) != 0))
-            i++;
-        if (i < a->op_count)
-            diff->operators[i].b = j;
-        else
-            diff->operators[diff->operator_count++] = (struct assay__inspect_both){NONE, j};
-    }
-    return 0;
+    const struct assay__op_total *a = &diff->a->analysis->ops[i], *b = &diff->b->analysis->ops[j];
+    return strcmp(a->op, b->op) == 0 && strcmp(a->domain, b->domain) == 0;
 }
 
-static int pair_parameters(struct assay__inspect_diff *diff)
+static bool same_parameter(const struct assay__inspect_diff *diff, size_t i, size_t j)
 {
-    const struct assay__analysis *a = diff->a->analysis, *b = diff->b->analysis;
-    size_t n = a->parameter_type_count, k = b->parameter_type_count;
-    diff->parameters = calloc(n + k + 1, sizeof *diff->parameters);
-    if (!diff->parameters) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < n; i++)
-        diff->parameters[diff->parameter_count++] = (struct assay__inspect_both){i, NONE};
-    for (size_t j = 0; j < k; j++) {
-        const struct assay__parameter_total *p = &b->parameters_by_type[j];
+    const struct assay__parameter_total *a = &diff->a->analysis->parameters_by_type[i],
+                                        *b = &diff->b->analysis->parameters_by_type[j];
+    return a->dtype == b->dtype && strcmp(a->storage, b->storage) == 0;
+}
+
+/* The n things of one model beside the k of the other: a's first, then those of b alone. NULL: out
+ * of memory. */
+static struct assay__inspect_both *pair_up(
+    const struct assay__inspect_diff *diff, size_t n, size_t k,
+    bool (*same)(const struct assay__inspect_diff *diff, size_t i, size_t j), size_t *count)
+{
+    struct assay__inspect_both *both = calloc(n + k + 1, sizeof *both);
+    for (size_t i = 0; both && i < n; i++)
+        both[(*count)++] = (struct assay__inspect_both){i, NONE};
+    for (size_t j = 0; both && j < k; j++) {
         size_t i = 0;
-        while (i < n && (a->parameters_by_type[i].dtype != p->dtype ||
-                         strcmp(a->parameters_by_type[i].storage, p->storage) != 0))
+        while (i < n && !same(diff, i, j))
             i++;
         if (i < n)
-            diff->parameters[i].b = j;
+            both[i].b = j;
         else
-            diff->parameters[diff->parameter_count++] = (struct assay__inspect_both){NONE, j};
+            both[(*count)++] = (struct assay__inspect_both){NONE, j};
     }
-    return 0;
+    return both;
+}
+
+static int pair_totals(struct assay__inspect_diff *diff)
+{
+    const struct assay__analysis *a = diff->a->analysis, *b = diff->b->analysis;
+    diff->operators = pair_up(diff, a->op_count, b->op_count, same_operator, &diff->operator_count);
+    diff->parameters = pair_up(diff, a->parameter_type_count, b->parameter_type_count,
+                               same_parameter, &diff->parameter_count);
+    return diff->operators && diff->parameters ? 0 : ASSAY_ENOMEM;
 }
 
 bool assay__inspect_diff_operator(const struct assay__inspect_diff *diff, size_t index)
@@ -307,8 +308,7 @@ int assay__inspect_diff_make(const struct assay__inspect *a, const struct assay_
     if (!code) code = by_structure(&m);
     if (!code) code = by_name(&m);
     if (!code) code = fill_pairs(diff, &m);
-    if (!code) code = pair_operators(diff);
-    if (!code) code = pair_parameters(diff);
+    if (!code) code = pair_totals(diff);
     if (!code) code = compare_ends(diff);
     diff->same_graph = strcmp(a->fingerprint, b->fingerprint) == 0;
     diff->equal = !code && diff->ends_equal && diff->counts[ASSAY__LAYER_SAME] == diff->pair_count;
@@ -340,8 +340,9 @@ void assay__inspect_diff_answer(struct assay__buf *out, const struct assay__insp
 {
     const struct assay__analysis *a = diff->a->analysis, *b = diff->b->analysis;
     if (diff->equal && diff->same_graph) {
-        assay__buf_puts(out, "The two are equal: the same graph, attributes and shapes (weights "
-                             "are not compared).");
+        assay__buf_puts(
+            out,
+            "The two are equal: the same graph, attributes and shapes (weights are not compared).");
         return;
     }
     if (diff->equal) {

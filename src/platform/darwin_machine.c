@@ -92,15 +92,9 @@ int assay__machine_read(struct assay__arena *arena, struct assay__machine *machi
     char text[256];
     uint64_t value;
     struct utsname real;
-    *machine = (struct assay__machine){.host = "",
-                                       .os = "",
-                                       .kernel = "",
-                                       .architecture = "",
-                                       .cpu_model = "",
-                                       .virtualized = "",
-                                       .simd = "",
-                                       .governor = "",
-                                       .container = ""};
+    *machine = (struct assay__machine){.host = "", .os = "", .kernel = ""};
+    machine->architecture = machine->cpu_model = machine->virtualized = "";
+    machine->simd = machine->governor = machine->container = "";
     if (uname(&real) == 0) {
         machine->host = text_in_arena(arena, real.nodename);
         machine->architecture = text_in_arena(arena, real.machine);

@@ -93,45 +93,6 @@ static void read_cpus(struct assay__disturbance *reading)
 
 /* --- control group ---------------------------------------------------------------------------- */
 
-#define GROUP_PATH 1024
-
-/* Where version 2 is mounted, and which group of its tree that mount shows: "30 23 0:26 ROOT POINT
- * options … - cgroup2 …". Left alone when mountinfo does not say. */
-static void find_group_mount(char *top, char *point)
-{
-    char *text = assay__fs_slurp("/proc/self/mountinfo"), *save = NULL;
-    for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line;
-         line = strtok_r(NULL, "\n", &save)) {
-        char of[GROUP_PATH], at[GROUP_PATH];
-        if (!strstr(line, " - cgroup2 ") ||
-            sscanf(line, "%*s %*s %*s %1023s %1023s", of, at) != 2 || *of != '/' || *at != '/')
-            continue;
-        snprintf(top, GROUP_PATH, "%s", of);
-        snprintf(point, GROUP_PATH, "%s", at);
-        break;
-    }
-    free(text);
-}
-
-/* This process's group below the mount: "/user.slice/x.scope", "" for the top. False: not in
- * version 2, or it cannot be seen. */
-static bool find_group(char *point, char *own)
-{
-    char groups[2048], top[GROUP_PATH] = "/";
-    if (assay__fs_read("/proc/self/cgroup", groups, sizeof groups) <= 0) return false;
-    char *path = strncmp(groups, "0::", 3) == 0 ? groups : strstr(groups, "\n0::");
-    if (!path) return false;
-    path += path == groups ? 3 : 4;
-    path[strcspn(path, "\n")] = '\0';
-    if (*path != '/' || strstr(path, "/..")) return false;
-    find_group_mount(top, point);
-    size_t length = strcmp(top, "/") == 0 ? 0 : strlen(top);
-    if (length && strncmp(path, top, length) == 0 && (path[length] == '/' || !path[length]))
-        path += length; /* a part of the tree is mounted */
-    snprintf(own, GROUP_PATH, "%s", strcmp(path, "/") == 0 ? "" : path);
-    return true;
-}
-
 static bool throttled_in(const char *point, const char *group, uint64_t *ns)
 {
     char text[2048];
@@ -159,10 +120,14 @@ static double limit_of(const char *point, const char *group)
  * in the process's own, which then counts 0. */
 static bool read_group(struct assay__disturbance *reading)
 {
-    char point[GROUP_PATH] = "/sys/fs/cgroup", group[GROUP_PATH];
+    char groups[2048], point[ASSAY__CGROUP_PATH], group[ASSAY__CGROUP_PATH];
     uint64_t ns;
     double least = 0;
-    if (!find_group(point, group)) return false;
+    if (assay__fs_read("/proc/self/cgroup", groups, sizeof groups) <= 0) return false;
+    char *mounts = assay__fs_slurp("/proc/self/mountinfo");
+    const char *why = assay__cgroup_locate(groups, mounts, point, group);
+    free(mounts);
+    if (why) return false;
     for (;;) {
         double limit = limit_of(point, group);
         bool better = !reading->cgroup_known || (limit > 0 && (least == 0 || limit < least));

@@ -24,19 +24,18 @@ bool assay__fs_replaced(void)
     return root()[0] != '\0';
 }
 
-static int open_below(const char *path)
+static bool full_path(char out[PATH_MAX], const char *path)
 {
-    char full[PATH_MAX];
-    int length = snprintf(full, sizeof full, "%s%s", root(), path);
-    if (length < 0 || (size_t)length >= sizeof full) return -1;
-    return open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int length = snprintf(out, PATH_MAX, "%s%s", root(), path);
+    return length >= 0 && length < PATH_MAX;
 }
 
 ssize_t assay__fs_read(const char *path, char *out, size_t out_size)
 {
+    char full[PATH_MAX];
     size_t length = 0;
     out[0] = '\0';
-    int fd = open_below(path);
+    int fd = full_path(full, path) ? open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (fd < 0) return -1;
     while (length + 1 < out_size) {
         ssize_t got = read(fd, out + length, out_size - 1 - length);
@@ -72,8 +71,7 @@ ssize_t assay__fs_readf(char *out, size_t out_size, const char *format, ...)
 char *assay__fs_slurp(const char *path)
 {
     char full[PATH_MAX], *text;
-    int length = snprintf(full, sizeof full, "%s%s", root(), path);
-    if (length < 0 || (size_t)length >= sizeof full) return NULL;
+    if (!full_path(full, path)) return NULL;
     return assay__file_read(full, (size_t)16 << 20, &text, NULL, NULL) ? NULL : text;
 }
 
@@ -101,8 +99,7 @@ bool assay__fs_u64f(uint64_t *value, const char *format, ...)
 bool assay__fs_exists(const char *path)
 {
     char full[PATH_MAX];
-    int length = snprintf(full, sizeof full, "%s%s", root(), path);
-    return length > 0 && (size_t)length < sizeof full && access(full, F_OK) == 0;
+    return full_path(full, path) && access(full, F_OK) == 0;
 }
 
 bool assay__fs_field(const char *text, const char *key, uint64_t *value)

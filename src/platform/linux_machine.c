@@ -1,8 +1,10 @@
 /* linux_machine.c - what this machine is, from /proc, /sys and /etc (below $ASSAY_FSROOT), with
- * uname and CPUID only where the machine is the real one. What cannot be told stays unknown: "" or
+ * uname and CPUID only where the machine is the real one. What cannot be found stays unknown: "" or
  * 0. */
 #include "base/cpu_list.h"
 #include "base/file.h"
+#include "base/stats.h"
+#include "base/text.h"
 #include "platform/linux_fs.h"
 #include "platform/platform.h"
 
@@ -176,21 +178,15 @@ static void read_simd(struct assay__arena *arena, struct assay__machine *machine
         "avx512vl", "avx512bw", "avx512f",  "avx_vnni",    "avx2",        "fma",
         "f16c",     "avx",      "sse4_2",   "sme",         "sve2",        "sve",
         "i8mm",     "bf16",     "asimddp",  "asimdhp",     "asimd"};
-    char found[512] = "";
-    char flags[8192], spaced[8224];
+    char found[512] = "", flags[8192];
     if (!cpuinfo_value(cpuinfo, "flags", flags, sizeof flags) &&
         !cpuinfo_value(cpuinfo, "Features", flags, sizeof flags))
         return;
-    snprintf(spaced, sizeof spaced, " %s ", flags);
     size_t length = 0;
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        char word[32];
-        snprintf(word, sizeof word, " %s ", wanted[i]);
-        if (!strstr(spaced, word)) continue;
-        int added = snprintf(found + length, sizeof found - length, "%s%s", length ? " " : "",
-                             wanted[i]);
-        length += (size_t)added;
-    }
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if (assay__text_is_one_of(wanted[i], flags))
+            length += (size_t)snprintf(found + length, sizeof found - length, "%s%s",
+                                       length ? " " : "", wanted[i]);
     machine->simd = text_in_arena(arena, found);
 }
 
@@ -225,16 +221,10 @@ static void add_thread(void *context, unsigned cpu)
     topology->packages[topology->known++] = package;
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int count_unique(uint64_t *values, size_t count)
 {
     int unique = 0;
-    qsort(values, count, sizeof *values, compare_u64);
+    assay__stats_sort_u64(values, count);
     for (size_t i = 0; i < count; i++)
         unique += i == 0 || values[i] != values[i - 1];
     return unique;
@@ -287,23 +277,21 @@ struct mark {
 };
 
 /* What firmware of virtual machines calls itself in DMI. */
-static const struct mark vendors[] = {
-    {"VMware", "vmware"},
-    {"VirtualBox", "virtualbox"},
-    {"innotek", "virtualbox"},
-    {"Parallels", "parallels"},
-    {"Xen", "xen"},
-    {"Virtual Machine", "hyperv"},
-    {"bhyve", "bhyve"},
-    {"BHYVE", "bhyve"},
-    {"KVM", "kvm"},
-    {"QEMU", "kvm"},
-    {"Google Compute Engine", "kvm"},
-    {"Amazon EC2", "kvm"},
-    {"Apple Virtualization", "apple"},
-    {"OpenStack", "kvm"},
-    {"Alibaba Cloud", "kvm"},
-};
+static const struct mark vendors[] = {{"VMware", "vmware"},
+                                      {"VirtualBox", "virtualbox"},
+                                      {"innotek", "virtualbox"},
+                                      {"Parallels", "parallels"},
+                                      {"Xen", "xen"},
+                                      {"Virtual Machine", "hyperv"},
+                                      {"bhyve", "bhyve"},
+                                      {"BHYVE", "bhyve"},
+                                      {"KVM", "kvm"},
+                                      {"QEMU", "kvm"},
+                                      {"Google Compute Engine", "kvm"},
+                                      {"Amazon EC2", "kvm"},
+                                      {"Apple Virtualization", "apple"},
+                                      {"OpenStack", "kvm"},
+                                      {"Alibaba Cloud", "kvm"}};
 
 static const char *find_mark(const struct mark *marks, size_t count, const char *text)
 {
@@ -386,15 +374,9 @@ int assay__machine_read(struct assay__arena *arena, struct assay__machine *machi
 {
     char text[8192];
     uint64_t kib;
-    *machine = (struct assay__machine){.host = "",
-                                       .os = "",
-                                       .kernel = "",
-                                       .architecture = "",
-                                       .cpu_model = "",
-                                       .virtualized = "",
-                                       .simd = "",
-                                       .governor = "",
-                                       .container = ""};
+    *machine = (struct assay__machine){.host = "", .os = "", .kernel = ""};
+    machine->architecture = machine->cpu_model = machine->virtualized = "";
+    machine->simd = machine->governor = machine->container = "";
     char *cpuinfo = assay__fs_slurp("/proc/cpuinfo");
     read_os(arena, machine);
     read_kernel(arena, machine, cpuinfo);

@@ -34,14 +34,20 @@ static const struct {
     [ASSAY__PERF_MIGRATIONS] = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
 };
 
-static int perf_open(enum assay__perf_event event, pid_t thread, int group, bool user_only)
+static struct perf_event_attr attributes(uint32_t type, uint64_t config)
 {
     struct perf_event_attr attr;
     memset(&attr, 0, sizeof attr);
     attr.size = sizeof attr;
-    attr.type = events[event].type;
-    attr.config = events[event].config;
+    attr.type = type;
+    attr.config = config;
     attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    return attr;
+}
+
+static int perf_open(enum assay__perf_event event, pid_t thread, int group, bool user_only)
+{
+    struct perf_event_attr attr = attributes(events[event].type, events[event].config);
     attr.inherit = 1;
     attr.exclude_kernel = user_only;
     attr.exclude_hv = user_only;
@@ -76,17 +82,9 @@ static bool perf_enable(int fd, bool on)
 
 static int perf_open_system(uint32_t type, uint64_t config, int cpu)
 {
-    struct perf_event_attr attr;
-    memset(&attr, 0, sizeof attr);
-    attr.size = sizeof attr;
-    attr.type = type;
-    attr.config = config;
-    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    struct perf_event_attr attr = attributes(type, config);
     return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-const struct assay__perf_calls assay__perf_system = {.open = perf_open,
-                                                     .read = perf_read,
-                                                     .close = perf_close,
-                                                     .enable = perf_enable,
-                                                     .open_system = perf_open_system};
+const struct assay__perf_calls assay__perf_system = {perf_open, perf_read, perf_close, perf_enable,
+                                                     perf_open_system};

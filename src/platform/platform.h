@@ -133,6 +133,13 @@ struct assay__disturbance {
 };
 void assay__disturbance_read(struct assay__disturbance *reading);
 
+#define ASSAY__CGROUP_PATH 1024
+/** Where the control group (version 2) of a process is, from the texts of its /proc/PID/cgroup and
+ *  mountinfo (NULL: not known): the mount point, and the group below it ("/user.slice/x.scope", ""
+ *  for the top). NULL, or why it cannot be found (static). */
+const char *assay__cgroup_locate(const char *cgroup, const char *mountinfo,
+                                 char point[ASSAY__CGROUP_PATH], char own[ASSAY__CGROUP_PATH]);
+
 /** Terminal: columns of stdout (0 when not a terminal). */
 int assay__terminal_columns(int fd);
 

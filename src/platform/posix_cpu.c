@@ -4,7 +4,6 @@
 #include "platform/posix_cpu.h"
 #include "platform/platform.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

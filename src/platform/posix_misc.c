@@ -1,5 +1,5 @@
 /* posix_misc.c - small things that are the same on Linux and macOS: signal names, shared memory,
- * dynamic libraries, the width of a terminal. */
+ * dynamic libraries, the width of a terminal, where a control group is. */
 #include "platform/platform.h"
 #include "platform/posix.h"
 
@@ -18,26 +18,24 @@ struct signal_text {
     const char *text;
 };
 
-static const struct signal_text signals[] = {
-    {SIGHUP, "SIGHUP (hang-up)"},
-    {SIGINT, "SIGINT (interrupted)"},
-    {SIGQUIT, "SIGQUIT (quit)"},
-    {SIGILL, "SIGILL (illegal instruction)"},
-    {SIGTRAP, "SIGTRAP (trap)"},
-    {SIGABRT, "SIGABRT (aborted)"},
-    {SIGBUS, "SIGBUS (bus error)"},
-    {SIGFPE, "SIGFPE (arithmetic exception)"},
-    {SIGKILL, "SIGKILL (killed)"},
-    {SIGUSR1, "SIGUSR1 (user signal 1)"},
-    {SIGSEGV, "SIGSEGV (segmentation fault)"},
-    {SIGUSR2, "SIGUSR2 (user signal 2)"},
-    {SIGPIPE, "SIGPIPE (broken pipe)"},
-    {SIGALRM, "SIGALRM (alarm)"},
-    {SIGTERM, "SIGTERM (terminated)"},
-    {SIGSYS, "SIGSYS (bad system call)"},
-    {SIGXCPU, "SIGXCPU (CPU time limit)"},
-    {SIGXFSZ, "SIGXFSZ (file size limit)"},
-};
+static const struct signal_text signals[] = {{SIGHUP, "SIGHUP (hang-up)"},
+                                             {SIGINT, "SIGINT (interrupted)"},
+                                             {SIGQUIT, "SIGQUIT (quit)"},
+                                             {SIGILL, "SIGILL (illegal instruction)"},
+                                             {SIGTRAP, "SIGTRAP (trap)"},
+                                             {SIGABRT, "SIGABRT (aborted)"},
+                                             {SIGBUS, "SIGBUS (bus error)"},
+                                             {SIGFPE, "SIGFPE (arithmetic exception)"},
+                                             {SIGKILL, "SIGKILL (killed)"},
+                                             {SIGUSR1, "SIGUSR1 (user signal 1)"},
+                                             {SIGSEGV, "SIGSEGV (segmentation fault)"},
+                                             {SIGUSR2, "SIGUSR2 (user signal 2)"},
+                                             {SIGPIPE, "SIGPIPE (broken pipe)"},
+                                             {SIGALRM, "SIGALRM (alarm)"},
+                                             {SIGTERM, "SIGTERM (terminated)"},
+                                             {SIGSYS, "SIGSYS (bad system call)"},
+                                             {SIGXCPU, "SIGXCPU (CPU time limit)"},
+                                             {SIGXFSZ, "SIGXFSZ (file size limit)"}};
 
 const char *assay__signal_name(int signal_number)
 {
@@ -128,4 +126,47 @@ int assay__terminal_columns(int fd)
     if (!isatty(fd)) return 0;
     if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
     return size.ws_col;
+}
+
+/* --- control groups --------------------------------------------------------------------------- */
+
+/* Lines of mountinfo: "30 23 0:26 ROOT POINT options … - cgroup2 …". Left alone without such a
+ * line. */
+static void find_mount(const char *mountinfo, char *top, char *point)
+{
+    for (const char *line = mountinfo; line && *line;) {
+        char text[4096], of[ASSAY__CGROUP_PATH], at[ASSAY__CGROUP_PATH];
+        size_t length = strcspn(line, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+        if (!strstr(text, " - cgroup2 ") ||
+            sscanf(text, "%*s %*s %*s %1023s %1023s", of, at) != 2 || *of != '/' || *at != '/')
+            continue;
+        memcpy(top, of, sizeof of);
+        memcpy(point, at, sizeof at);
+        return;
+    }
+}
+
+const char *assay__cgroup_locate(const char *cgroup, const char *mountinfo,
+                                 char point[ASSAY__CGROUP_PATH], char own[ASSAY__CGROUP_PATH])
+{
+    char top[ASSAY__CGROUP_PATH] = "/", group[ASSAY__CGROUP_PATH];
+    const char *line = strncmp(cgroup, "0::", 3) == 0 ? cgroup : strstr(cgroup, "\n0::");
+    if (!line)
+        return "control groups of version 1 only (systemd.unified_cgroup_hierarchy=1 on the "
+               "kernel's command line gives version 2)";
+    const char *path = strstr(line, "0::") + 3;
+    size_t size = strcspn(path, "\n");
+    if (*path != '/' || size >= sizeof group) return "/proc/self/cgroup is malformed";
+    snprintf(group, sizeof group, "%.*s", (int)size, path);
+    if (strstr(group, "/..")) return "this process's control group lies outside its namespace";
+    snprintf(point, ASSAY__CGROUP_PATH, "/sys/fs/cgroup");
+    find_mount(mountinfo, top, point);
+    size_t length = strcmp(top, "/") == 0 ? 0 : strlen(top);
+    bool below = length && strncmp(group, top, length) == 0 &&
+                 (group[length] == '/' || !group[length]); /* a part of the tree is mounted */
+    const char *rest = below ? group + length : group;
+    snprintf(own, ASSAY__CGROUP_PATH, "%s", strcmp(rest, "/") == 0 ? "" : rest);
+    return NULL;
 }

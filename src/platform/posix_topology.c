@@ -333,10 +333,10 @@ int assay__topology_read(struct assay__arena *arena, struct assay__topology *top
         found = NULL;
         topology->reason = "hwloc could not be started";
     } else if (load(found, root) != 0) {
-        topology->reason = root ? "the tree does not tell: hwloc needs "
-                                  "/sys/devices/system/cpu/cpu*/topology with the files core_cpus "
-                                  "(or thread_siblings)"
-                                : "hwloc could not read this machine";
+        topology->reason =
+            root ? "the tree does not tell: hwloc needs /sys/devices/system/cpu/cpu*/topology with "
+                   "the files core_cpus (or thread_siblings)"
+                 : "hwloc could not read this machine";
     } else {
         code = read_all(arena, topology, found, root);
     }

@@ -1,7 +1,7 @@
 /* topology.h - how the processors of this machine are laid out: packages, dies, cores, hardware
  * threads, kinds of cores, caches, memory nodes. Through hwloc, which knows Linux, macOS and more
  * (posix_topology.c). Below $ASSAY_FSROOT it is the machine of that tree: nothing is then asked
- * from the real one. What is not told stays unknown: 0 or "". */
+ * from the real one. What is not known is 0 or "". */
 #ifndef ASSAY_PLATFORM_TOPOLOGY_H
 #define ASSAY_PLATFORM_TOPOLOGY_H
 
@@ -43,8 +43,8 @@ struct assay__memory_node {
 struct assay__topology {
     const char *reason;                 /* why nothing is known; "" when it is */
     int packages, dies, cores, threads; /* 0 unknown */
-    int least_threads_per_core,
-        threads_per_core;                 /* they differ where kinds of cores do; 0 unknown */
+    /* min and max; they differ where kinds of cores do; 0 unknown */
+    int least_threads_per_core, threads_per_core;
     const char *allowed;                  /* CPUs that this process may use: "0-3,8"; "" unknown */
     int allowed_count;                    /* 0 unknown */
     const struct assay__core_kind *kinds; /* count 0: the system tells no kinds, or all are alike */

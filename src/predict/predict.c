@@ -3,7 +3,6 @@
 #include "predict/predict.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct assay__precision precisions[] = {
@@ -20,7 +19,7 @@ const struct assay__precision *assay__precision_find(const char *name)
 
 /* --- one operator ----------------------------------------------------------------------------- */
 
-/* What holds for every operator of a prediction. */
+/* Common to all operators of a prediction. */
 struct setting {
     const struct assay__predict_target *target;
     const double *p; /* parameters */
@@ -36,8 +35,8 @@ static double peak_of(const struct assay__predict_target *t,
     return precision->activation_bits <= 16 ? t->float16_flops : t->float32_flops;
 }
 
-/* Weights are gone through once per inference: they come from the nearest level that holds them
- * all. A level that costs nothing is the engine's own memory: weights do not stay there. */
+/* Weights are read once per inference, from the nearest level that holds them all. A level that
+ * costs nothing is the engine's own memory: weights do not stay there. */
 static double weights_bandwidth(const struct assay__predict_target *t, double bytes)
 {
     for (size_t i = 0; i < t->level_count; i++)
@@ -193,8 +192,8 @@ double assay__predict_watts(const struct assay__predict_target *target,
     double joules = conv * target->conv_watts + gemm * target->gemm_watts;
     if (isfinite(target->floor_watts))
         return (joules + rest * target->floor_watts) / prediction->latency_s;
-    if (rest > busy) { /* most of the time it does what nobody has published the draw of */
-        *reason = "most of the time goes to starting and copying: no source gives its draw then";
+    if (rest > busy) { /* mostly phases without a published power */
+        *reason = "most of the time goes to starting and copying, whose power no source gives";
         return (double)NAN;
     }
     return joules / busy;

@@ -13,8 +13,8 @@
  * plus the bytes that enter and leave it over the rate of the host's copies.
  *
  * P and the bandwidths are the chip's, each with its source (predict_chips.c), or the measured
- * ceilings of a machine. Efficiencies are fitted (predict_fit.c), and how wrong the result is, is
- * always said of measurements that the fit has not seen. doc/predict.md has the definitions and
+ * ceilings of a machine. Efficiencies are fitted (predict_fit.c); errors are always those on
+ * measurements that the fit has not seen. doc/predict.md has the definitions and
  * doc/results/predict.md the errors. */
 #ifndef ASSAY_PREDICT_PREDICT_H
 #define ASSAY_PREDICT_PREDICT_H
@@ -62,13 +62,12 @@ struct assay__work {
     size_t unknown;                      /* operators without a known cost: left out */
 };
 
-/** From an analysis. merge: equal items become one (layers can then no longer be told apart). In
- *  the arena. */
+/** From an analysis. merge: equal items become one (and layers are lost). In the arena. */
 int assay__work_of(const struct assay__analysis *analysis, bool merge, struct assay__arena *arena,
                    struct assay__work **work, struct assay_error *error);
 /** The work of a model by what the user wrote ("resnet50", a path), or of
  *  "conv:channels=64,size=256,kernel=3[,depth=16]" (a stack of convolutions, float16, without
- *  padding where depth is 1), which the zoo has not. Merged. */
+ *  padding where depth is 1), which the zoo does not have. Merged. */
 int assay__work_named(const char *name, struct assay__arena *arena, struct assay__work **work,
                       struct assay_error *error);
 
@@ -99,12 +98,11 @@ struct assay__chip {
     struct assay__cell ane_conv_watts, ane_gemm_watts; /* while busy with convolutions, products */
     struct assay__cell ane_floor_watts;                /* while it starts and copies */
 };
-/** All of them, M1, M1 Pro, M1 Max and M1 Ultra first: other tables of chips are made of this
- *  one. */
+/** All of them, M1, M1 Pro, M1 Max and M1 Ultra first: other tables of chips refer to this one. */
 extern const struct assay__chip assay__chips[];
 const struct assay__chip *assay__chip_at(size_t index); /* NULL past the end */
-/** Is it a figure that rests on a clock which nobody publishes (+-10 %)? Good enough for an
- *  estimate, not for saying what is out of reach. */
+/** Does it rest on a clock that Apple does not publish (+-10 %)? Good enough for an estimate, not
+ *  for ruling something out. */
 bool assay__cell_is_rough(const struct assay__cell *cell);
 /** By name, case and spaces ignored ("m1max"); NULL with *nearest (may be NULL itself) the name
  *  that was probably meant. */
@@ -199,9 +197,11 @@ struct assay__fit_sample {
 void assay__fit_samples(const struct assay__fit_sample *samples, size_t count,
                         enum assay__unit unit, const char *without, bool by_other,
                         struct assay__fit *fit);
-/** predicted[i] of a fit that has not seen sample i's group. 0 or ASSAY_ENOMEM. */
-int assay__fit_leave_out(const struct assay__fit_sample *samples, size_t count,
-                         enum assay__unit unit, bool by_other, double *predicted_s);
+void assay__fit_predict(const struct assay__fit_sample *samples, size_t count,
+                        const struct assay__fit *fit, double *predicted_s);
+/** predicted[i] of a fit that has not seen sample i's group. */
+void assay__fit_leave_out(const struct assay__fit_sample *samples, size_t count,
+                          enum assay__unit unit, bool by_other, double *predicted_s);
 struct assay__fit_errors assay__fit_errors_of(const struct assay__fit_sample *samples,
                                               const double *predicted_s, size_t count,
                                               double *scratch);
@@ -245,8 +245,7 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
                          const struct assay__precision *precision, const struct assay__fit *fit,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction);
-/** "median error 14 %", or "error unknown": the label of every estimate. Half of the errors are
- *  larger: it is no bound. */
+/** "median error 14 %", or "error unknown": the label of every estimate. */
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size);
 
 /* --- published measurements (predict_published.c) --------------------------------------------- */
@@ -282,13 +281,13 @@ int assay__validate_published(struct assay__arena *arena, struct assay__validati
 
 struct assay__calibration_row {
     const char *model, *family;
-    double p50_s, low_s, high_s; /* median, least and most of the launches' medians */
+    double p50_s, low_s, high_s; /* median, min and max of the launch medians */
 };
 struct assay__calibration {
     const char *key, *measured_at, *engine;
     struct assay__calibration_row *rows;
     size_t count;
-    /* of a fresh one: models beside which other processes took more than a tenth of the CPU */
+    /* of a fresh one: models during which other processes took more than 10 % of the CPU */
     size_t disturbed;
     struct assay__fit fit;
 };

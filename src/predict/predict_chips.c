@@ -22,10 +22,7 @@
 
 #define GB 1e9
 #define T 1e12
-#define NONE(why)        \
-    {                    \
-        (double)NAN, why \
-    }
+#define NONE (double)NAN
 
 #define APPLE "Apple's newsroom figure of the chip"
 #define LPDDR5(bits, said) "LPDDR5-6400 x " bits " bit; Apple's newsroom rounds it to " said " GB/s"
@@ -34,197 +31,84 @@
 #define TOPS8 "half of Apple's 8-bit TOPS (hollance/neural-engine:docs/supported-devices.md)"
 #define ULTRA "half of Apple's TOPS: one model runs on one of its two engines"
 #define METAL "cores x 128 x 2 x clock (philipturner/metal-benchmarks)"
-#define CLOCKS clocks
 static const char clocks[] =
     "cores x 128 x 2 x clock; clock from hmc-tech.com, +-10 %: Apple publishes none";
 #define LAPTOPS "configuration table of Ars Technica and Apple's newsroom"
 #define ANE_GUIDE "measured (sbryngelson/ane-guide chapters 10 to 12)"
-#define PHONE_BW "LPDDR4X-4266 x 64 bit (topcpu.net, askgeek.io)"
-#define PHONE_BW5 "LPDDR5-6400 x 64 bit (topcpu.net, nanoreview.net)"
-#define PHONE_BW5X "LPDDR5X-7500 x 64 bit: 17 % above A17 Pro, as Apple says (notebookcheck.net)"
-#define PHONE_ANE_BW "0.89 of its memory's bandwidth, M1's share: no measurement is public"
-#define NO_ANE_BW NONE("no source gives the bandwidth of its Neural Engine")
-#define NO_ANE_FLOPS \
-    NONE("Apple does not say how fast its Neural Engine is, and no measurement is public")
-#define NO_GPU NONE("no source gives its GPU's arithmetic rate")
-#define NO_MEMORY NONE("no source here gives its largest memory")
-#define NO_POWER \
-    NONE("no source gives what its Neural Engine draws at convolutions and at products")
-#define PHONE_GPU NONE("no source with a method gives its GPU's arithmetic rate")
+#define PHONE4 "LPDDR4X-4266 x 64 bit (topcpu.net, askgeek.io)"
+#define PHONE5 "LPDDR5-6400 x 64 bit (topcpu.net, nanoreview.net)"
+#define PHONE5X "LPDDR5X-7500 x 64 bit: 17 % above A17 Pro, as Apple says (notebookcheck.net)"
+#define M1_SHARE "0.89 of its memory's bandwidth, M1's share: no measurement is public"
+#define NO_ANE_BW "no source gives the bandwidth of its Neural Engine"
+#define NO_ANE "Apple does not say how fast its Neural Engine is, and no measurement is public"
+#define NO_GPU "no source gives its GPU's arithmetic rate"
+#define NO_MEMORY "no source here gives its largest memory"
+#define NO_POWER "no source gives what its Neural Engine draws at convolutions and at products"
+#define NO_FLOOR "no source gives what it draws while it starts and copies"
+#define PHONE_GPU "no source with a method gives its GPU's arithmetic rate"
 
-#define NO_POWERS NO_POWER, NO_POWER, NO_POWER
-#define M1_POWER                         \
-    {1.78, ANE_GUIDE}, {4.4, ANE_GUIDE}, \
-    {                                    \
-        0.9, ANE_GUIDE                   \
+/* Watts at convolutions, at products and while starting, and their sources. */
+#define M1_POWER 1.78, 4.4, 0.9, ANE_GUIDE, ANE_GUIDE
+#define M2_POWER 3.8, 5.9, NONE, ANE_GUIDE, NO_FLOOR
+#define UNKNOWN_POWER NONE, NONE, NONE, NO_POWER, NO_POWER
+
+/* Name; memory: GB/s, GB; GPU: TFLOP/s; Neural Engine: TFLOP/s, GB/s, power. Each number is
+ * followed by its source. */
+#define CHIP(...) CHIP_ROW(__VA_ARGS__)
+#define CHIP_ROW(name, bw, bw_from, memory, memory_from, gpu, gpu_from, ane, ane_from, ane_bw, \
+                 ane_bw_from, conv, gemm, floor, power_from, floor_from)                       \
+    {                                                                                          \
+        name, {(bw)*GB, bw_from}, {(memory)*GB, memory_from}, {(gpu)*T, gpu_from},             \
+            {(ane)*T, ane_from}, {(ane_bw)*GB, ane_bw_from}, {conv, power_from},               \
+            {gemm, power_from},                                                                \
+        {                                                                                      \
+            floor, floor_from                                                                  \
+        }                                                                                      \
     }
-#define M2_POWER                        \
-    {3.8, ANE_GUIDE}, {5.9, ANE_GUIDE}, \
-        NONE("no source gives what it draws while it starts and copies")
 
 const struct assay__chip assay__chips[] = {
-    {"M1",
-     {68.25 * GB, APPLE},
-     {16 * GB, LAPTOPS},
-     {2.62 * T, METAL},
-     {11 * T, TOPS16},
-     {60.87 * GB, ANEMLL},
-     M1_POWER},
-    {"M1 Pro",
-     {204.8 * GB, LPDDR5("256", "200")},
-     {32 * GB, LAPTOPS},
-     {5.31 * T, METAL},
-     {11 * T, TOPS16},
-     {54.90 * GB, ANEMLL},
-     M1_POWER},
-    {"M1 Max",
-     {409.6 * GB, LPDDR5("512", "400")},
-     {64 * GB, LAPTOPS},
-     {10.6 * T, METAL},
-     {11 * T, TOPS16},
-     {54.62 * GB, ANEMLL},
-     M1_POWER},
-    {"M1 Ultra",
-     {800 * GB, APPLE},
-     {128 * GB, LAPTOPS},
-     {21.2 * T, METAL},
-     {11 * T, ULTRA},
-     {54.72 * GB, ANEMLL},
-     M1_POWER},
-    {"M2",
-     {102.4 * GB, LPDDR5("128", "100")},
-     {24 * GB, LAPTOPS},
-     {3.58 * T, METAL},
-     {15.8 * T, TOPS16},
-     {60.45 * GB, ANEMLL},
-     M2_POWER},
-    {"M2 Pro",
-     {204.8 * GB, LPDDR5("256", "200")},
-     {32 * GB, LAPTOPS},
-     {6.80 * T, METAL},
-     {15.8 * T, TOPS16},
-     {61.93 * GB, ANEMLL},
-     M2_POWER},
-    {"M2 Max",
-     {400 * GB, APPLE},
-     NO_MEMORY,
-     {13.6 * T, METAL},
-     {15.8 * T, TOPS16},
-     {62.01 * GB, ANEMLL},
-     M2_POWER},
-    {"M2 Ultra",
-     {800 * GB, APPLE},
-     {192 * GB, LAPTOPS},
-     {27.2 * T, METAL},
-     {15.8 * T, ULTRA},
-     {61.68 * GB, ANEMLL},
-     M2_POWER},
-    {"M3",
-     {102.4 * GB, LPDDR5("128", "100")},
-     {24 * GB, LAPTOPS},
-     {3.6 * T, CLOCKS},
-     {18 * T, TOPS16},
-     {63.10 * GB, ANEMLL},
-     NO_POWERS},
-    {"M3 Pro",
-     {153.6 * GB, LPDDR5("192", "150")},
-     {36 * GB, LAPTOPS},
-     {6.44 * T, CLOCKS},
-     {18 * T, TOPS16},
-     NO_ANE_BW,
-     NO_POWERS},
-    {"M3 Max",
-     {400 * GB, APPLE},
-     {128 * GB, LAPTOPS},
-     {14.3 * T, CLOCKS},
-     {18 * T, TOPS16},
-     {120.22 * GB, ANEMLL},
-     NO_POWERS},
-    {"M3 Ultra",
-     {819 * GB, APPLE},
-     {512 * GB, LAPTOPS},
-     {28.6 * T, CLOCKS},
-     {18 * T, ULTRA},
-     NO_ANE_BW,
-     NO_POWERS},
-    {"M4",
-     {120 * GB, APPLE},
-     {32 * GB, LAPTOPS},
-     {3.9 * T, CLOCKS},
-     {19 * T, TOPS8},
-     {64.18 * GB, ANEMLL},
-     NO_POWERS},
-    {"M4 Pro",
-     {273 * GB, APPLE},
-     {64 * GB, LAPTOPS},
-     {7.8 * T, CLOCKS},
-     {19 * T, TOPS8},
-     {126.36 * GB, ANEMLL},
-     NO_POWERS},
-    {"M4 Max",
-     {546 * GB, APPLE},
-     {128 * GB, LAPTOPS},
-     {16.7 * T, CLOCKS},
-     {19 * T, TOPS8},
-     {118.88 * GB, ANEMLL},
-     NO_POWERS},
-    {"M5",
-     {153 * GB, APPLE},
-     NO_MEMORY,
-     NO_GPU,
-     {19.6 * T, ANE_GUIDE},
-     {70.21 * GB, ANEMLL},
-     NO_POWERS},
-    {"M5 Pro", {307 * GB, APPLE}, NO_MEMORY, NO_GPU, NO_ANE_FLOPS, NO_ANE_BW, NO_POWERS},
-    {"M5 Max",
-     {614 * GB, APPLE},
-     NO_MEMORY,
-     NO_GPU,
-     NO_ANE_FLOPS,
-     {148.39 * GB, ANEMLL},
-     NO_POWERS},
-    {"A14",
-     {34.1 * GB, PHONE_BW},
-     {6 * GB, "cpu-monkey.com"},
-     PHONE_GPU,
-     {11 * T, TOPS16},
-     {34.1 * 0.89 * GB, PHONE_ANE_BW},
-     NO_POWERS},
-    {"A15",
-     {34.1 * GB, PHONE_BW},
-     {6 * GB, "cpu-boss.com"},
-     PHONE_GPU,
-     {15.8 * T, TOPS16},
-     {34.1 * 0.89 * GB, PHONE_ANE_BW},
-     NO_POWERS},
-    {"A16",
-     {51.2 * GB, PHONE_BW5},
-     {6 * GB, "cpu-boss.com"},
-     PHONE_GPU,
-     {17 * T, TOPS16},
-     {51.2 * 0.89 * GB, PHONE_ANE_BW},
-     NO_POWERS},
-    {"A17 Pro",
-     {51.2 * GB, PHONE_BW5},
-     NO_MEMORY,
-     PHONE_GPU,
-     {17.5 * T, TOPS8},
-     {51.2 * 0.89 * GB, PHONE_ANE_BW},
-     NO_POWERS},
-    {"A18",
-     {60 * GB, PHONE_BW5X},
-     NO_MEMORY,
-     PHONE_GPU,
-     {17.5 * T, TOPS8},
-     {60 * 0.89 * GB, PHONE_ANE_BW},
-     NO_POWERS},
-    {"A18 Pro",
-     {60 * GB, PHONE_BW5X},
-     NO_MEMORY,
-     PHONE_GPU,
-     {17.5 * T, TOPS8},
-     {60 * 0.89 * GB, PHONE_ANE_BW},
-     NO_POWERS},
+    CHIP("M1", 68.25, APPLE, 16, LAPTOPS, 2.62, METAL, 11, TOPS16, 60.87, ANEMLL, M1_POWER),
+    CHIP("M1 Pro", 204.8, LPDDR5("256", "200"), 32, LAPTOPS, 5.31, METAL, 11, TOPS16, 54.90, ANEMLL,
+         M1_POWER),
+    CHIP("M1 Max", 409.6, LPDDR5("512", "400"), 64, LAPTOPS, 10.6, METAL, 11, TOPS16, 54.62, ANEMLL,
+         M1_POWER),
+    CHIP("M1 Ultra", 800, APPLE, 128, LAPTOPS, 21.2, METAL, 11, ULTRA, 54.72, ANEMLL, M1_POWER),
+    CHIP("M2", 102.4, LPDDR5("128", "100"), 24, LAPTOPS, 3.58, METAL, 15.8, TOPS16, 60.45, ANEMLL,
+         M2_POWER),
+    CHIP("M2 Pro", 204.8, LPDDR5("256", "200"), 32, LAPTOPS, 6.80, METAL, 15.8, TOPS16, 61.93,
+         ANEMLL, M2_POWER),
+    CHIP("M2 Max", 400, APPLE, NONE, NO_MEMORY, 13.6, METAL, 15.8, TOPS16, 62.01, ANEMLL, M2_POWER),
+    CHIP("M2 Ultra", 800, APPLE, 192, LAPTOPS, 27.2, METAL, 15.8, ULTRA, 61.68, ANEMLL, M2_POWER),
+    CHIP("M3", 102.4, LPDDR5("128", "100"), 24, LAPTOPS, 3.6, clocks, 18, TOPS16, 63.10, ANEMLL,
+         UNKNOWN_POWER),
+    CHIP("M3 Pro", 153.6, LPDDR5("192", "150"), 36, LAPTOPS, 6.44, clocks, 18, TOPS16, NONE,
+         NO_ANE_BW, UNKNOWN_POWER),
+    CHIP("M3 Max", 400, APPLE, 128, LAPTOPS, 14.3, clocks, 18, TOPS16, 120.22, ANEMLL,
+         UNKNOWN_POWER),
+    CHIP("M3 Ultra", 819, APPLE, 512, LAPTOPS, 28.6, clocks, 18, ULTRA, NONE, NO_ANE_BW,
+         UNKNOWN_POWER),
+    CHIP("M4", 120, APPLE, 32, LAPTOPS, 3.9, clocks, 19, TOPS8, 64.18, ANEMLL, UNKNOWN_POWER),
+    CHIP("M4 Pro", 273, APPLE, 64, LAPTOPS, 7.8, clocks, 19, TOPS8, 126.36, ANEMLL, UNKNOWN_POWER),
+    CHIP("M4 Max", 546, APPLE, 128, LAPTOPS, 16.7, clocks, 19, TOPS8, 118.88, ANEMLL,
+         UNKNOWN_POWER),
+    CHIP("M5", 153, APPLE, NONE, NO_MEMORY, NONE, NO_GPU, 19.6, ANE_GUIDE, 70.21, ANEMLL,
+         UNKNOWN_POWER),
+    CHIP("M5 Pro", 307, APPLE, NONE, NO_MEMORY, NONE, NO_GPU, NONE, NO_ANE, NONE, NO_ANE_BW,
+         UNKNOWN_POWER),
+    CHIP("M5 Max", 614, APPLE, NONE, NO_MEMORY, NONE, NO_GPU, NONE, NO_ANE, 148.39, ANEMLL,
+         UNKNOWN_POWER),
+    CHIP("A14", 34.1, PHONE4, 6, "cpu-monkey.com", NONE, PHONE_GPU, 11, TOPS16, 34.1 * 0.89,
+         M1_SHARE, UNKNOWN_POWER),
+    CHIP("A15", 34.1, PHONE4, 6, "cpu-boss.com", NONE, PHONE_GPU, 15.8, TOPS16, 34.1 * 0.89,
+         M1_SHARE, UNKNOWN_POWER),
+    CHIP("A16", 51.2, PHONE5, 6, "cpu-boss.com", NONE, PHONE_GPU, 17, TOPS16, 51.2 * 0.89, M1_SHARE,
+         UNKNOWN_POWER),
+    CHIP("A17 Pro", 51.2, PHONE5, NONE, NO_MEMORY, NONE, PHONE_GPU, 17.5, TOPS8, 51.2 * 0.89,
+         M1_SHARE, UNKNOWN_POWER),
+    CHIP("A18", 60, PHONE5X, NONE, NO_MEMORY, NONE, PHONE_GPU, 17.5, TOPS8, 60 * 0.89, M1_SHARE,
+         UNKNOWN_POWER),
+    CHIP("A18 Pro", 60, PHONE5X, NONE, NO_MEMORY, NONE, PHONE_GPU, 17.5, TOPS8, 60 * 0.89, M1_SHARE,
+         UNKNOWN_POWER),
 };
 #define CHIPS (sizeof assay__chips / sizeof assay__chips[0])
 
@@ -339,8 +223,7 @@ static void gpu_of(const struct assay__chip *chip, struct assay__arena *arena,
                    struct assay__predict_target *target)
 {
     target->float32_flops = chip->gpu_flops.value;
-    target->float16_flops =
-        chip->gpu_flops.value; /* the same rate on M1 and M2: metal-benchmarks */
+    target->float16_flops = chip->gpu_flops.value; /* the same on M1 and M2: metal-benchmarks */
     target->power_source = "no source gives what its GPU draws by kind of work";
     level(target, INFINITY, chip->bandwidth.value, chip->bandwidth.value);
     source(arena, target, "peak", chip->gpu_flops.source);
@@ -361,8 +244,8 @@ int assay__target_of_chip(const struct assay__chip *chip, enum assay__unit unit,
     if (unit == ASSAY__UNIT_ANE) ane_of(chip, arena, target);
     if (unit == ASSAY__UNIT_GPU) gpu_of(chip, arena, target);
     if (unit == ASSAY__UNIT_CPU)
-        target->reason = "no source gives the arithmetic rate of its CPU's matrix units; on that "
-                         "machine --chip this measures it";
+        target->reason = "no source gives the arithmetic rate of its CPU's matrix units; it can be "
+                         "measured on that machine";
     return 0;
 }
 
@@ -448,6 +331,6 @@ int assay__target_of_ceilings(const struct assay_profile *profile, const char *d
     if (when && *when) source(arena, target, "measured", when);
     if (isnan(target->float32_flops) || target->level_count == 0)
         target->reason = assay__arena_printf(
-            arena, "no ceilings of %s are kept: assay devices --ceilings measures them", device);
+            arena, "no ceilings of %s are kept: measure them first", device);
     return target->reason ? 0 : ASSAY_ENOMEM;
 }

@@ -1,7 +1,7 @@
 /* predict_fit.c - efficiencies from measurements. The loss is the sum over samples of sqrt(r² +
  * 0.1²), r = log(predicted / measured): close to the absolute relative error, smooth near 0, little
- * moved by one strange sample; plus a pull of every parameter towards its prior, 0.002 n (log(p /
- * prior))², so that a class that no sample tells about keeps a sensible value. The minimum is
+ * moved by one outlier; plus a pull of every parameter towards its prior, 0.002 n (log(p /
+ * prior))², so that a class without samples keeps a sensible value. The minimum is
  * sought by coordinate descent on the logarithms with a step per parameter that grows on success
  * and halves on failure: no derivative, no randomness, the same result everywhere.
  *
@@ -12,7 +12,6 @@
 #include "base/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROUNDS 60
@@ -20,104 +19,106 @@
 #define STEP_LAST 3e-3
 #define SMOOTH 0.1
 #define PULL 0.002
+#define UNKNOWN_ERRORS              \
+    {                               \
+        (double)NAN, (double)NAN, 0 \
+    }
+
+/* What a parameter is fitted from, and what is built in. */
+struct prior {
+    double value, low, high; /* low == high: not fitted */
+    double built_in;         /* the fit of measurements; 0: the prior */
+};
+
+#define FIXED(v)   \
+    {              \
+        v, v, v, 0 \
+    }
+
+/* CPU: an engine on CPU cores (ONNX Runtime), half a microsecond per node, products near the peak,
+ * functions by series; inputs are already where they are needed. Built in: the fit of
+ * doc/results/predict.md, 46 models on 2 cores of a Zen 4 virtual machine, ONNX Runtime 1.31.1.
+ *
+ * GPU: Metal through a framework. Products: 2.9 of 4.0 TFLOP/s on M4 (arXiv 2502.05317), 8 of 10.6
+ * on M1 Max (tlkh/tf-metal-experiments), 7.3 on M1 Max in a Linear layer
+ * (TristanBilot/mlx-benchmark). Bandwidth: 0.73 to 0.74 while Llama-3 8B F16 generates (M1 Max, M2
+ * Ultra). No published row determines the others. Memory is unified.
+ *
+ * ANE: the Neural Engine through Core ML, one fused program, so one more operator costs nothing by
+ * itself (32 layers as fast as one: ane-guide, chapter 9), a floor near 0.2 ms, and inputs and
+ * outputs copied at about 10 GB/s (a relu alone, chapter 9). Elementwise work, functions and
+ * normalisations cost their bytes. Built in: the fit of assay__validate_published. */
+static const struct {
+    const char *name;
+    struct prior units[ASSAY__UNITS]; /* CPU, GPU, ANE */
+} parameters[ASSAY__FIT_PARAMETERS] = {
+    [ASSAY__FIT_FLOOR_S] =
+        {"floor_s", {{4e-6, 1e-7, 1e-4, 2.6867e-06}, FIXED(1e-4), {2e-4, 1e-5, 2e-3, 1.5789e-4}}},
+    [ASSAY__FIT_DISPATCH_S] = {"dispatch_s",
+                               {{5e-7, 1e-8, 1e-4, 3.2183e-07}, FIXED(3e-6), FIXED(0)}},
+    [ASSAY__FIT_CONV] = {"conv", {{0.7, 0.02, 1, 0.927}, FIXED(0.5), {0.5, 0.02, 1, 0.61688}}},
+    [ASSAY__FIT_DEPTHWISE] = {"depthwise",
+                              {{0.3, 0.005, 1, 0.22123}, FIXED(0.1), {0.1, 0.005, 1, 0.19172}}},
+    [ASSAY__FIT_GEMM] = {"gemm", {{0.8, 0.02, 1, 0.84361}, FIXED(0.7), {0.5, 0.02, 1, 0.47342}}},
+    [ASSAY__FIT_ATTENTION] = {"attention", {{0.8, 0.02, 1, 0.99061}, FIXED(0.5), FIXED(0.5)}},
+    [ASSAY__FIT_RECURRENT] = {"recurrent", {{0.4, 0.01, 1, 0.39036}, FIXED(0.05), FIXED(0.1)}},
+    [ASSAY__FIT_ELEMENTWISE] = {"elementwise", {{0.3, 0.005, 3, 0.28781}, FIXED(0.3), FIXED(1)}},
+    [ASSAY__FIT_FUNCTION] = {"function", {{0.01, 5e-4, 3, 0.012238}, FIXED(0.1), FIXED(1)}},
+    [ASSAY__FIT_NORMALISATION] = {"normalisation",
+                                  {{0.1, 0.002, 3, 0.14988}, FIXED(0.1), FIXED(1)}},
+    [ASSAY__FIT_WEIGHTS] = {"weights",
+                            {{0.8, 0.05, 1, 0.79842}, FIXED(0.73), {0.9, 0.1, 1, 0.93946}}},
+    [ASSAY__FIT_ACTIVATIONS] = {"activations", {{0.3, 0.01, 1, 0.48441}, FIXED(0.73), FIXED(1)}},
+    [ASSAY__FIT_MOVEMENT] = {"movement", {{0.15, 0.005, 1, 0.13186}, FIXED(0.5), FIXED(1)}},
+    [ASSAY__FIT_CONV_HALF] = {"conv_half",
+                              {{16, 0.1, 1000, 15.357}, FIXED(64), {32, 1, 1000, 13.290}}},
+    [ASSAY__FIT_GEMM_HALF] = {"gemm_half", {{1, 0.01, 30, 1.5344}, FIXED(1), FIXED(0)}},
+    [ASSAY__FIT_IO] = {"io_bytes_per_s",
+                       {FIXED(INFINITY), FIXED(INFINITY), {1e10, 1e8, 1e12, 6.4924e9}}},
+};
 
 const char *assay__fit_parameter_name(enum assay__fit_parameter parameter)
 {
-    static const char *const names[ASSAY__FIT_PARAMETERS] = {
-        "floor_s",   "dispatch_s",  "conv",      "depthwise",     "gemm",    "attention",
-        "recurrent", "elementwise", "function",  "normalisation", "weights", "activations",
-        "movement",  "conv_half",   "gemm_half", "io_bytes_per_s"};
-    return parameter < ASSAY__FIT_PARAMETERS ? names[parameter] : "";
+    return parameter < ASSAY__FIT_PARAMETERS ? parameters[parameter].name : "";
 }
-
-/* --- priors ----------------------------------------------------------------------------------- */
-
-struct prior {
-    double value, low, high; /* low == high: not fitted */
-};
-
-#define FIXED(v) \
-    {            \
-        v, v, v  \
-    }
-
-static const struct prior priors[ASSAY__UNITS][ASSAY__FIT_PARAMETERS] =
-    {
-        /* An engine on CPU cores (ONNX Runtime): half a microsecond per node, products near the
-         * peak, functions by series. */
-        [ASSAY__UNIT_CPU] =
-            {
-                [ASSAY__FIT_FLOOR_S] = {4e-6, 1e-7, 1e-4},
-                [ASSAY__FIT_DISPATCH_S] = {5e-7, 1e-8, 1e-4},
-                [ASSAY__FIT_CONV] = {0.7, 0.02, 1},
-                [ASSAY__FIT_DEPTHWISE] = {0.3, 0.005, 1},
-                [ASSAY__FIT_GEMM] = {0.8, 0.02, 1},
-                [ASSAY__FIT_ATTENTION] = {0.8, 0.02, 1},
-                [ASSAY__FIT_RECURRENT] = {0.4, 0.01, 1},
-                [ASSAY__FIT_ELEMENTWISE] = {0.3, 0.005, 3},
-                [ASSAY__FIT_FUNCTION] = {0.01, 5e-4, 3},
-                [ASSAY__FIT_NORMALISATION] = {0.1, 0.002, 3},
-                [ASSAY__FIT_WEIGHTS] = {0.8, 0.05, 1},
-                [ASSAY__FIT_ACTIVATIONS] = {0.3, 0.01, 1},
-                [ASSAY__FIT_MOVEMENT] = {0.15, 0.005, 1},
-                [ASSAY__FIT_CONV_HALF] = {16, 0.1, 1000},
-                [ASSAY__FIT_GEMM_HALF] = {1, 0.01, 30},
-                [ASSAY__FIT_IO] = FIXED(INFINITY), /* inputs are already where they are needed */
-            },
-        /* Metal through a framework. Products: 2.9 of 4.0 TFLOP/s on M4 (arXiv 2502.05317), 8
-         * of 10.6 on M1 Max (tlkh/tf-metal-experiments), 7.3 on M1 Max in a Linear layer
-         * (TristanBilot/mlx-benchmark). Bandwidth: 0.73 to 0.74 while Llama-3 8B F16 generates (M1
-         * Max, M2 Ultra). The others are not told by any published row. */
-        [ASSAY__UNIT_GPU] =
-            {
-                [ASSAY__FIT_FLOOR_S] = FIXED(1e-4),
-                [ASSAY__FIT_DISPATCH_S] = FIXED(3e-6),
-                [ASSAY__FIT_CONV] = FIXED(0.5),
-                [ASSAY__FIT_DEPTHWISE] = FIXED(0.1),
-                [ASSAY__FIT_GEMM] = FIXED(0.7),
-                [ASSAY__FIT_ATTENTION] = FIXED(0.5),
-                [ASSAY__FIT_RECURRENT] = FIXED(0.05),
-                [ASSAY__FIT_ELEMENTWISE] = FIXED(0.3),
-                [ASSAY__FIT_FUNCTION] = FIXED(0.1),
-                [ASSAY__FIT_NORMALISATION] = FIXED(0.1),
-                [ASSAY__FIT_WEIGHTS] = FIXED(0.73),
-                [ASSAY__FIT_ACTIVATIONS] = FIXED(0.73),
-                [ASSAY__FIT_MOVEMENT] = FIXED(0.5),
-                [ASSAY__FIT_CONV_HALF] = FIXED(64),
-                [ASSAY__FIT_GEMM_HALF] = FIXED(1),
-                [ASSAY__FIT_IO] = FIXED(INFINITY), /* unified memory */
-            },
-        /* The Neural Engine through Core ML: one fused program, so an operator more costs nothing
-         * by itself (32 layers as fast as one: ane-guide, chapter 9), a floor near 0.2 ms, and
-         * inputs and outputs copied at about 10 GB/s (a relu alone, chapter 9). Elementwise work,
-         * functions and normalisations cost their bytes. */
-        [ASSAY__UNIT_ANE] =
-            {
-                [ASSAY__FIT_FLOOR_S] = {2e-4, 1e-5, 2e-3},
-                [ASSAY__FIT_DISPATCH_S] = FIXED(0),
-                [ASSAY__FIT_CONV] = {0.5, 0.02, 1},
-                [ASSAY__FIT_DEPTHWISE] = {0.1, 0.005, 1},
-                [ASSAY__FIT_GEMM] = {0.5, 0.02, 1},
-                [ASSAY__FIT_ATTENTION] = FIXED(0.5),
-                [ASSAY__FIT_RECURRENT] = FIXED(0.1),
-                [ASSAY__FIT_ELEMENTWISE] = FIXED(1),
-                [ASSAY__FIT_FUNCTION] = FIXED(1),
-                [ASSAY__FIT_NORMALISATION] = FIXED(1),
-                [ASSAY__FIT_WEIGHTS] = {0.9, 0.1, 1},
-                [ASSAY__FIT_ACTIVATIONS] = FIXED(1),
-                [ASSAY__FIT_MOVEMENT] = FIXED(1),
-                [ASSAY__FIT_CONV_HALF] = {32, 1, 1000},
-                [ASSAY__FIT_GEMM_HALF] = FIXED(0),
-                [ASSAY__FIT_IO] = {1e10, 1e8, 1e12},
-            },
-};
 
 void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit)
 {
     *fit = (struct assay__fit){.origin = "not fitted: priors", .validation = "never validated"};
-    fit->out = fit->in = (struct assay__fit_errors){(double)NAN, (double)NAN, 0};
+    fit->out = fit->in = (struct assay__fit_errors)UNKNOWN_ERRORS;
     for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++)
-        fit->value[i] = priors[unit][i].value;
+        fit->value[i] = parameters[i].units[unit].value;
+}
+
+/* The error of the Neural Engine's fit is the worse of leaving out a chip and leaving out a model.
+ * A test fits the published rows and the measurements of that machine again and compares. */
+void assay__fit_builtin(enum assay__unit unit, struct assay__fit *fit)
+{
+    static const struct {
+        const char *origin, *validation;
+        struct assay__fit_errors out, in;
+    } built_in[ASSAY__UNITS] = {
+        [ASSAY__UNIT_CPU] =
+            {"built in, fitted on another machine (2 cores of Zen 4, ONNX Runtime 1.31.1)",
+             "not validated on this machine", UNKNOWN_ERRORS, UNKNOWN_ERRORS},
+        [ASSAY__UNIT_GPU] =
+            {"built in, from published rates of products and of generation on Metal",
+             "never validated: the published GPU measurements are too few, and they set the "
+             "efficiencies",
+             UNKNOWN_ERRORS, UNKNOWN_ERRORS},
+        [ASSAY__UNIT_ANE] = {"built in, fitted on 26 published measurements of 9 chips",
+                             "leaving out one chip, or one model, of the published measurements",
+                             {0.143, 0.456, 26},
+                             {0.071, 0.267, 26}},
+    };
+    assay__fit_prior(unit, fit);
+    for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++)
+        if (parameters[i].units[unit].built_in > 0)
+            fit->value[i] = parameters[i].units[unit].built_in;
+    fit->origin = built_in[unit].origin;
+    fit->validation = built_in[unit].validation;
+    fit->out = built_in[unit].out;
+    fit->in = built_in[unit].in;
 }
 
 /* --- fitting ---------------------------------------------------------------------------------- */
@@ -125,14 +126,24 @@ void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit)
 struct fitting {
     const struct assay__fit_sample *samples;
     size_t count;
-    const struct prior *priors;
+    enum assay__unit unit;
     const char *without;
     bool by_other;
 };
 
+static bool is_fitted(const struct fitting *f, size_t i)
+{
+    return parameters[i].units[f->unit].low < parameters[i].units[f->unit].high;
+}
+
+static const char *group_of(const struct assay__fit_sample *sample, bool by_other)
+{
+    return by_other ? sample->other : sample->group;
+}
+
 static bool unseen(const struct fitting *f, const struct assay__fit_sample *sample)
 {
-    return f->without && strcmp(f->by_other ? sample->other : sample->group, f->without) == 0;
+    return f->without && strcmp(group_of(sample, f->by_other), f->without) == 0;
 }
 
 static double loss(const struct fitting *f, const struct assay__fit *fit)
@@ -149,9 +160,8 @@ static double loss(const struct fitting *f, const struct assay__fit *fit)
         seen++;
     }
     for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++) {
-        const struct prior *p = &f->priors[i];
-        if (p->low >= p->high) continue;
-        double away = log(fit->value[i] / p->value);
+        if (!is_fitted(f, i)) continue;
+        double away = log(fit->value[i] / parameters[i].units[f->unit].value);
         pull += away * away;
     }
     return sum + PULL * (double)seen * pull;
@@ -161,7 +171,7 @@ static double loss(const struct fitting *f, const struct assay__fit *fit)
 static bool try_both(const struct fitting *f, struct assay__fit *fit, size_t i, double step,
                      double *best)
 {
-    const struct prior *p = &f->priors[i];
+    const struct prior *p = &parameters[i].units[f->unit];
     double was = fit->value[i];
     for (int sign = 1; sign >= -1; sign -= 2) {
         double wanted = was * exp(sign * step);
@@ -180,7 +190,7 @@ static void descend(const struct fitting *f, struct assay__fit *fit)
 {
     double step[ASSAY__FIT_PARAMETERS], best = loss(f, fit), widest = STEP_FIRST;
     for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++)
-        step[i] = f->priors[i].low < f->priors[i].high ? STEP_FIRST : 0;
+        step[i] = is_fitted(f, i) ? STEP_FIRST : 0;
     for (int round = 0; round < ROUNDS && widest > STEP_LAST; round++) {
         widest = 0;
         for (size_t i = 0; i < ASSAY__FIT_PARAMETERS; i++) {
@@ -195,7 +205,7 @@ void assay__fit_samples(const struct assay__fit_sample *samples, size_t count,
                         enum assay__unit unit, const char *without, bool by_other,
                         struct assay__fit *fit)
 {
-    struct fitting fitting = {samples, count, priors[unit], without, by_other};
+    struct fitting fitting = {samples, count, unit, without, by_other};
     assay__fit_prior(unit, fit);
     descend(&fitting, fit);
     fit->origin = "fitted";
@@ -203,13 +213,16 @@ void assay__fit_samples(const struct assay__fit_sample *samples, size_t count,
 
 /* --- validation ------------------------------------------------------------------------------- */
 
-static const char *group_of(const struct assay__fit_sample *sample, bool by_other)
+void assay__fit_predict(const struct assay__fit_sample *samples, size_t count,
+                        const struct assay__fit *fit, double *predicted_s)
 {
-    return by_other ? sample->other : sample->group;
+    for (size_t i = 0; i < count; i++)
+        predicted_s[i] = assay__predict_time_s(samples[i].work, samples[i].target,
+                                               samples[i].precision, fit);
 }
 
-int assay__fit_leave_out(const struct assay__fit_sample *samples, size_t count,
-                         enum assay__unit unit, bool by_other, double *predicted_s)
+void assay__fit_leave_out(const struct assay__fit_sample *samples, size_t count,
+                          enum assay__unit unit, bool by_other, double *predicted_s)
 {
     for (size_t i = 0; i < count; i++) {
         const char *group = group_of(&samples[i], by_other);
@@ -221,10 +234,8 @@ int assay__fit_leave_out(const struct assay__fit_sample *samples, size_t count,
         assay__fit_samples(samples, count, unit, group, by_other, &fit);
         for (size_t k = i; k < count; k++)
             if (strcmp(group_of(&samples[k], by_other), group) == 0)
-                predicted_s[k] = assay__predict_time_s(samples[k].work, samples[k].target,
-                                                       samples[k].precision, &fit);
+                assay__fit_predict(&samples[k], 1, &fit, &predicted_s[k]);
     }
-    return 0;
 }
 
 struct assay__fit_errors assay__fit_errors_of(const struct assay__fit_sample *samples,

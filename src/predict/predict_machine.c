@@ -5,12 +5,12 @@
  *     "low_s", "high_s"}],
  *    "fit": {"conv": …}, "out": {"median", "p90", "count"}, "in": { … }}
  *
- * The fit takes the least of the launches' medians: whatever else runs on the machine makes a
- * launch slower and nothing makes it faster. A launch that other processes disturbed is tried
- * again. Validation leaves out one family of models at a time. The file is untrusted: every number
- * is checked. */
+ * The fit uses the fastest launch median: other load can only make a launch slower. A launch
+ * that other processes disturbed is repeated. Validation leaves out one family of models at a time.
+ * The file is untrusted: every number is checked. */
 #include "predict/predict.h"
 
+#include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -18,13 +18,9 @@
 #include "ceiling/ceiling.h"
 
 #include <assay/run.h>
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #define FORMAT 1
 #define FILE_MOST ((size_t)1 << 20)
@@ -83,19 +79,17 @@ static const struct {
 /* Models of one kind are left out together. */
 static const char *family_of(const char *model, struct assay__arena *arena)
 {
-    static const char *const known[][2] = {
-        {"cfc", "ncp"},
-        {"ltc", "ncp"},
-        {"resnet", "resnet"},
-        {"mobilenet", "mobilenet"},
-        {"inception", "inception"},
-        {"gpt2", "decoder"},
-        {"llama", "decoder"},
-        {"bert", "encoder"},
-        {"distilbert", "encoder"},
-        {"lstm", "recurrent"},
-        {"gru", "recurrent"},
-    };
+    static const char *const known[][2] = {{"cfc", "ncp"},
+                                           {"ltc", "ncp"},
+                                           {"resnet", "resnet"},
+                                           {"mobilenet", "mobilenet"},
+                                           {"inception", "inception"},
+                                           {"gpt2", "decoder"},
+                                           {"llama", "decoder"},
+                                           {"bert", "encoder"},
+                                           {"distilbert", "encoder"},
+                                           {"lstm", "recurrent"},
+                                           {"gru", "recurrent"}};
     const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model;
     if (strncmp(name, "light_", 6) == 0) name += 6; /* the models of the onnx package */
     if (strncmp(name, "bvlc_", 5) == 0) name += 5;
@@ -106,8 +100,7 @@ static const char *family_of(const char *model, struct assay__arena *arena)
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
-/* The launches of one model: those that other processes disturbed count only where there is no
- * other. */
+/* The launches of one model. Disturbed ones count only if all were disturbed. */
 struct launches {
     double clean_s[LAUNCHES_MOST], disturbed_s[LAUNCHES_MOST];
     size_t clean, disturbed;
@@ -181,15 +174,6 @@ static const char *wanted(const struct assay__calibrate_options *o, size_t index
     return index < o->model_count ? o->models[index] : NULL;
 }
 
-static const char *now_text(struct assay__arena *arena)
-{
-    char text[32] = "";
-    time_t now = time(NULL);
-    struct tm parts;
-    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return assay__arena_strdup(arena, text);
-}
-
 int assay__calibrate(struct assay__arena *arena, const struct assay__predict_target *target,
                      const struct assay__calibrate_options *options, const char *key,
                      struct assay__calibration *out, struct assay_error *error)
@@ -200,7 +184,7 @@ int assay__calibrate(struct assay__arena *arena, const struct assay__predict_tar
         total++;
     *out = (struct assay__calibration){.key = key};
     out->rows = assay__arena_array(arena, total + 1, sizeof *out->rows);
-    out->measured_at = now_text(arena);
+    out->measured_at = assay__arena_strdup(arena, assay__utc_now().text);
     if (!out->rows || !out->measured_at) return assay__no_memory(error);
     for (size_t i = 0; i < total && !code; i++) {
         const char *model = wanted(options, i);
@@ -211,13 +195,22 @@ int assay__calibrate(struct assay__arena *arena, const struct assay__predict_tar
     }
     if (!code && out->count == 0)
         code = assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "none of %zu models could be run here: assay run %s says why", total,
+                               "none of %zu models could be run here, nor could %s", total,
                                wanted(options, 0));
     struct assay__validation validation;
     if (!code) code = assay__validate_calibration(out, target, arena, &validation, error);
     if (code) return code;
     out->fit = validation.fit;
     return 0;
+}
+
+static int set_origin(struct assay__fit *fit, struct assay__arena *arena, size_t models,
+                      const char *measured_at, struct assay_error *error)
+{
+    fit->origin = assay__arena_printf(arena, "fitted on %zu models run on this machine at %s",
+                                      models, measured_at);
+    fit->validation = "leaving one family of models out, on this machine";
+    return fit->origin ? 0 : assay__no_memory(error);
 }
 
 /* --- validation ------------------------------------------------------------------------------- */
@@ -238,22 +231,10 @@ static int make_samples(const struct assay__calibration *c,
             continue;
         }
         samples[n] = (struct assay__fit_sample){
-            .work = work,
-            .target = target,
-            .precision = assay__precision_find("float32"),
-            .measured_s = row->low_s,
-            .group = row->family,
-            .other = "",
-        };
-        out->rows[n] = (struct assay__validation_row){.row = row->family,
-                                                      .label = row->model,
-                                                      .chip = target->chip,
-                                                      .source = c->measured_at,
-                                                      .measured_s = row->low_s,
-                                                      .in_s = (double)NAN,
-                                                      .chip_out_s = (double)NAN,
-                                                      .model_out_s = (double)NAN};
-        n++;
+            work, target, assay__precision_find("float32"), row->low_s, row->family, ""};
+        out->rows[n++] = (struct assay__validation_row){row->family, row->model,     target->chip,
+                                                        NULL,        c->measured_at, row->low_s,
+                                                        (double)NAN, (double)NAN,    (double)NAN};
     }
     out->count = out->used = n;
     return 0;
@@ -276,10 +257,8 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
         return assay__no_memory(error);
     if (target->reason[0]) return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", target->reason);
     assay__fit_samples(samples, out->count, target->unit, NULL, false, &out->fit);
-    for (size_t i = 0; i < out->count; i++)
-        in[i] = assay__predict_time_s(samples[i].work, target, samples[i].precision, &out->fit);
-    int code = assay__fit_leave_out(samples, out->count, target->unit, false, left);
-    if (code) return assay__no_memory(error);
+    assay__fit_predict(samples, out->count, &out->fit, in);
+    assay__fit_leave_out(samples, out->count, target->unit, false, left);
     out->in = assay__fit_errors_of(samples, in, out->count, scratch);
     out->model_out = assay__fit_errors_of(samples, left, out->count, scratch);
     out->chip_out = out->held_out = (struct assay__fit_errors){(double)NAN, (double)NAN, 0};
@@ -289,10 +268,7 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
     }
     out->fit.out = out->model_out;
     out->fit.in = out->in;
-    out->fit.origin = assay__arena_printf(arena, "fitted on %zu models run on this machine at %s",
-                                          out->count, calibration->measured_at);
-    out->fit.validation = "leaving one family of models out, on this machine";
-    return out->fit.origin ? 0 : assay__no_memory(error);
+    return set_origin(&out->fit, arena, out->count, calibration->measured_at, error);
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -425,17 +401,14 @@ int assay__calibration_load(struct assay__arena *arena, const char *path, const 
     free(text);
     if (code) return code;
     if (assay__json_get_integer(root, "assay_predict", 0) != FORMAT)
-        return assay_error_set(error, ASSAY_EFORMAT, "'%s' is no file of assay predict --calibrate",
+        return assay_error_set(error, ASSAY_EFORMAT, "'%s' is not a calibration of predictions",
                                path);
     out->key = assay__json_get_string(root, "key", "");
     out->measured_at = assay__json_get_string(root, "measured_at", "");
     out->engine = assay__json_get_string(root, "engine", "");
     if (key && strcmp(key, out->key) != 0)
-        return assay_error_set(error, ASSAY_ENOTFOUND, "'%s' is of another machine", path);
+        return assay_error_set(error, ASSAY_ENOTFOUND, "'%s' belongs to another machine", path);
     if (!read_rows(assay__json_get(root, "rows"), arena, out) || !read_fit(root, &out->fit))
         return assay_error_set(error, ASSAY_EFORMAT, "'%s' is damaged", path);
-    out->fit.origin = assay__arena_printf(arena, "fitted on %zu models run on this machine at %s",
-                                          out->count, out->measured_at);
-    out->fit.validation = "leaving one family of models out, on this machine";
-    return out->fit.origin ? 0 : assay__no_memory(error);
+    return set_origin(&out->fit, arena, out->count, out->measured_at, error);
 }

@@ -9,10 +9,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#define FLOOR_SHARE \
-    0.75 /* of the time: two or three of the published rows are beyond, with the larger errors */
+/* Of the time: beyond it lie two or three of the published rows, with the larger errors. */
+#define FLOOR_SHARE 0.75
 
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
 {
@@ -22,7 +21,6 @@ void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
         snprintf(out, out_size, "error unknown");
 }
 
-/* What is at hand while the metrics of one trial are put. */
 struct metric_writer {
     struct assay_profile *profile;
     struct assay__trial *trial;
@@ -49,8 +47,8 @@ static void missing(struct metric_writer *w, const char *name, const char *reaso
     assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
 
-/* Operators for which no source knows a way onto the Neural Engine, whatever the chip
- * (check_ane_ops.c). Those that only ask for sizes are done when a model is loaded. */
+/* Operators without a known path onto the Neural Engine of any chip (check_ane_ops.c). Those that
+ * only ask for sizes are folded when the model is loaded. */
 static size_t off_engine(const struct assay__analysis *analysis, const struct assay__work *work,
                          const struct assay__predict_target *target)
 {
@@ -67,8 +65,8 @@ static size_t off_engine(const struct assay__analysis *analysis, const struct as
     return count;
 }
 
-/* The measurements that the error is of are of networks that ran on the unit alone, and, but for a
- * few, took their time for their operators. NULL: out of memory. */
+/* Why the validated error does not apply: the fitted networks ran on the unit alone, and most of
+ * them spent their time in operators. NULL: out of memory. */
 static const char *uncovered_of(struct assay__arena *arena, const struct assay__analysis *analysis,
                                 const struct assay__work *work,
                                 const struct assay__predict_target *target,
@@ -80,15 +78,13 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
     if (!isfinite(fit->out.median) || !isfinite(p->latency_s)) return "";
     if (floor > FLOOR_SHARE)
         assay__buf_printf(
-            &text,
-            "%.0f %% of it is the cost of any inference, inputs and outputs, as of few of the "
-            "measurements",
+            &text, "%.0f %% of the time is fixed cost and transfers, unlike in most measurements",
             floor * 100);
     if (off)
-        assay__buf_printf(&text,
-                          "%s%zu operator%s no known way onto this unit, and what runs elsewhere "
-                          "is not in the model",
-                          text.length ? "; " : "", off, off == 1 ? " has" : "s have");
+        assay__buf_printf(
+            &text,
+            "%s%zu operator%s no known path onto this unit, and work elsewhere is not modelled",
+            text.length ? "; " : "", off, off == 1 ? " has" : "s have");
     const char *made = "";
     if (text.failed)
         made = NULL;
@@ -103,11 +99,11 @@ static const char *note_of(struct assay__arena *arena, const struct assay__fit *
 {
     if (!isfinite(fit->out.median))
         return assay__arena_printf(arena, "analytic model, error unknown: %s", fit->validation);
-    return assay__arena_printf(arena,
-                               "analytic model, median error %.0f %% of %zu measurements, %s; "
-                               "9 of 10 within %.0f %%%s%s",
-                               fit->out.median * 100, fit->out.count, fit->validation,
-                               fit->out.p90 * 100, *uncovered ? "; " : "", uncovered);
+    return assay__arena_printf(
+        arena,
+        "analytic model, median error %.0f %% of %zu measurements, %s; 9 of 10 within %.0f %%%s%s",
+        fit->out.median * 100, fit->out.count, fit->validation, fit->out.p90 * 100,
+        *uncovered ? "; " : "", uncovered);
 }
 
 static void put_memory(struct metric_writer *w)
@@ -131,11 +127,10 @@ static void put_memory(struct metric_writer *w)
                w->target->published ? w->target->memory_source : "machine",
                w->target->published ? "the largest configuration" : w->target->memory_source);
     if (isfinite(needs))
-        put_metric(
-            w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
-            "(memory.model + memory.activation.predicted) / memory.capacity; what the engine and "
-            "the "
-            "system take is not in it");
+        put_metric(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED,
+                   "model",
+                   "(memory.model + memory.activation.predicted) / memory.capacity; without what "
+                   "the engine and the system use");
     else
         missing(w, "memory.capacity_share", "the size of an activation is not known");
 }
@@ -151,10 +146,10 @@ static void put_power(struct metric_writer *w)
             missing(w, names[i], reason);
         return;
     }
-    const char *note = assay__arena_printf(w->profile->arena,
-                                           "of the unit alone, by the shares of convolutions and "
-                                           "products; %s; error never validated",
-                                           w->target->power_source);
+    const char *note = assay__arena_printf(
+        w->profile->arena,
+        "of the unit alone, by the shares of convolutions and products; %s; error never validated",
+        w->target->power_source);
     if (!note) note = "of the unit alone; error never validated";
     put_metric(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
     put_metric(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model",
@@ -186,8 +181,7 @@ static void put_rates(struct metric_writer *w, const struct assay__workload *wor
     if (roof > 0 && bandwidth <= roof)
         estimate(w, "memory.bandwidth_utilization", bandwidth / roof);
     else
-        missing(w, "memory.bandwidth_utilization",
-                "part of the bytes does not leave the chip's own memory");
+        missing(w, "memory.bandwidth_utilization", "some of the bytes never leave the chip");
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -280,8 +274,7 @@ static int put_notes(struct metric_writer *w, const struct assay__work *work, co
     if (work->unknown)
         notes[count++] = assay__arena_printf(
             w->profile->arena,
-            "%zu operator%s without a known cost %s left out: the time is too "
-            "short by theirs",
+            "%zu operator%s without a known cost %s left out, so the time is too short",
             work->unknown, work->unknown == 1 ? "" : "s", work->unknown == 1 ? "is" : "are");
     w->trial->notes = notes;
     w->trial->note_count = count;
@@ -317,7 +310,7 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
     if (analysis->workload)
         w.code = assay__describe_workload(profile, w.trial, analysis->workload, NULL);
     for (size_t i = 0; i < w.trial->input_count; i++)
-        w.trial->inputs[i].fill = ""; /* no values were thought of */
+        w.trial->inputs[i].fill = ""; /* nothing is run, so there are no values */
     if (!w.code) w.code = put_options(&w, precision, fit);
     if (!w.code) w.code = put_notes(&w, work, uncovered);
     if (w.code) return w.code;

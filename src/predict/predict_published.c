@@ -12,6 +12,8 @@
  * together say. */
 #include "predict/predict.h"
 
+#include "base/no_memory.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -115,23 +117,19 @@ struct validating {
 static int make_sample(struct validating *v, const struct assay__published_row *row, size_t index,
                        struct assay_error *error)
 {
-    struct assay__fit_sample *s = &v->samples[v->count];
     struct assay__predict_target *target = assay__arena_alloc(v->arena, sizeof *target);
     struct assay__work *work = NULL;
     const struct assay__chip *chip = assay__chip_find(row->chip, NULL);
-    if (!target) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!target) return assay__no_memory(error);
     for (size_t k = 0; k < v->count && !work; k++) /* the same model on another chip */
         if (strcmp(rows[v->row[k]].model, row->model) == 0)
             work = (struct assay__work *)v->samples[k].work;
     int code = work ? 0 : assay__work_named(row->model, v->arena, &work, error);
     if (!code) code = assay__target_of_chip(chip, ASSAY__UNIT_ANE, v->arena, target);
     if (code) return code;
-    *s = (struct assay__fit_sample){.work = work,
-                                    .target = target,
-                                    .precision = assay__precision_find(row->precision),
-                                    .measured_s = row->measured_s,
-                                    .group = row->chip,
-                                    .other = row->family};
+    v->samples[v->count] = (struct assay__fit_sample){
+        work,      target,     assay__precision_find(row->precision), row->measured_s,
+        row->chip, row->family};
     v->row[v->count++] = index;
     return 0;
 }
@@ -171,17 +169,14 @@ int assay__validate_published(struct assay__arena *arena, struct assay__validati
     double in[ROWS], chip[ROWS], model[ROWS], scratch[ROWS];
     *out = (struct assay__validation){.count = ROWS};
     out->rows = assay__arena_array(arena, ROWS, sizeof *out->rows);
-    if (!out->rows) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!out->rows) return assay__no_memory(error);
     int code = make_samples(&v, error);
     if (code) return code;
     out->used = v.used;
     assay__fit_samples(v.samples, v.used, ASSAY__UNIT_ANE, NULL, false, &out->fit);
-    for (size_t i = 0; i < v.count; i++)
-        in[i] = assay__predict_time_s(v.samples[i].work, v.samples[i].target,
-                                      v.samples[i].precision, &out->fit);
-    code = assay__fit_leave_out(v.samples, v.used, ASSAY__UNIT_ANE, false, chip);
-    if (!code) code = assay__fit_leave_out(v.samples, v.used, ASSAY__UNIT_ANE, true, model);
-    if (code) return assay_error_set(error, code, "out of memory");
+    assay__fit_predict(v.samples, v.count, &out->fit, in);
+    assay__fit_leave_out(v.samples, v.used, ASSAY__UNIT_ANE, false, chip);
+    assay__fit_leave_out(v.samples, v.used, ASSAY__UNIT_ANE, true, model);
     out->in = assay__fit_errors_of(v.samples, in, v.used, scratch);
     out->chip_out = assay__fit_errors_of(v.samples, chip, v.used, scratch);
     out->model_out = assay__fit_errors_of(v.samples, model, v.used, scratch);

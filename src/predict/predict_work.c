@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/map.h"
+#include "base/no_memory.h"
 #include "base/text.h"
 #include "zoo/model_open.h"
 
@@ -18,85 +19,37 @@
 
 /* --- classes ---------------------------------------------------------------------------------- */
 
-static bool among(const char *op, const char *const *names)
-{
-    for (; *names; names++)
-        if (strcmp(op, *names) == 0) return true;
-    return false;
-}
+#define CONVOLUTIONS \
+    "Conv ConvTranspose FusedConv ConvInteger QLinearConv conv conv_transpose conv_quantized"
 
-static const char *const products[] = {
-    "MatMul",
-    "Gemm",
-    "FusedMatMul",
-    "FusedGemm",
-    "Einsum",
-    "MatMulNBits",
-    "QGemm",
-    "MatMulInteger",
-    "QLinearMatMul",
-    "MatMulIntegerToFloat",
-    "DynamicQuantizeMatMul",
-    "linear", /* of Core ML, as below what begins with a small letter */
-    "matmul",
-    "einsum",
-    NULL};
-static const char *const attentions[] = {"Attention",
-                                         "MultiHeadAttention",
-                                         "GroupQueryAttention",
-                                         "QAttention",
-                                         "DecoderMaskedMultiHeadAttention",
-                                         "scaled_dot_product_attention",
-                                         NULL};
-static const char *const recurrents[] = {
-    "LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "Loop", "Scan", "If", "lstm", "gru", "rnn", NULL};
-static const char *const normalisations[] = {"Softmax",
-                                             "softmax",
-                                             "LogSoftmax",
-                                             "LayerNormalization",
-                                             "BatchNormalization",
-                                             "InstanceNormalization",
-                                             "GroupNormalization",
-                                             "RMSNormalization",
-                                             "SimplifiedLayerNormalization",
-                                             "SkipLayerNormalization",
-
-                                             "LpNormalization",
-                                             "MaxPool",
-                                             "AveragePool",
-                                             "GlobalAveragePool",
-                                             "GlobalMaxPool",
-                                             "LpPool",
-                                             "ReduceMean",
-                                             "ReduceSum",
-                                             "ReduceMax",
-                                             "ReduceMin",
-                                             "ReduceL2",
-                                             "ReduceSumSquare",
-                                             "ArgMax",
-                                             "ArgMin",
-                                             "TopK",
-                                             "CumSum",
-                                             NULL};
-static const char *const movements[] = {
-    "Transpose", "Concat",          "Split",        "Slice",          "Gather",   "Pad",
-    "Expand",    "Resize",          "Tile",         "GatherElements", "GatherND", "ScatterND",
-    "Upsample",  "ScatterElements", "Where",        "Cast",           "Range",    "Trilu",
-    "OneHot",    "DepthToSpace",    "SpaceToDepth", "NonZero",        "Compress", NULL};
-static const char *const views[] = {"Reshape", "Squeeze",  "Unsqueeze",       "Flatten", "Identity",
-                                    "Dropout", "Constant", "ConstantOfShape", "Shape",   NULL};
-static const char *const functions[] = {
-    "Tanh", "Erf",      "LRN",     "Exp", "Log",  "Sigmoid", "Pow",         "Gelu",      "Sin",
-    "Cos",  "Softplus", "Mish",    "Elu", "Selu", "Celu",    "FastGelu",    "QuickGelu", "Swish",
-    "gelu", "silu",     "sigmoid", "erf", "exp",  "tanh",    "scaled_tanh", NULL};
-
-static bool is_convolution(const char *op)
-{
-    static const char *const names[] = {"Conv",           "ConvTranspose",  "FusedConv",
-                                        "ConvInteger",    "QLinearConv",    "conv",
-                                        "conv_transpose", "conv_quantized", NULL};
-    return among(op, names);
-}
+/* Operators of ONNX, and, with a small first letter, of Core ML; any other is elementwise. */
+static const struct {
+    enum assay__work_class class;
+    const char *ops;
+} classes[] = {
+    {ASSAY__WORK_CONV, CONVOLUTIONS},
+    {ASSAY__WORK_GEMM,
+     "MatMul Gemm FusedMatMul FusedGemm Einsum MatMulNBits QGemm MatMulInteger QLinearMatMul "
+     "MatMulIntegerToFloat DynamicQuantizeMatMul linear matmul einsum"},
+    {ASSAY__WORK_ATTENTION,
+     "Attention MultiHeadAttention GroupQueryAttention QAttention DecoderMaskedMultiHeadAttention "
+     "scaled_dot_product_attention"},
+    {ASSAY__WORK_RECURRENT, "LSTM GRU RNN DynamicQuantizeLSTM Loop Scan If lstm gru rnn"},
+    {ASSAY__WORK_NORMALISATION,
+     "Softmax softmax LogSoftmax LayerNormalization BatchNormalization InstanceNormalization "
+     "GroupNormalization RMSNormalization SimplifiedLayerNormalization SkipLayerNormalization "
+     "LpNormalization MaxPool AveragePool GlobalAveragePool GlobalMaxPool LpPool ReduceMean "
+     "ReduceSum ReduceMax ReduceMin ReduceL2 ReduceSumSquare ArgMax ArgMin TopK CumSum"},
+    {ASSAY__WORK_MOVEMENT,
+     "Transpose Concat Split Slice Gather Pad Expand Resize Tile GatherElements GatherND ScatterND "
+     "Upsample ScatterElements Where Cast Range Trilu OneHot DepthToSpace SpaceToDepth NonZero "
+     "Compress"},
+    {ASSAY__WORK_VIEW,
+     "Reshape Squeeze Unsqueeze Flatten Identity Dropout Constant ConstantOfShape Shape"},
+    {ASSAY__WORK_FUNCTION,
+     "Tanh Erf LRN Exp Log Sigmoid Pow Gelu Sin Cos Softplus Mish Elu Selu Celu FastGelu QuickGelu "
+     "Swish gelu silu sigmoid erf exp tanh scaled_tanh"},
+};
 
 static const struct assay__shape_entry *shape_of(const struct assay__analysis *a,
                                                  const struct assay__node *node, size_t input)
@@ -120,8 +73,7 @@ static void convolution(const struct assay__analysis *a, const struct assay__nod
     size_t weights = strcmp(node->op, "QLinearConv") == 0 ? 3 : 1;
     const struct assay__shape_entry *w = shape_of(a, node, weights);
     double groups = (double)assay__node_int(node, "group", 1);
-    bool transposed = (strcmp(node->op, "ConvTranspose") == 0 ||
-                       strcmp(node->op, "conv_transpose") == 0);
+    bool transposed = assay__text_is_one_of(node->op, "ConvTranspose conv_transpose");
     double channels = transposed ? dimension(w, 0) / (groups > 0 ? groups : 1) : dimension(w, 1);
     item->class = groups > 1 && channels <= 1 ? ASSAY__WORK_DEPTHWISE : ASSAY__WORK_CONV;
     item->depth = item->channels = channels;
@@ -129,12 +81,16 @@ static void convolution(const struct assay__analysis *a, const struct assay__nod
         item->depth *= dimension(w, i);
 }
 
+static const struct assay__shape_entry *output_of(const struct assay__analysis *a,
+                                                  const struct assay__node *node)
+{
+    return node->output_count ? assay__shapes_get(a->shapes, node->outputs[0]) : NULL;
+}
+
 static void product(const struct assay__analysis *a, const struct assay__node *node,
                     struct assay__work_item *item)
 {
-    const struct assay__shape_entry *y = node->output_count
-                                             ? assay__shapes_get(a->shapes, node->outputs[0])
-                                             : NULL;
+    const struct assay__shape_entry *y = output_of(a, node);
     item->class = item->weight_bytes > 0 ? ASSAY__WORK_GEMM : ASSAY__WORK_ATTENTION;
     if (!y || y->rank < 1) return;
     item->depth = 1;
@@ -142,18 +98,14 @@ static void product(const struct assay__analysis *a, const struct assay__node *n
         item->depth *= dimension(y, i);
 }
 
-/* A function costs by the numbers it makes, whatever its FLOPs are said to be. A local response
- * normalisation takes a power of each by the scalar library: as long as some 40 vectorised
- * functions. */
+/* A function costs by the numbers it makes, not by its nominal FLOPs. A local response
+ * normalisation raises each to a power with the scalar library: about 40 vectorised functions. */
 #define LRN_FUNCTIONS 40
 
 static void function(const struct assay__analysis *a, const struct assay__node *node,
                      struct assay__work_item *item)
 {
-    const struct assay__shape_entry *y = node->output_count
-                                             ? assay__shapes_get(a->shapes, node->outputs[0])
-                                             : NULL;
-    item->class = ASSAY__WORK_FUNCTION;
+    const struct assay__shape_entry *y = output_of(a, node);
     item->depth = strcmp(node->op, "LRN") == 0 ? LRN_FUNCTIONS : 1;
     for (int i = 0; y && i < y->rank; i++)
         item->depth *= dimension(y, i);
@@ -162,25 +114,15 @@ static void function(const struct assay__analysis *a, const struct assay__node *
 static void classify(const struct assay__analysis *a, const struct assay__node *node,
                      struct assay__work_item *item)
 {
-    const char *op = node->op;
-    if (is_convolution(op))
-        convolution(a, node, item);
-    else if (among(op, products))
-        product(a, node, item);
-    else if (among(op, attentions))
-        item->class = ASSAY__WORK_ATTENTION;
-    else if (among(op, recurrents))
-        item->class = ASSAY__WORK_RECURRENT;
-    else if (among(op, normalisations))
-        item->class = ASSAY__WORK_NORMALISATION;
-    else if (among(op, movements))
-        item->class = ASSAY__WORK_MOVEMENT;
-    else if (among(op, views))
-        item->class = ASSAY__WORK_VIEW;
-    else if (among(op, functions))
-        function(a, node, item);
-    else
-        item->class = ASSAY__WORK_ELEMENTWISE;
+    item->class = ASSAY__WORK_ELEMENTWISE;
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        if (!assay__text_is_one_of(node->op, classes[i].ops)) continue;
+        item->class = classes[i].class;
+        break;
+    }
+    if (item->class == ASSAY__WORK_CONV) convolution(a, node, item);
+    if (item->class == ASSAY__WORK_GEMM) product(a, node, item);
+    if (item->class == ASSAY__WORK_FUNCTION) function(a, node, item);
 }
 
 /* --- fusion ----------------------------------------------------------------------------------- */
@@ -238,14 +180,13 @@ static size_t sole_producer(const struct fusing *f, const char *value)
 static bool follows_product(const struct fusing *f, const struct assay__node *node,
                             double weight_bytes)
 {
-    static const char *const followers[] = {"Relu", "Clip", "LeakyRelu", "BatchNormalization",
-                                            "Add",  NULL};
-    if (!among(node->op, followers)) return false;
+    if (!assay__text_is_one_of(node->op, "Relu Clip LeakyRelu BatchNormalization Add"))
+        return false;
     for (size_t k = 0; k < node->input_count; k++) {
         size_t p = sole_producer(f, node->inputs[k]);
         if (p == SIZE_MAX) continue;
         const char *op = f->graph->nodes[p].op;
-        if (is_convolution(op) || strcmp(op, "Gemm") == 0 || f->fused[p] == BEHIND_PRODUCT)
+        if (assay__text_is_one_of(op, CONVOLUTIONS " Gemm") || f->fused[p] == BEHIND_PRODUCT)
             return true;
         if (strcmp(op, "MatMul") == 0 && strcmp(node->op, "Add") == 0 && weight_bytes > 0)
             return true;
@@ -294,7 +235,7 @@ static double known(double value)
     return isfinite(value) ? value : 0;
 }
 
-/* Inputs that are weights stand in the file's list of inputs too, in old models. */
+/* Old models list their weights among the inputs too. */
 static void measure_io(const struct assay__analysis *a, struct assay__work *work)
 {
     const struct assay__graph *g = &a->model->graph;
@@ -361,14 +302,12 @@ static int fill(const struct assay__analysis *a, bool merge, struct assay__arena
             work->unknown++;
             continue;
         }
-        struct assay__work_item item = {
-            .flops = cost->flops,
-            .weight_bytes = known(cost->bytes_weights),
-            .read_bytes = cost->bytes_read - known(cost->bytes_weights),
-            .written_bytes = cost->bytes_written,
-            .node = n,
-            .repeats = 1,
-        };
+        double weights = known(cost->bytes_weights);
+        struct assay__work_item item = {.flops = cost->flops, .weight_bytes = weights};
+        item.read_bytes = cost->bytes_read - weights;
+        item.written_bytes = cost->bytes_written;
+        item.node = n;
+        item.repeats = 1;
         if (item.flops == 0 && cost->bytes_read == 0 && cost->bytes_written == 0) continue;
         classify(a, &g->nodes[n], &item);
         fusing.fused[n] = fusion_of(&fusing, n, item.weight_bytes);
@@ -383,8 +322,7 @@ int assay__work_of(const struct assay__analysis *analysis, bool merge, struct as
                    struct assay__work **work, struct assay_error *error)
 {
     struct assay__work *made = assay__arena_alloc(arena, sizeof *made);
-    if (!made || fill(analysis, merge, arena, made))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!made || fill(analysis, merge, arena, made)) return assay__no_memory(error);
     made->weight_bytes = analysis->parameter_bytes >= 0 ? (double)analysis->parameter_bytes
                                                         : (double)NAN;
     made->activation_bytes = analysis->live.peak_bytes;
@@ -420,7 +358,7 @@ static int convolutions(const char *name, struct assay__arena *arena, struct ass
     double out = padded ? n : n - (k - 1);
     struct assay__work *made = assay__arena_alloc(arena, sizeof *made);
     struct assay__work_item *item = assay__arena_alloc(arena, sizeof *item);
-    if (!made || !item) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!made || !item) return assay__no_memory(error);
     *item = (struct assay__work_item){
         .class = ASSAY__WORK_CONV,
         .flops = 2 * c * c * k * k * out * out,

@@ -11,36 +11,40 @@
 #include "probe/file_channels.h"
 #include "probe/probes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FOLDER "/sys/class/accel"
 
-struct accel_row {
-    const char *driver, *file, *name, *quantity, *unit;
-    double scale;
-    enum assay__channel_kind kind;
-};
-
-static const struct accel_row rows[] = {
-    {"intel_vpu", "npu_busy_time_us", "time.busy", "time", "s", 1e-6, ASSAY__CHANNEL_COUNTER},
-    {"intel_vpu", "npu_current_frequency_mhz", "clock", "clock", "Hz", 1e6, ASSAY__CHANNEL_GAUGE},
-    {"intel_vpu", "npu_max_frequency_mhz", "clock.limit", "clock", "Hz", 1e6, ASSAY__CHANNEL_GAUGE},
-    {"intel_vpu", "npu_memory_utilization", "memory.used", "memory", "B", 1, ASSAY__CHANNEL_GAUGE},
-    {"habanalabs", "clk_cur_freq_mhz", "clock", "clock", "Hz", 1e6, ASSAY__CHANNEL_GAUGE},
+#define GAUGE ASSAY__CHANNEL_GAUGE
+static const struct accel_row {
+    const char *driver, *file, *name;
+    struct assay__files_kind as;
+} rows[] = {
+    {"intel_vpu",
+     "npu_busy_time_us",
+     "time.busy",
+     {"time", "s", ASSAY__CHANNEL_COUNTER, 1e-6, NULL, NULL, 0}},
+    {"intel_vpu", "npu_current_frequency_mhz", "clock", {"clock", "Hz", GAUGE, 1e6, NULL, NULL, 0}},
+    {"intel_vpu",
+     "npu_max_frequency_mhz",
+     "clock.limit",
+     {"clock", "Hz", GAUGE, 1e6, NULL, NULL, 0}},
+    {"intel_vpu",
+     "npu_memory_utilization",
+     "memory.used",
+     {"memory", "B", GAUGE, 1, NULL, NULL, 0}},
+    {"habanalabs", "clk_cur_freq_mhz", "clock", {"clock", "Hz", GAUGE, 1e6, NULL, NULL, 0}},
 };
 
 /* What a driver that has no such files would need. */
 static const char *driver_reason(const char *driver)
 {
     if (strcmp(driver, "amdxdna") == 0)
-        return "the amdxdna driver has no such file: it tells clocks, power and "
-               "load through an "
+        return "the amdxdna driver has no such file: it tells clocks, power and load through an "
                "ioctl on /dev/accel (xrt-smi examine asks it)";
     if (strcmp(driver, "qaic") == 0)
-        return "the qaic driver has no such file: the vendor's qaic-util asks the "
-               "card";
-    return "no known file of this driver tells busy time or clock";
+        return "the qaic driver has no such file: use the vendor's qaic-util";
+    return "this driver has no known file for busy time or clock";
 }
 
 static const char *driver_of(struct assay__arena *arena, const char *accel)
@@ -60,14 +64,9 @@ static void add_row(struct assay__probe *probe, struct assay__arena *arena, cons
     const char *reason = NULL;
     if (!assay__sysfs_exists(FOLDER "/%s/device/%s", accel, row->file))
         reason = assay__arena_printf(arena, "%s does not exist: a newer kernel has it", path);
-    assay__files_add(probe, &(struct assay__files_spec){.name = name,
-                                                        .quantity = row->quantity,
-                                                        .rail = rail,
-                                                        .unit = row->unit,
-                                                        .kind = row->kind,
-                                                        .scale = row->scale,
-                                                        .path = path,
-                                                        .reason = reason});
+    const struct assay__files_spec spec = {
+        .name = name, .rail = rail, .as = row->as, .path = path, .reason = reason};
+    assay__files_add(probe, &spec);
 }
 
 static void add_accel(struct assay__probe *probe, struct assay__arena *arena, const char *accel,
@@ -83,13 +82,12 @@ static void add_accel(struct assay__probe *probe, struct assay__arena *arena, co
     const char *name = assay__arena_printf(arena, "time.busy.%s", accel);
     const char *source = assay__arena_printf(arena, FOLDER "/%s", accel);
     if (known || !name || !source) return;
-    assay__files_add(probe, &(struct assay__files_spec){.name = name,
-                                                        .quantity = "time",
-                                                        .rail = rail,
-                                                        .unit = "s",
-                                                        .kind = ASSAY__CHANNEL_COUNTER,
-                                                        .source = source,
-                                                        .reason = driver_reason(driver)});
+    const struct assay__files_spec spec = {.name = name,
+                                           .rail = rail,
+                                           .as = rows[0].as,
+                                           .source = source,
+                                           .reason = driver_reason(driver)};
+    assay__files_add(probe, &spec);
 }
 
 static int accel_open(struct assay__arena *arena, struct assay__probe **probe,
@@ -119,10 +117,7 @@ const struct assay__probe_ops assay__probe_accel = {
     .name = "accel",
     .summary = "busy time, clock and memory of NPUs",
     .open = accel_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
     .power_of = "n",
     .files = files,
 };

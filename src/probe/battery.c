@@ -1,7 +1,7 @@
-/* battery.c - what the battery gives, the last resort for the power of a whole machine:
+/* battery.c - power from the battery, the last resort for a whole machine:
  * /sys/class/power_supply/NAME with `type` "Battery", `status`, and power_now (µW) or current_now
  * (µA) and voltage_now (µV). Only while it discharges, on all of the machine's batteries together,
- * is that the power of the system; plugged in, it says nothing and is unavailable. Drivers disagree
+ * is that the power of the system; plugged in, it is unavailable. Drivers disagree
  * about the sign of a discharge: `status` decides, the size counts. Batteries of mice and headsets
  * (scope "Device") are not ours. Values change every few seconds: the sampler's measured period
  * says so. */
@@ -14,31 +14,20 @@
 #define FOLDER "/sys/class/power_supply"
 #define BATTERIES_MAX 4
 
-/* One battery's files, in this order: status, power_now; or status,
- * current_now, voltage_now (key "iv"). */
+/* Watts of one battery from its files: status, then power_now; or current_now and voltage_now
+ * (product). */
 static bool one_power(const struct assay__sysfs_file *const *files, bool product, double *value,
                       const char **reason)
 {
-    const char *status = files[0]->text;
-    double number, volts;
-    if (strcmp(status, "Discharging") != 0) {
-        *reason = "the battery is not discharging: it says nothing about what the "
-                  "machine draws "
-                  "(unplug the charger)";
-        return false;
-    }
-    if (!assay__sysfs_integer(files[1]->text, &number, reason)) return false;
-    *value = fabs(number) * 1e-6;
-    if (product) {
-        if (!assay__sysfs_integer(files[2]->text, &volts, reason)) return false;
-        *value *= fabs(volts) * 1e-6;
-    }
+    double volts = 1e6;
+    if (!assay__sysfs_integer(files[1]->text, value, reason)) return false;
+    if (product && !assay__sysfs_integer(files[2]->text, &volts, reason)) return false;
+    *value = fabs(*value) * 1e-6 * fabs(volts) * 1e-6;
     return true;
 }
 
-/* key: one letter per battery, 'p' power_now, 'i' current_now and voltage_now.
- * Idle batteries ("Full", "Not charging") of several give nothing and add
- * nothing, as long as one discharges and none charges. */
+/* key: one letter per battery, 'p' power_now, 'i' current_now and voltage_now. Idle batteries
+ * ("Full", "Not charging") of several add nothing, as long as one discharges and none charges. */
 static bool all_power(const struct assay__files_channel *channel, double *value,
                       const char **reason)
 {
@@ -48,21 +37,19 @@ static bool all_power(const struct assay__files_channel *channel, double *value,
     for (const char *kind = channel->key; *kind; kind++) {
         bool product = *kind == 'i';
         double power;
+        *reason = "a battery is charging: the machine runs on its charger (unplug it)";
+        if (strcmp(files[0]->text, "Charging") == 0) return false;
         if (strcmp(files[0]->text, "Discharging") == 0) {
             if (!one_power(files, product, &power, reason)) return false;
             *value += power;
             discharging++;
-        } else if (strcmp(files[0]->text, "Charging") == 0) {
-            *reason = "a battery is charging: the machine runs on its charger (unplug it)";
-            return false;
         }
         files += product ? 3 : 2;
     }
-    if (discharging) return true;
-    *reason = "no battery is discharging: they say nothing about what the "
-              "machine draws (unplug "
-              "the charger)";
-    return false;
+    *reason = discharging ? ""
+                          : "no battery is discharging, so they do not show what the machine "
+                            "draws (unplug the charger)";
+    return discharging > 0;
 }
 
 static bool is_ours(struct assay__arena *arena, const char *name)
@@ -128,24 +115,20 @@ static int battery_open(struct assay__arena *arena, struct assay__probe **probe,
         return assay_error_set(error, ASSAY_ENOMEM, "no memory for the battery probe");
     }
     if (all.count == 0)
-        return assay__files_end(probe,
-                                mute ? "the battery tells neither power_now nor current_now and "
-                                       "voltage_now"
-                                     : "no battery in " FOLDER
-                                       " (this is the last resort; a machine on mains needs "
-                                       "RAPL, a sensor chip or a meter)",
-                                error);
-    assay__files_add(*probe,
-                     &(struct assay__files_spec){
-                         .name = "power.battery",
-                         .quantity = "power",
-                         .rail = "system",
-                         .unit = "W",
-                         .paths = all.paths,
-                         .compute = all_power,
-                         .key = key,
-                         .source = all.paths[1],
-                         .reason = mute ? "one of the batteries does not tell its power" : NULL});
+        return assay__files_end(
+            probe,
+            mute ? "the battery has neither power_now nor current_now and voltage_now"
+                 : "no battery in " FOLDER " (this is the last resort; a machine on mains needs "
+                   "RAPL, a sensor chip or a meter)",
+            error);
+    const struct assay__files_spec spec = {
+        .name = "power.battery",
+        .rail = "system",
+        .as = {"power", "W", ASSAY__CHANNEL_GAUGE, 1, all_power, key, 0},
+        .paths = all.paths,
+        .source = all.paths[1],
+        .reason = mute ? "one of the batteries does not report its power" : NULL};
+    assay__files_add(*probe, &spec);
     return assay__files_end(probe, NULL, error);
 }
 
@@ -159,10 +142,7 @@ const struct assay__probe_ops assay__probe_battery = {
     .name = "battery",
     .summary = "what the battery gives while it discharges",
     .open = battery_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
     .power_of = "cgn",
     .files = files,
 };

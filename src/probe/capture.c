@@ -12,6 +12,7 @@
  * are followed: a capture holds plain files and folders only. */
 #include "probe/capture.h"
 
+#include "base/no_memory.h"
 #include "platform/platform.h"
 #include "probe/probes.h"
 #include "probe/sysfs.h"
@@ -36,7 +37,7 @@
 
 #define CPU "/sys/devices/system/cpu"
 
-/* What the platform and the list of hardware read. What a probe reads stands in its operations. */
+/* What the platform and the list of hardware read. A probe lists its files in its operations. */
 static const struct assay__capture_files machine_files[] = {
     {"/etc", "os-release", ASSAY__CAPTURE_COPY},
     {"/usr/lib", "os-release", ASSAY__CAPTURE_COPY},
@@ -87,6 +88,12 @@ struct writer {
     int code; /* the first failure to write ends it */
 };
 
+static bool join(char out[PATH_MAX], const char *first, const char *between, const char *second)
+{
+    int length = snprintf(out, PATH_MAX, "%s%s%s", first, between, second);
+    return length >= 0 && length < PATH_MAX;
+}
+
 /* --- what is left out ------------------------------------------------------------------------- */
 
 static void fault(struct writer *w, const char *path, const char *reason)
@@ -99,7 +106,7 @@ static void fault(struct writer *w, const char *path, const char *reason)
     const char *kept = assay__arena_strdup(w->arena, path);
     const char *why = assay__arena_strdup(w->arena, reason);
     if (!kept || !why) {
-        w->code = assay_error_set(w->error, ASSAY_ENOMEM, "out of memory");
+        w->code = assay__no_memory(w->error);
         return;
     }
     capture->faults[capture->fault_count++] = (struct assay__capture_fault){kept, why};
@@ -161,8 +168,7 @@ static ssize_t read_source(struct writer *w, const char *path, bool *is_folder)
     char full[PATH_MAX];
     struct stat about;
     size_t length = 0;
-    int size = snprintf(full, sizeof full, "%s%s", w->root, path);
-    if (size < 0 || (size_t)size >= sizeof full) return -1;
+    if (!join(full, w->root, "", path)) return -1;
     int fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         if (errno != ENOENT && errno != ENOTDIR && errno != ENXIO && errno != ENODEV)
@@ -212,8 +218,7 @@ static int make_folders(struct writer *w, char *full)
 static void write_target(struct writer *w, const char *path, const char *data, size_t size)
 {
     char full[PATH_MAX];
-    int length = snprintf(full, sizeof full, "%s%s", w->folder, path);
-    if (length < 0 || (size_t)length >= sizeof full) {
+    if (!join(full, w->folder, "", path)) {
         fault(w, path, "the path is too long");
         return;
     }
@@ -246,8 +251,7 @@ static void write_target(struct writer *w, const char *path, const char *data, s
 static void write_folder(struct writer *w, const char *path)
 {
     char full[PATH_MAX];
-    int length = snprintf(full, sizeof full, "%s%s/", w->folder, path);
-    if (length > 0 && (size_t)length < sizeof full) make_folders(w, full);
+    if (join(full, w->folder, path, "/")) make_folders(w, full);
 }
 
 static void copy_file(struct writer *w, const char *path)
@@ -288,16 +292,13 @@ static void copy_names(struct writer *w, const char *folder)
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         at += length + strspn(at + length, " ");
         if (!strchr(name, '*')) {
-            int size = snprintf(path, sizeof path, "%s/%s", folder, name);
-            if (size > 0 && (size_t)size < sizeof path) copy_file(w, path);
+            if (join(path, folder, "/", name)) copy_file(w, path);
             continue;
         }
         const char **entries = assay__sysfs_list(w->names, folder, "");
-        for (; entries && *entries; entries++) {
-            if (fnmatch(name, *entries, 0) != 0) continue;
-            int size = snprintf(path, sizeof path, "%s/%s", folder, *entries);
-            if (size > 0 && (size_t)size < sizeof path) copy_file(w, path);
-        }
+        for (; entries && *entries; entries++)
+            if (fnmatch(name, *entries, 0) == 0 && join(path, folder, "/", *entries))
+                copy_file(w, path);
     }
 }
 
@@ -315,15 +316,12 @@ static void walk(struct writer *w, const char *done, const char *rest)
     snprintf(part, sizeof part, "%.*s", (int)length, rest + 1);
     rest += 1 + length;
     if (!strchr(part, '*')) {
-        int size = snprintf(path, sizeof path, "%s/%s", done, part);
-        if (size > 0 && (size_t)size < sizeof path) walk(w, path, rest);
+        if (join(path, done, "/", part)) walk(w, path, rest);
         return;
     }
     const char **entries = assay__sysfs_list(w->names, *done ? done : "/", "");
     for (; entries && *entries; entries++) {
-        if (fnmatch(part, *entries, 0) != 0) continue;
-        int size = snprintf(path, sizeof path, "%s/%s", done, *entries);
-        if (size < 0 || (size_t)size >= sizeof path) continue;
+        if (fnmatch(part, *entries, 0) != 0 || !join(path, done, "/", *entries)) continue;
         if (holds_address(*entries))
             fault(w, done, "an entry was left out: its name holds a hardware address");
         else
@@ -410,7 +408,7 @@ static void copy_rows(struct writer *w, const struct assay__probe_ops *ops,
         size_t before = w->capture->files;
         w->names = assay__arena_new();
         if (!w->names) {
-            w->code = assay_error_set(w->error, ASSAY_ENOMEM, "out of memory");
+            w->code = assay__no_memory(w->error);
             return;
         }
         if (w->files->as == ASSAY__CAPTURE_CHANNELS)
@@ -452,7 +450,7 @@ int assay__capture_write(struct assay__arena *arena, const char *folder,
     capture->faults = assay__arena_array(arena, FAULTS_MOST, sizeof *capture->faults);
     w.text = malloc(FILE_MOST + 1);
     if (!capture->groups || !capture->faults || !w.text)
-        w.code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        w.code = assay__no_memory(error);
     else
         copy_rows(&w, NULL, machine_files);
     for (size_t i = 0; assay__probe_at(i) && !w.code; i++)

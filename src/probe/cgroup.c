@@ -10,11 +10,11 @@
  * there; the source names the group. Version 1 and hybrid systems keep their controllers elsewhere:
  * then the files are missing and the reason says so. Source: the kernel's cgroup-v2
  * documentation. */
+#include "platform/platform.h"
 #include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct group {
@@ -24,61 +24,21 @@ struct group {
     const char *own;   /* below the mount: "/user.slice/session-2.scope"; "" for the top */
 };
 
-/* --- where
- * --------------------------------------------------------------------------------------
- */
-
-/* A line of mountinfo: "30 23 0:26 ROOT MOUNTPOINT options … - cgroup2 …". Fills root and point of
- * the first good one. */
-static void find_mount(const char *mountinfo, char *root, char *point, size_t size)
-{
-    for (const char *line = mountinfo; line && *line;) {
-        const char *end = line + strcspn(line, "\n");
-        const char *type = strstr(line, " - cgroup2 "), *words[5];
-        size_t count = 0;
-        for (const char *at = line; count < 5 && at < end; count++) {
-            words[count] = at;
-            at += strcspn(at, " \n");
-            at += *at == ' ';
-        }
-        if (type && type < end && count == 5 && *words[3] == '/' && *words[4] == '/') {
-            snprintf(root, size, "%.*s", (int)strcspn(words[3], " \n"), words[3]);
-            snprintf(point, size, "%.*s", (int)strcspn(words[4], " \n"), words[4]);
-            return;
-        }
-        line = *end ? end + 1 : NULL;
-    }
-}
-
 /* Fills mount and own; the reason otherwise. */
 static const char *locate(struct group *group)
 {
-    char root[1024] = "/", point[1024] = "/sys/fs/cgroup";
+    char point[ASSAY__CGROUP_PATH], own[ASSAY__CGROUP_PATH];
     const char *text = assay__sysfs_text(group->arena, "/proc/self/cgroup");
     if (!text) return "no /proc/self/cgroup: this kernel has no control groups";
-    const char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
-    if (!line)
-        return "control groups of version 1 only "
-               "(systemd.unified_cgroup_hierarchy=1 on the "
-               "kernel's command line gives version 2)";
-    const char *path = strstr(line, "0::") + 3;
-    path = assay__arena_strndup(group->arena, path, strcspn(path, "\n"));
-    if (!path) return "out of memory";
-    if (*path != '/') return "/proc/self/cgroup is not what it should be";
-    if (strstr(path, "/..")) return "this process's control group lies outside its namespace";
-    const char *mountinfo = assay__sysfs_text(group->arena, "/proc/self/mountinfo");
-    if (mountinfo) find_mount(mountinfo, root, point, sizeof root);
-    size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
-    if (length && strncmp(path, root, length) == 0 && (path[length] == '/' || !path[length]))
-        path += length; /* a part of the tree is mounted */
-    group->own = strcmp(path, "/") == 0 ? "" : path;
+    const char *mounts = assay__sysfs_text(group->arena, "/proc/self/mountinfo");
+    const char *why = assay__cgroup_locate(text, mounts, point, own);
+    if (why) return why;
+    group->own = assay__arena_strdup(group->arena, own);
     group->mount = assay__arena_strdup(group->arena, point);
-    return group->mount ? NULL : "out of memory";
+    return group->own && group->mount ? NULL : "out of memory";
 }
 
-/* --- limits
- * -------------------------------------------------------------------------------------
- */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 static bool no_limit(double *value, const char **reason)
 {
@@ -112,7 +72,7 @@ static bool memory_limit(const struct assay__files_channel *channel, double *val
     return assay__sysfs_integer(channel->files[0]->text, value, reason);
 }
 
-/* The value of a limit file now; INFINITY: none. */
+/* The value of a limit file now; INFINITY: no limit. */
 static double limit_value(const struct group *group, const char *below, const char *file,
                           assay__files_compute *compute)
 {
@@ -126,8 +86,7 @@ static double limit_value(const struct group *group, const char *below, const ch
     return value;
 }
 
-/* The group with the tightest limit, from the process's own upwards; its own
- * where none is set. */
+/* The group with the tightest limit, from the process's own upwards; its own where none is set. */
 static const char *tightest(const struct group *group, const char *file,
                             assay__files_compute *compute)
 {
@@ -145,39 +104,43 @@ static const char *tightest(const struct group *group, const char *file,
     return best ? best : group->own;
 }
 
-/* --- channels
- * -----------------------------------------------------------------------------------
- */
+/* --- channels --------------------------------------------------------------------------------- */
 
-struct group_row {
-    const char *name, *file, *key, *quantity, *rail, *unit;
-    double scale;
-    enum assay__channel_kind kind;
-    assay__files_compute *compute;
-    int where; /* 0 own, 1 the CPU limit's group, 2 the memory limit's */
-};
+enum where { OWN, CPU_LIMIT, MEMORY_LIMIT };
 
-static const struct group_row rows[] = {
-    {"time.used", "cpu.stat", "usage_usec", "time", "cpu", "s", 1e-6, ASSAY__CHANNEL_COUNTER,
-     assay__files_by_key, 0},
-    {"time.throttled", "cpu.stat", "throttled_usec", "time", "cpu", "s", 1e-6,
-     ASSAY__CHANNEL_COUNTER, assay__files_by_key, 1},
-    {"count.throttled", "cpu.stat", "nr_throttled", "count", "cpu", "1", 1, ASSAY__CHANNEL_COUNTER,
-     assay__files_by_key, 1},
-    {"limit.cpus", "cpu.max", NULL, "count", "cpu", "1", 1, ASSAY__CHANNEL_GAUGE, cpu_limit, 1},
-    {"memory.current", "memory.current", NULL, "memory", "memory", "B", 1, ASSAY__CHANNEL_GAUGE,
-     NULL, 0},
-    {"memory.peak", "memory.peak", NULL, "memory", "memory", "B", 1, ASSAY__CHANNEL_GAUGE, NULL, 0},
-    {"memory.limit", "memory.max", NULL, "memory", "memory", "B", 1, ASSAY__CHANNEL_GAUGE,
-     memory_limit, 2},
-    {"count.high", "memory.events", "high", "count", "memory", "1", 1, ASSAY__CHANNEL_COUNTER,
-     assay__files_by_key, 0},
-    {"count.max", "memory.events", "max", "count", "memory", "1", 1, ASSAY__CHANNEL_COUNTER,
-     assay__files_by_key, 0},
-    {"count.oom", "memory.events", "oom", "count", "memory", "1", 1, ASSAY__CHANNEL_COUNTER,
-     assay__files_by_key, 0},
-    {"count.oom-kill", "memory.events", "oom_kill", "count", "memory", "1", 1,
-     ASSAY__CHANNEL_COUNTER, assay__files_by_key, 0},
+#define SECONDS(key)                                                              \
+    {                                                                             \
+        "time", "s", ASSAY__CHANNEL_COUNTER, 1e-6, assay__files_by_key, key, 1024 \
+    }
+#define COUNT(key)                                                              \
+    {                                                                           \
+        "count", "1", ASSAY__CHANNEL_COUNTER, 1, assay__files_by_key, key, 1024 \
+    }
+#define BYTES(compute)                                              \
+    {                                                               \
+        "memory", "B", ASSAY__CHANNEL_GAUGE, 1, compute, NULL, 1024 \
+    }
+
+static const struct {
+    const char *name, *file, *rail;
+    struct assay__files_kind as;
+    enum where where; /* the process's own group, or that of a limit */
+} rows[] = {
+    {"time.used", "cpu.stat", "cpu", SECONDS("usage_usec"), OWN},
+    {"time.throttled", "cpu.stat", "cpu", SECONDS("throttled_usec"), CPU_LIMIT},
+    {"count.throttled", "cpu.stat", "cpu", COUNT("nr_throttled"), CPU_LIMIT},
+    {"limit.cpus",
+     "cpu.max",
+     "cpu",
+     {"count", "1", ASSAY__CHANNEL_GAUGE, 1, cpu_limit, NULL, 1024},
+     CPU_LIMIT},
+    {"memory.current", "memory.current", "memory", BYTES(NULL), OWN},
+    {"memory.peak", "memory.peak", "memory", BYTES(NULL), OWN},
+    {"memory.limit", "memory.max", "memory", BYTES(memory_limit), MEMORY_LIMIT},
+    {"count.high", "memory.events", "memory", COUNT("high"), OWN},
+    {"count.max", "memory.events", "memory", COUNT("max"), OWN},
+    {"count.oom", "memory.events", "memory", COUNT("oom"), OWN},
+    {"count.oom-kill", "memory.events", "memory", COUNT("oom_kill"), OWN},
 };
 
 static const char *missing_reason(const struct group *group, const char *path, const char *file)
@@ -186,9 +149,9 @@ static const char *missing_reason(const struct group *group, const char *path, c
     const char *why = strcmp(file, "memory.peak") == 0 &&
                               assay__sysfs_exists("%s%s/memory.current", group->mount, group->own)
                           ? "Linux 5.19 and newer have it"
-                      : *group->own ? "its controller is not on for this group (version 1 may have "
-                                      "it)"
-                                    : "the top group has none, or version 1 has the controller";
+                      : *group->own
+                          ? "its controller is not on for this group (version 1 may have it)"
+                          : "the top group has none, or version 1 has the controller";
     const char *text = assay__arena_printf(group->arena, "%s does not exist: %s", path, why);
     return text ? text : "out of memory";
 }
@@ -201,24 +164,19 @@ static int cgroup_open(struct assay__arena *arena, struct assay__probe **probe,
     struct group group = {.arena = arena, .probe = *probe};
     const char *reason = locate(&group);
     if (reason) return assay__files_end(probe, reason, error);
-    const char *where[3] = {group.own, tightest(&group, "cpu.max", cpu_limit),
-                            tightest(&group, "memory.max", memory_limit)};
+    const char *where[] = {group.own, tightest(&group, "cpu.max", cpu_limit),
+                           tightest(&group, "memory.max", memory_limit)};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *path = assay__arena_printf(arena, "%s%s/%s", group.mount, where[rows[i].where],
                                                rows[i].file);
         if (!path) continue;
-        assay__files_add(*probe, &(struct assay__files_spec){
-                                     .name = rows[i].name,
-                                     .quantity = rows[i].quantity,
-                                     .rail = rows[i].rail,
-                                     .unit = rows[i].unit,
-                                     .kind = rows[i].kind,
-                                     .scale = rows[i].scale,
-                                     .path = path,
-                                     .compute = rows[i].compute,
-                                     .key = rows[i].key,
-                                     .size = 1024,
-                                     .reason = missing_reason(&group, path, rows[i].file)});
+        const struct assay__files_spec spec = {
+            .name = rows[i].name,
+            .rail = rows[i].rail,
+            .as = rows[i].as,
+            .path = path,
+            .reason = missing_reason(&group, path, rows[i].file)};
+        assay__files_add(*probe, &spec);
     }
     return assay__files_end(probe, NULL, error);
 }
@@ -239,9 +197,6 @@ const struct assay__probe_ops assay__probe_cgroup = {
     .name = "cgroup",
     .summary = "CPU throttling and memory of this process's control group",
     .open = cgroup_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
     .files = files,
 };

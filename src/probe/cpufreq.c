@@ -1,5 +1,5 @@
 /* cpufreq.c - clocks of the CPUs: scaling_cur_freq (kHz) of every CPU that is online, as mean,
- * least and greatest; the limits in force (scaling_min_freq, scaling_max_freq) and the hardware's
+ * min and max; the limits in force (scaling_min_freq, scaling_max_freq) and the hardware's
  * (cpuinfo_max_freq); governor and boost as states. Above 24 CPUs, 24 are asked, evenly spread (a
  * read stays near 50 µs): the source then says so. Limits, governor and boost hardly change and are
  * looked at in turn, a few files at each read. scaling_cur_freq is what the driver last knew, which
@@ -9,8 +9,6 @@
 #include "probe/file_channels.h"
 #include "probe/probes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FOLDER ASSAY__CPUS_FOLDER
@@ -19,15 +17,14 @@ static void add_clocks(struct assay__probe *probe, struct assay__arena *arena,
                        const struct assay__cpus *cpus)
 {
     static const struct {
-        const char *name, *file;
-        assay__files_compute *compute;
+        const char *name, *file, *summary;
     } rows[] = {
-        {"clock.mean", "cpufreq/scaling_cur_freq", assay__files_mean},
-        {"clock.least", "cpufreq/scaling_cur_freq", assay__files_least},
-        {"clock.greatest", "cpufreq/scaling_cur_freq", assay__files_greatest},
-        {"limit.least", "cpufreq/scaling_min_freq", assay__files_least},
-        {"limit.greatest", "cpufreq/scaling_max_freq", assay__files_greatest},
-        {"hardware.greatest", "cpufreq/cpuinfo_max_freq", assay__files_greatest},
+        {"clock.mean", "cpufreq/scaling_cur_freq", "mean"},
+        {"clock.least", "cpufreq/scaling_cur_freq", "min"},
+        {"clock.greatest", "cpufreq/scaling_cur_freq", "max"},
+        {"limit.least", "cpufreq/scaling_min_freq", "min"},
+        {"limit.greatest", "cpufreq/scaling_max_freq", "max"},
+        {"hardware.greatest", "cpufreq/cpuinfo_max_freq", "max"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *const *paths = assay__cpus_paths(arena, cpus, rows[i].file);
@@ -37,22 +34,19 @@ static void add_clocks(struct assay__probe *probe, struct assay__arena *arena,
                                  ? NULL
                                  : assay__arena_printf(arena, "no CPU has a file %s", rows[i].file);
         if (!source || (!paths && !reason)) continue;
-        assay__files_add(probe, &(struct assay__files_spec){.name = rows[i].name,
-                                                            .quantity = "clock",
-                                                            .rail = "cpu",
-                                                            .unit = "Hz",
-                                                            .scale = 1000,
-                                                            .paths = paths,
-                                                            .compute = rows[i].compute,
-                                                            .slow = i >= 3,
-                                                            .source = source,
-                                                            .reason = reason});
+        const struct assay__files_spec spec = {.name = rows[i].name,
+                                               .rail = "cpu",
+                                               .as = {"clock", "Hz", ASSAY__CHANNEL_GAUGE, 1000,
+                                                      assay__files_summary, rows[i].summary, 0},
+                                               .paths = paths,
+                                               .slow = i >= 3,
+                                               .source = source,
+                                               .reason = reason};
+        assay__files_add(probe, &spec);
     }
 }
 
-/* --- states
- * -----------------------------------------------------------------------------------
- */
+/* --- states ----------------------------------------------------------------------------------- */
 
 /* All CPUs in one state: its index; the last name of the list is "mixed". */
 static bool common_state(const struct assay__files_channel *channel, double *value,
@@ -82,21 +76,14 @@ static bool common_state(const struct assay__files_channel *channel, double *val
 /* "performance powersave" -> {"performance", "powersave", "mixed", NULL} */
 static const char *const *governors_of(struct assay__arena *arena, const char *list)
 {
-    size_t words = 0, count = 0;
-    for (const char *at = list + strspn(list, " "); *at;) {
-        words++;
-        at += strcspn(at, " ");
-        at += strspn(at, " ");
-    }
-    const char **states = assay__arena_array(arena, words + 2, sizeof *states);
+    size_t count = 0;
+    const char **states = assay__arena_array(arena, strlen(list) / 2 + 3, sizeof *states);
     if (!states) return NULL;
-    for (const char *at = list + strspn(list, " "); *at;) {
+    for (const char *at = list + strspn(list, " "); *at; at += strspn(at, " ")) {
         size_t length = strcspn(at, " ");
         states[count] = assay__arena_strndup(arena, at, length);
-        if (!states[count]) return NULL;
-        count++;
+        if (!states[count++]) return NULL;
         at += length;
-        at += strspn(at, " ");
     }
     states[count] = "mixed";
     return (const char *const *)states;
@@ -112,17 +99,16 @@ static void add_governor(struct assay__probe *probe, struct assay__arena *arena,
     const char *reason = !paths    ? "no CPU has a file cpufreq/scaling_governor"
                          : !states ? "cpu0 has no file cpufreq/scaling_available_governors"
                                    : NULL;
-    assay__files_add(probe,
-                     &(struct assay__files_spec){.name = "governor",
-                                                 .quantity = "state",
-                                                 .rail = "cpu",
-                                                 .unit = "1",
-                                                 .paths = paths,
-                                                 .compute = common_state,
-                                                 .slow = true,
-                                                 .states = states,
-                                                 .source = FOLDER "/cpu*/cpufreq/scaling_governor",
-                                                 .reason = reason});
+    const struct assay__files_spec spec = {
+        .name = "governor",
+        .rail = "cpu",
+        .as = {"state", "1", ASSAY__CHANNEL_GAUGE, 1, common_state, NULL, 0},
+        .paths = paths,
+        .slow = true,
+        .states = states,
+        .source = FOLDER "/cpu*/cpufreq/scaling_governor",
+        .reason = reason};
+    assay__files_add(probe, &spec);
 }
 
 /* key "no": the file says that boost is off. */
@@ -144,20 +130,16 @@ static void add_boost(struct assay__probe *probe)
     static const char *const states[] = {"off", "on", NULL};
     bool intel = assay__sysfs_exists(FOLDER "/intel_pstate/no_turbo");
     bool other = assay__sysfs_exists(FOLDER "/cpufreq/boost");
-    assay__files_add(probe,
-                     &(struct assay__files_spec){
-                         .name = "boost",
-                         .quantity = "state",
-                         .rail = "cpu",
-                         .unit = "1",
-                         .path = intel ? FOLDER "/intel_pstate/no_turbo" : FOLDER "/cpufreq/boost",
-                         .compute = boost_state,
-                         .slow = true,
-                         .key = intel ? "no" : NULL,
-                         .states = states,
-                         .reason = intel || other ? NULL
-                                                  : "neither intel_pstate/no_turbo "
-                                                    "nor cpufreq/boost in " FOLDER});
+    const struct assay__files_spec spec = {
+        .name = "boost",
+        .rail = "cpu",
+        .as = {"state", "1", ASSAY__CHANNEL_GAUGE, 1, boost_state, intel ? "no" : NULL, 0},
+        .path = intel ? FOLDER "/intel_pstate/no_turbo" : FOLDER "/cpufreq/boost",
+        .slow = true,
+        .states = states,
+        .reason = intel || other ? NULL
+                                 : "neither intel_pstate/no_turbo nor cpufreq/boost in " FOLDER};
+    assay__files_add(probe, &spec);
 }
 
 static int cpufreq_open(struct assay__arena *arena, struct assay__probe **probe,
@@ -194,9 +176,6 @@ const struct assay__probe_ops assay__probe_cpufreq = {
     .name = "cpufreq",
     .summary = "clocks, limits, governor and boost of the CPUs",
     .open = cpufreq_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
     .files = files,
 };

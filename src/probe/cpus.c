@@ -4,9 +4,6 @@
 #include "base/cpu_list.h"
 #include "probe/sysfs.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void count_cpu(void *context, unsigned cpu)
 {
     (void)cpu;
@@ -18,8 +15,7 @@ struct spread {
     size_t seen;
 };
 
-/* CPU number i of n is asked when i·24/n is a new whole number: 24 of them,
- * evenly spread. */
+/* CPU number i of n is asked when i·24/n is a new whole number: 24 of them, evenly spread. */
 static void ask_cpu(void *context, unsigned cpu)
 {
     struct spread *spread = context;

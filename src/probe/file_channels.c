@@ -1,11 +1,10 @@
-/* file_channels.c - probes that are made of files: see files.h. Memory is taken at open; a read
- * touches only the files' own buffers. */
+/* file_channels.c - probes that are made of files: see file_channels.h. Memory is taken at open; a
+ * read touches only the files' own buffers. */
 #include "probe/file_channels.h"
 
 #include "base/vec.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +35,7 @@ int assay__files_new(struct assay__arena *arena, struct assay__probe **probe,
     return 0;
 }
 
-/* --- open
- * -------------------------------------------------------------------------------------
- */
+/* --- open ------------------------------------------------------------------------------------- */
 
 static size_t file_find(const struct assay__probe *probe, const char *path)
 {
@@ -47,8 +44,7 @@ static size_t file_find(const struct assay__probe *probe, const char *path)
     return SIZE_MAX;
 }
 
-/* The file of that path, opened once for all channels that use it; SIZE_MAX: no
- * memory. */
+/* The file of that path, opened once for all channels that use it; SIZE_MAX: no memory. */
 static size_t file_index(struct assay__probe *probe, const char *path, size_t size)
 {
     size_t index = file_find(probe, path);
@@ -78,7 +74,7 @@ static bool files_take(struct assay__probe *probe, struct assay__files_channel *
     channel->file_indexes = assay__arena_array(probe->arena, count, sizeof(size_t));
     if (!files || !channel->file_indexes) return false;
     for (size_t i = 0; i < count; i++) {
-        size_t index = file_index(probe, paths[i], spec->size);
+        size_t index = file_index(probe, paths[i], spec->as.size);
         if (index == SIZE_MAX) return false;
         channel->file_indexes[i] = index;
         files[i] = probe->files[index];
@@ -111,9 +107,7 @@ static const char *text_or(const char *text, const char *other)
     return text ? text : other;
 }
 
-/* --- values
- * -----------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static bool compute_integer(const struct assay__files_channel *channel, double *value,
                             const char **reason)
@@ -165,8 +159,7 @@ static bool channel_value(const struct assay__files_channel *channel, double *va
     return plausible(&channel->shown, *value, reason);
 }
 
-/* Words for a channel that does not work at open: they name the file unless it
- * is already named. */
+/* Words for a channel that does not work at open: they name the file unless it is already named. */
 static const char *open_reason(struct assay__probe *probe,
                                const struct assay__files_channel *channel,
                                const struct assay__files_spec *spec, const char *reason)
@@ -188,19 +181,15 @@ void assay__files_add(struct assay__probe *probe, const struct assay__files_spec
     struct assay__files_channel *channel = &probe->channels[probe->channel_count];
     const char *rail = text_or(spec->rail, "");
     const char *name = unique_name(probe, spec->name, &rail);
-    *channel = (struct assay__files_channel){.shown = {.name = name,
-                                                       .quantity = spec->quantity,
-                                                       .rail = rail,
-                                                       .unit = spec->unit,
-                                                       .kind = spec->kind,
-                                                       .range = spec->range > 0 ? spec->range : NAN,
-                                                       .states = spec->states,
-                                                       .reason = text_or(spec->reason, "")},
-                                             .compute = spec->compute ? spec->compute
-                                                                      : compute_integer,
-                                             .scale = spec->scale > 0 ? spec->scale : 1,
-                                             .key = spec->key,
-                                             .slow = spec->slow};
+    *channel = (struct assay__files_channel){
+        .scale = spec->as.scale > 0 ? spec->as.scale : 1, .key = spec->as.key, .slow = spec->slow};
+    channel->shown = (struct assay__channel){
+        .name = name, .quantity = spec->as.quantity, .rail = rail, .unit = spec->as.unit};
+    channel->shown.kind = spec->as.kind;
+    channel->shown.range = spec->range > 0 ? spec->range : NAN;
+    channel->shown.states = spec->states;
+    channel->shown.reason = text_or(spec->reason, "");
+    channel->compute = spec->as.compute ? spec->as.compute : compute_integer;
     const char *first = spec->paths ? spec->paths[0] : spec->path;
     channel->shown.source = assay__arena_strdup(probe->arena,
                                                 text_or(spec->source, text_or(first, "")));
@@ -216,6 +205,11 @@ void assay__files_add(struct assay__probe *probe, const struct assay__files_spec
     }
     probe->channel_count++;
     probe->failed = false;
+}
+
+const char *assay__files_none(const struct assay__probe *probe, const char *reason)
+{
+    return probe->channel_count ? NULL : reason;
 }
 
 int assay__files_end(struct assay__probe **probe, const char *reason, struct assay_error *error)
@@ -250,9 +244,7 @@ int assay__files_end(struct assay__probe **probe, const char *reason, struct ass
     return 0;
 }
 
-/* --- the contract
- * -----------------------------------------------------------------------------
- */
+/* --- the contract ----------------------------------------------------------------------------- */
 
 size_t assay__files_channels(const struct assay__probe *probe,
                              const struct assay__channel **channels)
@@ -297,8 +289,7 @@ void assay__files_close(struct assay__probe *probe)
     free(probe);
 }
 
-/* --- compute functions
- * ------------------------------------------------------------------------ */
+/* --- compute functions ------------------------------------------------------------------------ */
 
 bool assay__files_by_key(const struct assay__files_channel *channel, double *value,
                          const char **reason)
@@ -335,56 +326,27 @@ bool assay__files_by_star(const struct assay__files_channel *channel, double *va
     return true;
 }
 
-struct summary {
-    double sum, least, greatest;
-    size_t count;
-};
-
-static bool summarise(const struct assay__files_channel *channel, struct summary *all,
-                      const char **reason)
+bool assay__files_summary(const struct assay__files_channel *channel, double *value,
+                          const char **reason)
 {
-    *all = (struct summary){.least = INFINITY, .greatest = -INFINITY};
+    double sum = 0, min = INFINITY, max = -INFINITY;
+    size_t count = 0;
     for (size_t i = 0; i < channel->file_count; i++) {
-        double value;
-        if (!assay__sysfs_integer(channel->files[i]->text, &value, reason)) return false;
-        if (value < 0) {
-            *reason = "a negative number, where there can be none";
-            return false;
-        }
-        if (value == 0) continue; /* an idle core that does not tell */
-        all->sum += value;
-        all->least = fmin(all->least, value);
-        all->greatest = fmax(all->greatest, value);
-        all->count++;
+        double number;
+        if (!assay__sysfs_integer(channel->files[i]->text, &number, reason)) return false;
+        *reason = "a negative number, where there can be none";
+        if (number < 0) return false;
+        if (number == 0) continue; /* an idle core without a value */
+        sum += number;
+        min = fmin(min, number);
+        max = fmax(max, number);
+        count++;
     }
-    if (all->count) return true;
-    *reason = "every file reads zero";
-    return false;
-}
-
-bool assay__files_mean(const struct assay__files_channel *channel, double *value,
-                       const char **reason)
-{
-    struct summary all;
-    if (!summarise(channel, &all, reason)) return false;
-    *value = all.sum / (double)all.count * channel->scale;
-    return true;
-}
-
-bool assay__files_least(const struct assay__files_channel *channel, double *value,
-                        const char **reason)
-{
-    struct summary all;
-    if (!summarise(channel, &all, reason)) return false;
-    *value = all.least * channel->scale;
-    return true;
-}
-
-bool assay__files_greatest(const struct assay__files_channel *channel, double *value,
-                           const char **reason)
-{
-    struct summary all;
-    if (!summarise(channel, &all, reason)) return false;
-    *value = all.greatest * channel->scale;
+    *reason = count ? "" : "every file reads zero";
+    if (!count) return false;
+    *value = strcmp(channel->key, "mean") == 0  ? sum / (double)count
+             : strcmp(channel->key, "min") == 0 ? min
+                                                : max;
+    *value *= channel->scale;
     return true;
 }

@@ -1,7 +1,7 @@
 /* file_channels.h - probes that are made of files, which is most of them on Linux: a list of open
  * files and a list of channels computed from their texts. A probe's own file says which files and
  * what they mean; reading, reasons, uniqueness of names and plausibility are here. Such a probe
- * puts assay__files_channels, _reason, _read and _close into its table row.
+ * has ASSAY__FILES_OPS in its operations.
  *
  * One read of the probe reads each file once, then computes each available channel. What cannot be
  * is refused with a reason: a negative energy, power, clock, memory, time, count, fan or share; a
@@ -30,18 +30,23 @@ struct assay__files_channel {
     bool slow;            /* private */
 };
 
-/** What a channel is made of. Names, paths and keys: static or from the probe's
- * arena. */
-struct assay__files_spec {
-    const char *name, *quantity, *rail, *unit;
+/** What the text of a file means. */
+struct assay__files_kind {
+    const char *quantity, *unit;
     enum assay__channel_kind kind;
-    double range;                  /* 0: does not wrap (becomes NaN) */
-    double scale;                  /* 0: 1 */
-    const char *path;              /* the one file; or … */
-    const char *const *paths;      /* … several, NULL-terminated */
+    double scale;                  /* base units per unit of the file; 0: 1 */
     assay__files_compute *compute; /* NULL: the whole file is one integer */
-    const char *key;
-    size_t size; /* of the text; 0: 64 */
+    const char *key;               /* for compute functions that look for one */
+    size_t size;                   /* of the text; 0: 64 */
+};
+
+/** What a channel is made of. Names, paths and keys: static or from the probe's arena. */
+struct assay__files_spec {
+    const char *name, *rail;
+    struct assay__files_kind as;
+    double range;             /* 0: does not wrap (becomes NaN) */
+    const char *path;         /* the one file; or … */
+    const char *const *paths; /* … several, NULL-terminated */
     /* Its files hardly change: each read of the probe looks at only a few of all such files, in
      * turn. */
     bool slow;
@@ -63,24 +68,26 @@ bool assay__files_has(const struct assay__probe *probe, const char *name);
  * the first channel's). On an error the probe is closed and *probe is NULL. */
 int assay__files_end(struct assay__probe **probe, const char *reason, struct assay_error *error);
 
+/** The reason when no channel was added, else NULL: for assay__files_end. */
+const char *assay__files_none(const struct assay__probe *probe, const char *reason);
+
 size_t assay__files_channels(const struct assay__probe *probe,
                              const struct assay__channel **channels);
 const char *assay__files_reason(const struct assay__probe *probe);
 void assay__files_read(struct assay__probe *probe, struct assay__probe_reading *readings);
 void assay__files_close(struct assay__probe *probe);
+/** The part of the operations that all such probes share. */
+#define ASSAY__FILES_OPS                                                                         \
+    .channels = assay__files_channels, .reason = assay__files_reason, .read = assay__files_read, \
+    .close = assay__files_close
 
-/* --- compute functions that several probes need
- * ------------------------------------------------- */
+/* --- compute functions that several probes need ----------------------------------------------- */
 
 /** The number behind `key` at the start of a line: "throttled_usec 1200". */
 assay__files_compute assay__files_by_key;
-/** Clock of the line that has the '*' in amdgpu's tables: "1: 1500Mhz *", in
- * Hz. */
+/** Clock of the line that has the '*' in amdgpu's tables: "1: 1500Mhz *", in Hz. */
 assay__files_compute assay__files_by_star;
-/** Mean, least and greatest of the integers of all files; zeros count as "no
- * value". */
-assay__files_compute assay__files_mean;
-assay__files_compute assay__files_least;
-assay__files_compute assay__files_greatest;
+/** The "mean", "min" or "max" (key) of the integers of all files; zeros count as "no value". */
+assay__files_compute assay__files_summary;
 
 #endif

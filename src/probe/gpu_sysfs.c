@@ -17,8 +17,6 @@
 #include "probe/hwmon.h"
 #include "probe/probes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FOLDER "/sys/class/drm"
@@ -32,35 +30,47 @@ struct gpu {
 };
 
 struct gpu_file {
-    const char *file, *name, *quantity, *unit;
-    double scale;
-    enum assay__channel_kind kind;
-    assay__files_compute *compute;
+    const char *file, *name;
+    struct assay__files_kind as;
 };
+
+#define SHARE                                                             \
+    {                                                                     \
+        "utilization", "ratio", ASSAY__CHANNEL_GAUGE, 0.01, NULL, NULL, 0 \
+    }
+#define BYTES                                                 \
+    {                                                         \
+        "memory", "B", ASSAY__CHANNEL_GAUGE, 1, NULL, NULL, 0 \
+    }
+#define MEGAHERTZ                                               \
+    {                                                           \
+        "clock", "Hz", ASSAY__CHANNEL_GAUGE, 1e6, NULL, NULL, 0 \
+    }
+#define MILLISECONDS                                             \
+    {                                                            \
+        "time", "s", ASSAY__CHANNEL_COUNTER, 1e-3, NULL, NULL, 0 \
+    }
+#define LEVEL                                                                    \
+    {                                                                            \
+        "clock", "Hz", ASSAY__CHANNEL_GAUGE, 1, assay__files_by_star, NULL, 2048 \
+    }
 
 static const char *join(const struct gpu *gpu, const char *head, const char *tail)
 {
     return assay__arena_printf(gpu->arena, "%s.%s%s%s", head, gpu->rail, *tail ? "." : "", tail);
 }
 
-/* A channel of the file, when the card has it. Names: "utilization.gpu0",
- * "memory.gpu0.used". */
+/* A channel of the file, when the card has it. Names: "utilization.gpu0", "memory.gpu0.used". */
 static bool add_file(const struct gpu *gpu, const char *folder, const struct gpu_file *row,
                      const char *tail)
 {
     const char *path = assay__arena_printf(gpu->arena, FOLDER "/%s/%s%s", gpu->card, folder,
                                            row->file);
-    const char *name = join(gpu, row->quantity, tail);
+    const char *name = join(gpu, row->as.quantity, tail);
     if (!path || !name || !assay__sysfs_exists("%s", path)) return false;
-    assay__files_add(gpu->probe, &(struct assay__files_spec){.name = name,
-                                                             .quantity = row->quantity,
-                                                             .rail = gpu->rail,
-                                                             .unit = row->unit,
-                                                             .kind = row->kind,
-                                                             .scale = row->scale,
-                                                             .path = path,
-                                                             .compute = row->compute,
-                                                             .size = 2048});
+    const struct assay__files_spec spec = {
+        .name = name, .rail = gpu->rail, .as = row->as, .path = path};
+    assay__files_add(gpu->probe, &spec);
     return true;
 }
 
@@ -81,15 +91,13 @@ static void add_hwmon(const struct gpu *gpu)
 static void add_amd(const struct gpu *gpu)
 {
     static const struct gpu_file rows[] = {
-        {"gpu_busy_percent", "", "utilization", "ratio", 0.01, ASSAY__CHANNEL_GAUGE, NULL},
-        {"mem_busy_percent", "memory", "utilization", "ratio", 0.01, ASSAY__CHANNEL_GAUGE, NULL},
-        {"mem_info_vram_used", "used", "memory", "B", 1, ASSAY__CHANNEL_GAUGE, NULL},
-        {"mem_info_vram_total", "total", "memory", "B", 1, ASSAY__CHANNEL_GAUGE, NULL},
-        {"mem_info_gtt_used", "gtt-used", "memory", "B", 1, ASSAY__CHANNEL_GAUGE, NULL},
+        {"gpu_busy_percent", "", SHARE},          {"mem_busy_percent", "memory", SHARE},
+        {"mem_info_vram_used", "used", BYTES},    {"mem_info_vram_total", "total", BYTES},
+        {"mem_info_gtt_used", "gtt-used", BYTES},
     };
     static const struct gpu_file levels[] = {
-        {"pp_dpm_sclk", "sclk", "clock", "Hz", 1, ASSAY__CHANNEL_GAUGE, assay__files_by_star},
-        {"pp_dpm_mclk", "mclk", "clock", "Hz", 1, ASSAY__CHANNEL_GAUGE, assay__files_by_star},
+        {"pp_dpm_sclk", "sclk", LEVEL},
+        {"pp_dpm_mclk", "mclk", LEVEL},
     };
     add_hwmon(gpu);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -121,16 +129,16 @@ static size_t add_gts(const struct gpu *gpu, const char *parent, const struct gp
 static void add_intel(const struct gpu *gpu)
 {
     static const struct gpu_file i915[] = {
-        {"rps_act_freq_mhz", "", "clock", "Hz", 1e6, ASSAY__CHANNEL_GAUGE, NULL},
-        {"rc6_residency_ms", ".rc6", "time", "s", 1e-3, ASSAY__CHANNEL_COUNTER, NULL},
+        {"rps_act_freq_mhz", "", MEGAHERTZ},
+        {"rc6_residency_ms", ".rc6", MILLISECONDS},
     };
     static const struct gpu_file xe[] = {
-        {"freq0/act_freq", "", "clock", "Hz", 1e6, ASSAY__CHANNEL_GAUGE, NULL},
-        {"gtidle/idle_residency_ms", ".rc6", "time", "s", 1e-3, ASSAY__CHANNEL_COUNTER, NULL},
+        {"freq0/act_freq", "", MEGAHERTZ},
+        {"gtidle/idle_residency_ms", ".rc6", MILLISECONDS},
     };
     static const struct gpu_file old[] = {
-        {"gt_act_freq_mhz", "", "clock", "Hz", 1e6, ASSAY__CHANNEL_GAUGE, NULL},
-        {"power/rc6_residency_ms", "rc6", "time", "s", 1e-3, ASSAY__CHANNEL_COUNTER, NULL},
+        {"gt_act_freq_mhz", "", MEGAHERTZ},
+        {"power/rc6_residency_ms", "rc6", MILLISECONDS},
     };
     add_hwmon(gpu);
     size_t added = add_gts(gpu, "gt", i915, 2);
@@ -183,11 +191,9 @@ static int gpu_open(struct assay__arena *arena, struct assay__probe **probe,
         else
             add_intel(&gpu);
     }
-    const struct assay__channel *channels;
-    const char *reason = NULL;
-    if (assay__files_channels(*probe, &channels) == 0)
-        reason = "no AMD or Intel GPU with sensor files in " FOLDER;
-    return assay__files_end(probe, reason, error);
+    return assay__files_end(
+        probe, assay__files_none(*probe, "no AMD or Intel GPU with sensor files in " FOLDER),
+        error);
 }
 
 static const struct assay__capture_files files[] = {
@@ -208,10 +214,7 @@ const struct assay__probe_ops assay__probe_gpu_sysfs = {
     .name = "gpu",
     .summary = "power, energy, load, memory and clocks of AMD and Intel GPUs",
     .open = gpu_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
     .power_of = "g",
     .files = files,
 };

@@ -17,7 +17,6 @@
 
 #include "base/vec.h"
 #include "platform/accelerators.h"
-#include "probe/hardware_names.h"
 #include "probe/nvml.h"
 #include "probe/sysfs.h"
 
@@ -34,6 +33,80 @@
     "sudo apt install nvidia-driver (Debian); sudo ubuntu-drivers install (Ubuntu)"
 #define NVIDIA_LIBRARY \
     "sudo apt install libnvidia-ml1 (Debian); in a container: docker run --gpus all …"
+
+/* --- PCI numbers ------------------------------------------------------------------------------ */
+
+/* Only where we are certain: the identifiers that the kernel's drivers bind to, and products whose
+ * number names one chip. Everything else is shown by its numbers. */
+static const struct vendor {
+    unsigned vendor;
+    const char *name;
+    const char *display_only; /* in words; NULL: it can compute */
+} vendors[] = {
+    {0x10de, "NVIDIA", NULL},
+    {0x1002, "AMD", NULL},
+    {0x1022, "AMD", NULL},
+    {0x8086, "Intel", NULL},
+    {0x17cb, "Qualcomm", NULL},
+    {0x1da3, "Habana", NULL},
+    {0x106b, "Apple", NULL},
+    {0x1af4, "Red Hat", "the virtio display adapter of a virtual machine"},
+    {0x15ad, "VMware", "the display adapter of a virtual machine"},
+    {0x1234, "QEMU", "the display adapter of a virtual machine"},
+    {0x1b36, "Red Hat", "the display adapter of a virtual machine"},
+    {0x1013, "Cirrus Logic", "the display adapter of a virtual machine"},
+    {0x1414, "Microsoft", "the display adapter of a virtual machine"},
+    {0x1a03, "ASPEED", "the display adapter of the server's service processor"},
+    {0x102b, "Matrox", "the display adapter of the server's service processor"},
+};
+
+/* Those with a module are NPUs. */
+static const struct device {
+    unsigned vendor, device;
+    const char *name, *module;
+} devices[] = {
+    {0x8086, 0x7d1d, "Intel NPU (Meteor Lake)", "intel_vpu"},
+    {0x8086, 0xad1d, "Intel NPU (Arrow Lake)", "intel_vpu"},
+    {0x8086, 0x643e, "Intel NPU (Lunar Lake)", "intel_vpu"},
+    {0x8086, 0xb03e, "Intel NPU (Panther Lake)", "intel_vpu"},
+    {0x1022, 0x1502, "AMD NPU (XDNA)", "amdxdna"},
+    {0x1022, 0x17f0, "AMD NPU (XDNA 2)", "amdxdna"},
+    {0x17cb, 0xa080, "Qualcomm Cloud AI 080", "qaic"},
+    {0x17cb, 0xa100, "Qualcomm Cloud AI 100", "qaic"},
+    {0x1da3, 0x1000, "Habana Gaudi", "habanalabs"},
+    {0x1da3, 0x1020, "Habana Gaudi 2", "habanalabs"},
+    {0x1002, 0x738c, "AMD Instinct MI100", ""},
+    {0x1002, 0x740c, "AMD Instinct MI250X / MI250", ""},
+    {0x1002, 0x740f, "AMD Instinct MI210", ""},
+    {0x1002, 0x74a0, "AMD Instinct MI300A", ""},
+    {0x1002, 0x74a1, "AMD Instinct MI300X", ""},
+    {0x1002, 0x73bf, "AMD Radeon RX 6800 / 6900 series (Navi 21)", ""},
+    {0x1002, 0x744c, "AMD Radeon RX 7900 series (Navi 31)", ""},
+    {0x8086, 0x56a0, "Intel Arc A770", ""},
+    {0x8086, 0x56a1, "Intel Arc A750", ""},
+    {0x8086, 0x56a5, "Intel Arc A380", ""},
+    {0x8086, 0xe20b, "Intel Arc B580", ""},
+    {0x8086, 0xe20c, "Intel Arc B570", ""},
+    {0x8086, 0x0bd5, "Intel Data Center GPU Max 1550", ""},
+};
+
+static const struct vendor *vendor_of(unsigned vendor)
+{
+    static const struct vendor unknown = {0, "", NULL};
+    for (size_t i = 0; i < sizeof vendors / sizeof vendors[0]; i++)
+        if (vendors[i].vendor == vendor) return &vendors[i];
+    return &unknown;
+}
+
+static const struct device *device_of(unsigned vendor, unsigned device)
+{
+    static const struct device unknown = {0, 0, "", ""};
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
+        if (devices[i].vendor == vendor && devices[i].device == device) return &devices[i];
+    return &unknown;
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
 
 struct list {
     struct assay__arena *arena;
@@ -116,7 +189,7 @@ static struct pci read_pci(struct list *list, const char *folder)
 
 static const char *pci_name(struct list *list, const struct pci *pci)
 {
-    const char *known = assay__pci_name(pci->vendor, pci->device);
+    const char *known = device_of(pci->vendor, pci->device)->name;
     if (*known) return known;
     if (pci->vendor && pci->device)
         return held(list,
@@ -147,8 +220,8 @@ static struct remark nvidia_remark(struct list *list, const struct pci *pci)
 
 static struct remark remark_of(struct list *list, const struct pci *pci)
 {
-    const char *module = assay__pci_npu_module(pci->vendor, pci->device);
-    const char *words = assay__pci_display_only(pci->vendor);
+    const char *module = device_of(pci->vendor, pci->device)->module;
+    const char *words = vendor_of(pci->vendor)->display_only;
     if (words)
         return (struct remark){
             held(list, assay__arena_printf(list->arena, "%s: it computes nothing", words)), ""};
@@ -206,7 +279,7 @@ static void add_gpu(struct list *list, const char *folder, const char *source)
     bool sized = assay__sysfs_value(&bytes, "%s/mem_info_vram_total", folder) && bytes > 0;
     add(list, (struct assay__hardware){.kind = "gpu",
                                        .name = *name ? name : pci_name(list, &pci),
-                                       .vendor = assay__pci_vendor(pci.vendor),
+                                       .vendor = vendor_of(pci.vendor)->name,
                                        .driver = pci.driver,
                                        .memory_bytes = sized ? (uint64_t)bytes : 0,
                                        .pci = pci.address,
@@ -234,7 +307,7 @@ static const char *npu_vendor(const char *driver, unsigned vendor)
                                            {"rocket", "Rockchip"}, {"ethosu", "Arm"}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(driver, known[i][0]) == 0) return known[i][1];
-    return assay__pci_vendor(vendor);
+    return vendor_of(vendor)->name;
 }
 
 static void add_npu(struct list *list, const char *folder, const char *source)
@@ -272,8 +345,9 @@ static void add_pci(struct list *list, bool gpus)
         const char *folder = held(list, assay__arena_printf(list->arena, PCI "/%s", *all));
         unsigned base = number_of(list, folder, "class") >> 16;
         if (gpus ? base != 0x03 : base != 0x11 && base != 0x12) continue;
-        bool npu = base == 0x12 || *assay__pci_npu_module(number_of(list, folder, "vendor"),
-                                                          number_of(list, folder, "device"));
+        bool npu = base == 0x12 ||
+                   *device_of(number_of(list, folder, "vendor"), number_of(list, folder, "device"))
+                        ->module;
         if (seen(list, *all) || (!gpus && !npu)) continue;
         size_t before = list->count;
         if (gpus)

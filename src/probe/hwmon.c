@@ -8,18 +8,22 @@
 #include "probe/file_channels.h"
 #include "probe/probes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FOLDER "/sys/class/hwmon"
 
-static const struct assay__hwmon_sensor sensors[] = {
-    {"energy", "_input", NULL, "energy", "J", 1e-6, ASSAY__CHANNEL_COUNTER},
-    {"power", "_input", "_average", "power", "W", 1e-6, ASSAY__CHANNEL_GAUGE},
-    {"temp", "_input", NULL, "temperature", "°C", 1e-3, ASSAY__CHANNEL_GAUGE},
-    {"fan", "_input", NULL, "fan", "1/s", 1.0 / 60, ASSAY__CHANNEL_GAUGE},
-    {"freq", "_input", NULL, "clock", "Hz", 1, ASSAY__CHANNEL_GAUGE},
+#define GAUGE ASSAY__CHANNEL_GAUGE
+static const struct sensor {
+    const char *prefix; /* "temp" of temp1_input */
+    const char *other;  /* taken where there is no _input: "_average"; NULL */
+    struct assay__files_kind as;
+} sensors[] = {
+    {"energy", NULL, {"energy", "J", ASSAY__CHANNEL_COUNTER, 1e-6, NULL, NULL, 0}},
+    {"power", "_average", {"power", "W", GAUGE, 1e-6, NULL, NULL, 0}},
+    {"temp", NULL, {"temperature", "°C", GAUGE, 1e-3, NULL, NULL, 0}},
+    {"fan", NULL, {"fan", "1/s", GAUGE, 1.0 / 60, NULL, NULL, 0}},
+    {"freq", NULL, {"clock", "Hz", GAUGE, 1, NULL, NULL, 0}},
 };
 
 /* "temp12_input" with prefix "temp" -> 12; 0: not such a file. */
@@ -32,18 +36,16 @@ static unsigned long sensor_number(const char *file, const char *prefix, const c
     return strcmp(end, suffix) == 0 && number < 100000 ? number : 0;
 }
 
-static bool has_file(const char *const *files, const char *prefix, unsigned long number,
-                     const char *suffix)
+static bool has_input(const char *const *files, const char *prefix, unsigned long number)
 {
     for (; *files; files++)
-        if (sensor_number(*files, prefix, suffix) == number) return true;
+        if (sensor_number(*files, prefix, "_input") == number) return true;
     return false;
 }
 
 static void add_sensor(struct assay__probe *probe, struct assay__arena *arena,
-                       const struct assay__hwmon_chip *chip,
-                       const struct assay__hwmon_sensor *sensor, unsigned long number,
-                       const char *suffix)
+                       const struct assay__hwmon_chip *chip, const struct sensor *sensor,
+                       unsigned long number, const char *suffix)
 {
     const char *label = assay__sysfs_text(arena, "%s/%s%lu_label", chip->folder, sensor->prefix,
                                           number);
@@ -51,7 +53,8 @@ static void add_sensor(struct assay__probe *probe, struct assay__arena *arena,
     const char *path = assay__arena_printf(arena, "%s/%s%lu%s", chip->folder, sensor->prefix,
                                            number, suffix);
     const char *slug = label ? assay__sysfs_slug(arena, label) : "";
-    const char *name = assay__arena_printf(arena, "%s.%s.%s", sensor->quantity, chip->name, slug);
+    const char *name = assay__arena_printf(arena, "%s.%s.%s", sensor->as.quantity, chip->name,
+                                           slug);
     const char *rail = chip->rail && number == 1
                            ? chip->rail
                            : assay__arena_printf(arena, "%s.%s", chip->name, slug);
@@ -63,15 +66,9 @@ static void add_sensor(struct assay__probe *probe, struct assay__arena *arena,
         fault != 0)
         reason = assay__arena_printf(arena, "%s/%s%lu_fault is set: the chip reports a fault",
                                      chip->folder, sensor->prefix, number);
-    assay__files_add(probe, &(struct assay__files_spec){.name = name,
-                                                        .quantity = sensor->quantity,
-                                                        .rail = rail,
-                                                        .unit = sensor->unit,
-                                                        .kind = sensor->kind,
-                                                        .scale = sensor->scale,
-                                                        .path = path,
-                                                        .source = path,
-                                                        .reason = reason});
+    const struct assay__files_spec spec = {
+        .name = name, .rail = rail, .as = sensor->as, .path = path, .reason = reason};
+    assay__files_add(probe, &spec);
 }
 
 void assay__hwmon_add_chip(struct assay__probe *probe, struct assay__arena *arena,
@@ -80,15 +77,14 @@ void assay__hwmon_add_chip(struct assay__probe *probe, struct assay__arena *aren
     const char **files = assay__sysfs_list(arena, chip->folder, "");
     if (!files) return;
     for (size_t s = 0; s < sizeof sensors / sizeof sensors[0]; s++) {
-        const struct assay__hwmon_sensor *sensor = &sensors[s];
+        const struct sensor *sensor = &sensors[s];
         for (const char **file = files; *file; file++) {
-            unsigned long number = sensor_number(*file, sensor->prefix, sensor->suffix);
-            const char *suffix = sensor->suffix;
+            unsigned long number = sensor_number(*file, sensor->prefix, "_input");
+            const char *suffix = "_input";
             if (!number && sensor->other) {
                 number = sensor_number(*file, sensor->prefix, sensor->other);
                 suffix = sensor->other;
-                if (number &&
-                    has_file((const char *const *)files, sensor->prefix, number, sensor->suffix))
+                if (number && has_input((const char *const *)files, sensor->prefix, number))
                     continue;
             }
             if (number) add_sensor(probe, arena, chip, sensor, number, suffix);
@@ -117,15 +113,15 @@ static int hwmon_open(struct assay__arena *arena, struct assay__probe **probe,
             &(struct assay__hwmon_chip){.folder = folder,
                                         .name = assay__sysfs_slug(arena, name ? name : *chip)});
     }
-    const struct assay__channel *channels;
-    const char *reason = NULL;
-    if (assay__files_channels(*probe, &channels) == 0)
-        reason = chips && *chips ? "no chip of " FOLDER
-                                   " has a power, energy, temperature or fan file"
-                                 : "no sensor chip in " FOLDER
-                                   ": virtual machines have none; on real hardware: sudo "
-                                   "sensors-detect (package lm-sensors)";
-    return assay__files_end(probe, reason, error);
+    return assay__files_end(
+        probe,
+        assay__files_none(*probe, chips && *chips
+                                      ? "no chip of " FOLDER
+                                        " has a power, energy, temperature or fan file"
+                                      : "no sensor chip in " FOLDER
+                                        ": virtual machines have none; on real hardware: sudo "
+                                        "sensors-detect (package lm-sensors)"),
+        error);
 }
 
 static const struct assay__capture_files files[] = {
@@ -137,10 +133,7 @@ const struct assay__probe_ops assay__probe_hwmon = {
     .name = "hwmon",
     .summary = "power, energy, temperature and fans of sensor chips",
     .open = hwmon_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
     .power_of = "c",
     .files = files,
 };

@@ -8,19 +8,10 @@
 /* What there may be in such a folder. */
 #define ASSAY__HWMON_FILES "name *_input *_average *_label *_fault"
 
-struct assay__hwmon_sensor {
-    const char *prefix;         /* "temp" of temp1_input */
-    const char *suffix, *other; /* "_input"; taken where that is missing: "_average"; NULL */
-    const char *quantity, *unit;
-    double scale;
-    enum assay__channel_kind kind;
-};
-
 struct assay__hwmon_chip {
     const char *folder; /* "/sys/class/hwmon/hwmon3" */
     const char *name;   /* for channel names: "coretemp", "gpu0" */
-    const char *rail;   /* of each kind's first sensor; NULL, and for the others:
-                         "NAME.LABEL" */
+    const char *rail;   /* of each kind's first sensor; NULL, and for others: "NAME.LABEL" */
 };
 
 /** Adds every sensor of the folder to a probe made of files. */

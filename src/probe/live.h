@@ -10,10 +10,9 @@
 static inline const char *assay__live_refused(void)
 {
     const char *root = getenv("ASSAY_FSROOT");
-    return root && *root
-               ? "another machine's files are read (ASSAY_FSROOT is set), and this is not "
-                 "in files: unset ASSAY_FSROOT to ask this machine"
-               : NULL;
+    return root && *root ? "another machine's files are read (ASSAY_FSROOT is set), and this is "
+                           "not in files: unset ASSAY_FSROOT to ask this machine"
+                         : NULL;
 }
 
 #endif

@@ -7,11 +7,11 @@
  * unavailable, with NVML's reason.
  *
  * Power is the whole board's, in mW (on recent GPUs a one-second average); the energy counter
- * counts mJ since the driver was loaded. Two calls would hold up the others and are probes of their
- * own: the energy counter (4 to 6 ms of processor time for each reading on an H200 with driver 580,
- * where the others take 10 to 50 µs) and PCIe throughput (each of its calls watches the bus for 20
- * ms). Memory of a process is unknown in containers whose process ids differ from the host's.
- * Source: NVIDIA's NVML API reference. */
+ * counts mJ since the driver was loaded. Two calls would hold up the others and are separate
+ * probes: the energy counter (4 to 6 ms of processor time for each reading on an H200 with driver
+ * 580, where the others take 10 to 50 µs) and PCIe throughput (each of its calls watches the bus
+ * for 20 ms). Memory of a process is unknown in containers whose process ids differ from the
+ * host's. Source: NVIDIA's NVML API reference. */
 #include "probe/nvml.h"
 #include "probe/live.h"
 #include "probe/nvml_abi.h"
@@ -181,56 +181,58 @@ static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
 
 /* --- what one call fills ---------------------------------------------------------------------- */
 
-static int fill_power(const struct nvml_calls *calls, void *device, double *values)
+struct group {
+    int (*fill)(const struct nvml_calls *calls, const struct group *group, void *device,
+                double *values);
+    size_t call;  /* of fill_number, fill_kind: where in struct nvml_calls */
+    int which;    /* of fill_kind */
+    double scale; /* base units per unit of NVML's */
+    const char *quantity, *unit;
+    const char *const *states;
+    const char *missing;       /* why a value may be NaN though the call worked; static */
+    const char *tails[VALUES]; /* "power.gpu0" + TAIL, one per value; ends with NULL */
+};
+
+/* A call that fills one unsigned number. */
+typedef int get_number(void *device, unsigned *value);
+/* The same of a kind: which clock, sensor or direction. */
+typedef int get_kind(void *device, int kind, unsigned *value);
+
+static int fill_number(const struct nvml_calls *calls, const struct group *group, void *device,
+                       double *values)
 {
-    unsigned milliwatts = 0;
-    int result = calls->power ? calls->power(device, &milliwatts) : NVML_FUNCTION_NOT_FOUND;
-    values[0] = milliwatts * 1e-3;
+    get_number *get;
+    unsigned number = 0;
+    memcpy(&get, (const char *)calls + group->call, sizeof get);
+    int result = get ? get(device, &number) : NVML_FUNCTION_NOT_FOUND;
+    values[0] = number * group->scale;
     return result;
 }
 
-static int fill_energy(const struct nvml_calls *calls, void *device, double *values)
+static int fill_kind(const struct nvml_calls *calls, const struct group *group, void *device,
+                     double *values)
+{
+    get_kind *get;
+    unsigned number = 0;
+    memcpy(&get, (const char *)calls + group->call, sizeof get);
+    int result = get ? get(device, group->which, &number) : NVML_FUNCTION_NOT_FOUND;
+    values[0] = number * group->scale;
+    return result;
+}
+
+static int fill_energy(const struct nvml_calls *calls, const struct group *group, void *device,
+                       double *values)
 {
     unsigned long long millijoules = 0;
     int result = calls->energy ? calls->energy(device, &millijoules) : NVML_FUNCTION_NOT_FOUND;
-    values[0] = (double)millijoules * 1e-3;
+    values[0] = (double)millijoules * group->scale;
     return result;
 }
 
-static int clock_of(const struct nvml_calls *calls, void *device, int kind, double *value)
+static int fill_utilization(const struct nvml_calls *calls, const struct group *group, void *device,
+                            double *values)
 {
-    unsigned megahertz = 0;
-    int result = calls->clock ? calls->clock(device, kind, &megahertz) : NVML_FUNCTION_NOT_FOUND;
-    *value = megahertz * 1e6;
-    return result;
-}
-
-static int fill_graphics(const struct nvml_calls *calls, void *device, double *values)
-{
-    return clock_of(calls, device, NVML_CLOCK_GRAPHICS, values);
-}
-
-static int fill_sm(const struct nvml_calls *calls, void *device, double *values)
-{
-    return clock_of(calls, device, NVML_CLOCK_SM, values);
-}
-
-static int fill_memory_clock(const struct nvml_calls *calls, void *device, double *values)
-{
-    return clock_of(calls, device, NVML_CLOCK_MEMORY, values);
-}
-
-static int fill_temperature(const struct nvml_calls *calls, void *device, double *values)
-{
-    unsigned celsius = 0;
-    int result = calls->temperature ? calls->temperature(device, NVML_TEMPERATURE_GPU, &celsius)
-                                    : NVML_FUNCTION_NOT_FOUND;
-    values[0] = celsius;
-    return result;
-}
-
-static int fill_utilization(const struct nvml_calls *calls, void *device, double *values)
-{
+    (void)group;
     struct nvml_utilization share = {0, 0};
     int result = calls->utilization ? calls->utilization(device, &share) : NVML_FUNCTION_NOT_FOUND;
     values[0] = share.gpu <= 100 ? share.gpu * 0.01 : NAN;
@@ -238,8 +240,10 @@ static int fill_utilization(const struct nvml_calls *calls, void *device, double
     return result;
 }
 
-static int fill_memory(const struct nvml_calls *calls, void *device, double *values)
+static int fill_memory(const struct nvml_calls *calls, const struct group *group, void *device,
+                       double *values)
 {
+    (void)group;
     struct nvml_memory memory = {0, 0, 0};
     int result = calls->memory ? calls->memory(device, &memory) : NVML_FUNCTION_NOT_FOUND;
     values[0] = (double)memory.used;
@@ -247,8 +251,10 @@ static int fill_memory(const struct nvml_calls *calls, void *device, double *val
     return result;
 }
 
-static int fill_slow(const struct nvml_calls *calls, void *device, double *values)
+static int fill_slow(const struct nvml_calls *calls, const struct group *group, void *device,
+                     double *values)
 {
+    (void)group;
     static const unsigned long long bits[] = {
         NVML_SLOW_IDLE,       NVML_SLOW_SETTING,          NVML_SLOW_POWER_CAP,
         NVML_SLOW_HARDWARE,   NVML_SLOW_THERMAL_SOFTWARE, NVML_SLOW_THERMAL_HARDWARE,
@@ -260,26 +266,11 @@ static int fill_slow(const struct nvml_calls *calls, void *device, double *value
     return result;
 }
 
-static int fill_generation(const struct nvml_calls *calls, void *device, double *values)
-{
-    unsigned generation = 0;
-    int result = calls->pcie_generation ? calls->pcie_generation(device, &generation)
-                                        : NVML_FUNCTION_NOT_FOUND;
-    values[0] = generation;
-    return result;
-}
-
-static int fill_width(const struct nvml_calls *calls, void *device, double *values)
-{
-    unsigned lanes = 0;
-    int result = calls->pcie_width ? calls->pcie_width(device, &lanes) : NVML_FUNCTION_NOT_FOUND;
-    values[0] = lanes;
-    return result;
-}
-
 /* Memory of the process that is watched, and of all compute processes. */
-static int fill_processes(const struct nvml_calls *calls, void *device, double *values)
+static int fill_processes(const struct nvml_calls *calls, const struct group *group, void *device,
+                          double *values)
 {
+    (void)group;
     struct nvml_process all[PROCESSES];
     unsigned count = PROCESSES;
     pid_t wanted = atomic_load(&target_process);
@@ -296,64 +287,54 @@ static int fill_processes(const struct nvml_calls *calls, void *device, double *
     return result;
 }
 
-static int pcie_of(const struct nvml_calls *calls, void *device, int direction, double *value)
-{
-    unsigned kilobytes = 0;
-    int result = calls->pcie ? calls->pcie(device, direction, &kilobytes) : NVML_FUNCTION_NOT_FOUND;
-    *value = kilobytes * 1e3;
-    return result;
-}
-
-static int fill_sent(const struct nvml_calls *calls, void *device, double *values)
-{
-    return pcie_of(calls, device, NVML_PCIE_SENT, values);
-}
-
-static int fill_received(const struct nvml_calls *calls, void *device, double *values)
-{
-    return pcie_of(calls, device, NVML_PCIE_RECEIVED, values);
-}
-
-struct group {
-    int (*fill)(const struct nvml_calls *calls, void *device, double *values);
-    const char *quantity, *unit;
-    enum assay__channel_kind kind;
-    const char *const *states;
-    const char *missing;       /* why a value may be NaN though the call worked; static */
-    const char *tails[VALUES]; /* "power.gpu0" + TAIL, one per value; ends with NULL */
-};
-
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char not_listed[] =
-    "NVML does not tell: the process has no context on this GPU, the driver does not know its "
+    "NVML does not say: the process has no context on this GPU, the driver does not know its "
     "memory, or it runs in a container whose process ids differ";
-#define GAUGE ASSAY__CHANNEL_GAUGE
 static const struct group groups[] = {
-    {fill_power, "power", "W", GAUGE, NULL, "", {""}},
-    {fill_graphics, "clock", "Hz", GAUGE, NULL, "", {".graphics"}},
-    {fill_sm, "clock", "Hz", GAUGE, NULL, "", {".sm"}},
-    {fill_memory_clock, "clock", "Hz", GAUGE, NULL, "", {".memory"}},
-    {fill_temperature, "temperature", "°C", GAUGE, NULL, "", {""}},
-    {fill_utilization, "utilization", "ratio", GAUGE, NULL, "a share over 100 %", {"", ".memory"}},
-    {fill_memory, "memory", "B", GAUGE, NULL, "", {".used", ".total"}},
-    {fill_processes, "memory", "B", GAUGE, NULL, not_listed, {".process", ".compute"}},
+    {fill_number, AT(power), 0, 1e-3, "power", "W", NULL, "", {""}},
+    {fill_kind, AT(clock), NVML_CLOCK_GRAPHICS, 1e6, "clock", "Hz", NULL, "", {".graphics"}},
+    {fill_kind, AT(clock), NVML_CLOCK_SM, 1e6, "clock", "Hz", NULL, "", {".sm"}},
+    {fill_kind, AT(clock), NVML_CLOCK_MEMORY, 1e6, "clock", "Hz", NULL, "", {".memory"}},
+    {fill_kind, AT(temperature), NVML_TEMPERATURE_GPU, 1, "temperature", "°C", NULL, "", {""}},
+    {fill_utilization,
+     0,
+     0,
+     1,
+     "utilization",
+     "ratio",
+     NULL,
+     "a share over 100 %",
+     {"", ".memory"}},
+    {fill_memory, 0, 0, 1, "memory", "B", NULL, "", {".used", ".total"}},
+    {fill_processes, 0, 0, 1, "memory", "B", NULL, not_listed, {".process", ".compute"}},
     {fill_slow,
+     0,
+     0,
+     1,
      "state",
      "1",
-     GAUGE,
      no_yes,
      "",
      {".slow.idle", ".slow.setting", ".slow.power-cap", ".slow.hardware", ".slow.thermal-software",
       ".slow.thermal-hardware", ".slow.power-brake"}},
-    {fill_generation, "state", "1", GAUGE, NULL, "", {".pcie-generation"}},
-    {fill_width, "state", "1", GAUGE, NULL, "", {".pcie-width"}},
+    {fill_number, AT(pcie_generation), 0, 1, "state", "1", NULL, "", {".pcie-generation"}},
+    {fill_number, AT(pcie_width), 0, 1, "state", "1", NULL, "", {".pcie-width"}},
 };
 static const struct group energy_groups[] = {
-    {fill_energy, "energy", "J", ASSAY__CHANNEL_COUNTER, NULL, "", {""}},
+    {fill_energy, 0, 0, 1e-3, "energy", "J", NULL, "", {""}},
 };
 static const struct group pcie_groups[] = {
-    {fill_sent, "bandwidth", "B/s", GAUGE, NULL, "", {".pcie-sent"}},
-    {fill_received, "bandwidth", "B/s", GAUGE, NULL, "", {".pcie-received"}},
+    {fill_kind, AT(pcie), NVML_PCIE_SENT, 1e3, "bandwidth", "B/s", NULL, "", {".pcie-sent"}},
+    {fill_kind,
+     AT(pcie),
+     NVML_PCIE_RECEIVED,
+     1e3,
+     "bandwidth",
+     "B/s",
+     NULL,
+     "",
+     {".pcie-received"}},
 };
 
 /* --- the probe -------------------------------------------------------------------------------- */
@@ -390,7 +371,7 @@ static bool add_group(struct assay__arena *arena, struct assay__probe *probe, un
     struct filled *filled = &probe->filled[probe->filled_count++];
     const char *rail = assay__arena_printf(arena, "gpu%u", gpu);
     int result = probe->nvml.failed[gpu];
-    if (!result) result = group->fill(&probe->nvml.calls, probe->nvml.devices[gpu], values);
+    if (!result) result = group->fill(&probe->nvml.calls, group, probe->nvml.devices[gpu], values);
     *filled = (struct filled){.group = group,
                               .device = probe->nvml.devices[gpu],
                               .first = probe->channel_count,
@@ -406,7 +387,7 @@ static bool add_group(struct assay__arena *arena, struct assay__probe *probe, un
             .quantity = group->quantity,
             .rail = rail,
             .unit = group->unit,
-            .kind = group->kind,
+            .kind = group->fill == fill_energy ? ASSAY__CHANNEL_COUNTER : ASSAY__CHANNEL_GAUGE,
             .range = NAN,
             .source = "NVML",
             .available = result == NVML_OK,
@@ -509,7 +490,7 @@ static void nvml_read(struct assay__probe *probe, struct assay__probe_reading *r
         double values[VALUES];
         int result = NVML_OK;
         if (filled->available && filled->wanted)
-            result = filled->group->fill(&probe->nvml.calls, filled->device, values);
+            result = filled->group->fill(&probe->nvml.calls, filled->group, filled->device, values);
         for (size_t i = 0; i < filled->count; i++) {
             size_t at = filled->first + i;
             const char *reason = !filled->available ? probe->channels[at].reason
@@ -565,39 +546,25 @@ const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_
     return gpus;
 }
 
+#define OPS(open_groups)                                                              \
+    .open = (open_groups), .open_limit_ns = OPEN_LIMIT_NS, .channels = nvml_channels, \
+    .reason = nvml_reason, .read = nvml_read, .close = nvml_close, .select = nvml_select
+
 const struct assay__probe_ops assay__probe_nvml = {
     .name = "nvml",
     .summary = "power, clocks, temperature, load and memory of NVIDIA GPUs (NVML)",
-    .open = nvml_open,
-    .open_limit_ns = OPEN_LIMIT_NS,
-    .channels = nvml_channels,
-    .reason = nvml_reason,
-    .read = nvml_read,
-    .close = nvml_close,
-    .select = nvml_select,
     .power_of = "g",
+    OPS(nvml_open),
 };
 
 const struct assay__probe_ops assay__probe_nvml_energy = {
     .name = "nvml-energy",
     .summary = "energy counters of NVIDIA GPUs; a reading may take milliseconds (NVML)",
-    .open = nvml_energy_open,
-    .open_limit_ns = OPEN_LIMIT_NS,
-    .channels = nvml_channels,
-    .reason = nvml_reason,
-    .read = nvml_read,
-    .close = nvml_close,
-    .select = nvml_select,
+    OPS(nvml_energy_open),
 };
 
 const struct assay__probe_ops assay__probe_nvml_pcie = {
     .name = "nvml-pcie",
     .summary = "PCIe traffic of NVIDIA GPUs; each reading takes 40 ms per GPU (NVML)",
-    .open = nvml_pcie_open,
-    .open_limit_ns = OPEN_LIMIT_NS,
-    .channels = nvml_channels,
-    .reason = nvml_reason,
-    .read = nvml_read,
-    .close = nvml_close,
-    .select = nvml_select,
+    OPS(nvml_pcie_open),
 };

@@ -109,19 +109,17 @@ static const char *permission_reason(struct assay__arena *arena)
     double level;
     if (!assay__sysfs_value(&level, PARANOID))
         return "permission denied: this kernel, or a sandbox around the process, allows no "
-               "counters "
-               "(containers: --cap-add PERFMON)";
+               "counters (containers: --cap-add PERFMON)";
     if (level > 2)
         return assay__arena_printf(
             arena,
-            "permission denied: kernel.perf_event_paranoid is %.0f; to allow it "
-            "until the next boot: sudo sysctl kernel.perf_event_paranoid=1",
+            "permission denied: kernel.perf_event_paranoid is %.0f; to allow it until the next "
+            "boot: sudo sysctl kernel.perf_event_paranoid=1",
             level);
     return assay__arena_printf(
         arena,
-        "permission denied, although kernel.perf_event_paranoid is %.0f: the "
-        "process belongs to somebody else, or a container's filter forbids it "
-        "(docker run --cap-add PERFMON)",
+        "permission denied, although kernel.perf_event_paranoid is %.0f: the process belongs to "
+        "somebody else, or a container's filter forbids it (docker run --cap-add PERFMON)",
         level);
 }
 
@@ -263,9 +261,8 @@ static const char *kernel_reason(struct assay__arena *arena)
     if (!assay__sysfs_value(&level, PARANOID) || level < 2) return permission_reason(arena);
     return assay__arena_printf(
         arena,
-        "it happens in the kernel, which may not be counted: "
-        "kernel.perf_event_paranoid is %.0f; to allow it until the next boot: "
-        "sudo sysctl kernel.perf_event_paranoid=1",
+        "it happens in the kernel, which may not be counted: kernel.perf_event_paranoid is %.0f; "
+        "to allow it until the next boot: sudo sysctl kernel.perf_event_paranoid=1",
         level);
 }
 

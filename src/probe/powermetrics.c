@@ -26,8 +26,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -166,11 +164,10 @@ static const char *date_file(struct assay__arena *arena, struct assay__probe *pr
     if (age_s * 1e9 <= fresh_ns(probe)) return NULL;
     while (age_s < 2 * units[unit].seconds && units[unit].seconds > 1)
         unit++;
-    const char *why = assay__arena_printf(
-        arena,
-        "'%s' was last written %.0f %s ago: its samples are not of now (powermetrics must be "
-        "writing it)",
-        path, age_s / units[unit].seconds, units[unit].name);
+    const char *why = assay__arena_printf(arena,
+                                          "'%s' was last written %.0f %s ago: its samples are not "
+                                          "of now (powermetrics must be writing it)",
+                                          path, age_s / units[unit].seconds, units[unit].name);
     return why ? why : "out of memory";
 }
 
@@ -259,8 +256,8 @@ static const char *open_source(struct assay__arena *arena, struct assay__probe *
     if (replaced_command) return start_child(arena, probe, replaced_command);
     if (refused) return refused;
     if (is_foreign())
-        return "there is no " PROGRAM ", which is macOS's; a file that it wrote elsewhere: "
-               "ASSAY_POWERMETRICS=FILE";
+        return "there is no " PROGRAM
+               ", which is macOS's; a file that it wrote elsewhere: ASSAY_POWERMETRICS=FILE";
     return start_child(arena, probe, geteuid() == 0 ? direct : by_sudo);
 }
 

@@ -67,6 +67,8 @@ void assay__powermetrics_clear(struct assay__powermetrics_sample *sample);
 bool assay__powermetrics_finish(struct assay__powermetrics_sample *sample, const char **reason);
 /** The index of a thermal pressure; NaN: not in the list. */
 double assay__powermetrics_pressure(const char *name, size_t length);
+/** Sets what is not known yet: the first of two equal keys counts. */
+void assay__powermetrics_set_once(double *place, double value);
 /** A whole decimal number, finite; else NaN. */
 double assay__powermetrics_number(const char *text, size_t length);
 

@@ -10,7 +10,6 @@
 #include "probe/powermetrics.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DEPTH 32
@@ -52,11 +51,6 @@ static const char *const in_gpu[] = {"", "gpu"};
 static const char *const in_cluster[] = {"", "processor", "clusters", ""};
 static const char *const in_cpu[] = {"", "processor", "clusters", "", "cpus", ""};
 
-static void set_once(double *place, double value)
-{
-    if (isnan(*place)) *place = value;
-}
-
 static double number(struct text value)
 {
     return assay__powermetrics_number(value.at, value.length);
@@ -64,9 +58,9 @@ static double number(struct text value)
 
 static void put_unit(struct assay__powermetrics_unit *unit, struct text key, struct text value)
 {
-    if (is(key, "freq_hz")) set_once(&unit->frequency_hz, number(value));
-    if (is(key, "idle_ratio")) set_once(&unit->idle_ratio, number(value));
-    if (is(key, "down_ratio")) set_once(&unit->down_ratio, number(value));
+    if (is(key, "freq_hz")) assay__powermetrics_set_once(&unit->frequency_hz, number(value));
+    if (is(key, "idle_ratio")) assay__powermetrics_set_once(&unit->idle_ratio, number(value));
+    if (is(key, "down_ratio")) assay__powermetrics_set_once(&unit->down_ratio, number(value));
 }
 
 static void put_processor(struct assay__powermetrics_sample *sample, struct text key,
@@ -82,7 +76,7 @@ static void put_processor(struct assay__powermetrics_sample *sample, struct text
         {"ane_energy", &sample->ane_energy_j},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (is(key, rows[i].key)) set_once(rows[i].place, number(value) * 1e-3);
+        if (is(key, rows[i].key)) assay__powermetrics_set_once(rows[i].place, number(value) * 1e-3);
 }
 
 static void put_name(struct assay__powermetrics_cluster *cluster, struct text value)
@@ -101,16 +95,17 @@ static void take(struct reader *reader, struct text value)
     struct text key = reader->key;
     if (reader->depth == 0 || reader->kinds[reader->depth - 1] != 'd' || !key.at) return;
     if (reader->depth == 1) {
-        if (is(key, "elapsed_ns")) set_once(&sample->elapsed_s, number(value) * 1e-9);
+        if (is(key, "elapsed_ns"))
+            assay__powermetrics_set_once(&sample->elapsed_s, number(value) * 1e-9);
         if (is(key, "thermal_pressure"))
-            set_once(&sample->thermal_pressure,
-                     assay__powermetrics_pressure(value.at, value.length));
+            assay__powermetrics_set_once(&sample->thermal_pressure,
+                                         assay__powermetrics_pressure(value.at, value.length));
     } else if (under(reader, reader->depth, in_processor, 2)) {
         put_processor(sample, key, value);
     } else if (under(reader, reader->depth, in_gpu, 2)) {
         double megahertz = is(key, "freq_hz") ? number(value) : NAN;
         if (megahertz < HERTZ_FROM)
-            set_once(&sample->gpu.frequency_hz, megahertz * 1e6);
+            assay__powermetrics_set_once(&sample->gpu.frequency_hz, megahertz * 1e6);
         else
             put_unit(&sample->gpu, key, value);
     } else if (under(reader, reader->depth, in_cluster, 4) && sample->cluster_count) {
@@ -118,7 +113,7 @@ static void take(struct reader *reader, struct text value)
         if (is(key, "name")) put_name(cluster, value);
         put_unit(&cluster->unit, key, value);
     } else if (under(reader, reader->depth, in_cpu, 6)) {
-        if (is(key, "cpu")) set_once(&reader->cpu_number, number(value));
+        if (is(key, "cpu")) assay__powermetrics_set_once(&reader->cpu_number, number(value));
         put_unit(&reader->cpu, key, value);
     }
 }

@@ -34,20 +34,20 @@ double assay__powermetrics_number(const char *text, size_t length)
     return *end || !isfinite(value) ? NAN : value;
 }
 
+void assay__powermetrics_set_once(double *place, double value)
+{
+    if (isnan(*place)) *place = value;
+}
+
 static const struct assay__powermetrics_unit unknown = {NAN, NAN, NAN, NAN};
 
 void assay__powermetrics_clear(struct assay__powermetrics_sample *sample)
 {
-    *sample = (struct assay__powermetrics_sample){.elapsed_s = NAN,
-                                                  .cpu_power_w = NAN,
-                                                  .gpu_power_w = NAN,
-                                                  .ane_power_w = NAN,
-                                                  .combined_power_w = NAN,
-                                                  .cpu_energy_j = NAN,
-                                                  .gpu_energy_j = NAN,
-                                                  .ane_energy_j = NAN,
-                                                  .gpu = unknown,
-                                                  .thermal_pressure = NAN};
+    *sample = (struct assay__powermetrics_sample){.gpu = unknown};
+    sample->elapsed_s = sample->thermal_pressure = NAN;
+    sample->cpu_power_w = sample->gpu_power_w = sample->ane_power_w = NAN;
+    sample->combined_power_w = NAN;
+    sample->cpu_energy_j = sample->gpu_energy_j = sample->ane_energy_j = NAN;
     for (size_t i = 0; i < ASSAY__POWERMETRICS_CLUSTERS; i++)
         sample->clusters[i].unit = unknown;
     for (size_t i = 0; i < ASSAY__POWERMETRICS_CPUS; i++)

@@ -14,18 +14,12 @@
 #include "probe/powermetrics.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct line {
     const char *at;
     size_t length;
 };
-
-static void set_once(double *place, double value)
-{
-    if (isnan(*place)) *place = value;
-}
 
 /* The number behind the colon, times what its unit says; NaN: no number, or an unknown unit. */
 static double measure(struct line value)
@@ -74,10 +68,10 @@ static void put_unit(struct assay__powermetrics_unit *unit, struct line what, do
 {
     if (begins(what, " HW")) what = rest(what, 3);
     if (is(what, " active frequency") || is(what, " frequency"))
-        set_once(&unit->frequency_hz, value);
-    if (is(what, " active residency")) set_once(&unit->active_ratio, value);
-    if (is(what, " idle residency")) set_once(&unit->idle_ratio, value);
-    if (is(what, " down residency")) set_once(&unit->down_ratio, value);
+        assay__powermetrics_set_once(&unit->frequency_hz, value);
+    if (is(what, " active residency")) assay__powermetrics_set_once(&unit->active_ratio, value);
+    if (is(what, " idle residency")) assay__powermetrics_set_once(&unit->idle_ratio, value);
+    if (is(what, " down residency")) assay__powermetrics_set_once(&unit->down_ratio, value);
 }
 
 static struct assay__powermetrics_unit *cluster_of(struct assay__powermetrics_sample *sample,
@@ -112,14 +106,16 @@ static void take_line(struct assay__powermetrics_sample *sample, struct line lin
     struct line value = rest(line, key.length + 1);
     double number = measure(value);
     const char *cluster = memmem(key.at, key.length, "-Cluster ", 9);
-    if (is(key, "CPU Power")) set_once(&sample->cpu_power_w, number);
-    if (is(key, "GPU Power")) set_once(&sample->gpu_power_w, number);
-    if (is(key, "ANE Power")) set_once(&sample->ane_power_w, number);
-    if (begins(key, "Combined Power")) set_once(&sample->combined_power_w, number);
+    if (is(key, "CPU Power")) assay__powermetrics_set_once(&sample->cpu_power_w, number);
+    if (is(key, "GPU Power")) assay__powermetrics_set_once(&sample->gpu_power_w, number);
+    if (is(key, "ANE Power")) assay__powermetrics_set_once(&sample->ane_power_w, number);
+    if (begins(key, "Combined Power"))
+        assay__powermetrics_set_once(&sample->combined_power_w, number);
     if (is(key, "Current pressure level")) {
         while (value.length && *value.at == ' ')
             value = rest(value, 1);
-        set_once(&sample->thermal_pressure, assay__powermetrics_pressure(value.at, value.length));
+        assay__powermetrics_set_once(&sample->thermal_pressure,
+                                     assay__powermetrics_pressure(value.at, value.length));
     }
     if (begins(key, "GPU ")) put_unit(&sample->gpu, rest(key, 3), number);
     if (begins(key, "CPU ")) take_cpu(sample, key, number);

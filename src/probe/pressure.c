@@ -36,20 +36,17 @@ static int pressure_open(struct assay__arena *arena, struct assay__probe **probe
     };
     int code = assay__files_new(arena, probe, error);
     if (code) return code;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assay__files_add(*probe, &(struct assay__files_spec){.name = rows[i].name,
-                                                             .quantity = "time",
-                                                             .rail = rows[i].rail,
-                                                             .unit = "s",
-                                                             .kind = ASSAY__CHANNEL_COUNTER,
-                                                             .scale = 1e-6,
-                                                             .path = rows[i].path,
-                                                             .compute = total_of,
-                                                             .key = rows[i].key,
-                                                             .size = 256});
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct assay__files_spec spec = {
+            .name = rows[i].name,
+            .rail = rows[i].rail,
+            .as = {"time", "s", ASSAY__CHANNEL_COUNTER, 1e-6, total_of, rows[i].key, 256},
+            .path = rows[i].path};
+        assay__files_add(*probe, &spec);
+    }
     return assay__files_end(probe,
-                            "no pressure stall information: the kernel was built without it, or "
-                            "it is off at boot (psi=1 on the kernel's command line turns it on)",
+                            "no pressure stall information: the kernel was built without it, or it "
+                            "is off at boot (psi=1 on the kernel's command line turns it on)",
                             error);
 }
 
@@ -62,9 +59,6 @@ const struct assay__probe_ops assay__probe_pressure = {
     .name = "pressure",
     .summary = "time tasks waited for CPU, memory and input/output",
     .open = pressure_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
     .files = files,
 };

@@ -84,7 +84,7 @@ struct assay__probe_ops {
      *  their reason). No allocation, no blocking beyond the deadline of the sampler. */
     void (*read)(struct assay__probe *probe, struct assay__probe_reading *readings);
     void (*close)(struct assay__probe *probe); /* NULL legal */
-    /** How long `open` may take before it is given up (probe_open.h); 0: 1 s. The library of a
+    /** How long `open` may take before it is given up (assay__probe_open); 0: 1 s. The library of a
      * driver may have to wake its devices. */
     uint64_t open_limit_ns;
     /** `open` is about the calling thread (its counters, a program that ends with it): it is never
@@ -105,5 +105,14 @@ struct assay__probe_ops {
 /** The table; NULL past the end. */
 const struct assay__probe_ops *assay__probe_at(size_t index);
 const struct assay__probe_ops *assay__probe_find(const char *name);
+
+/** Opens a probe with an arena of its own, on another thread, for at most its limit
+ *  (ops->open_limit_ns, else 1 s); longer: ASSAY_ETIMEOUT with the reason, and the thread is left
+ *  behind with both. A probe of the calling thread (ops->own_thread) is opened here, without a
+ *  limit. *arena: freed by the caller after the probe was closed; NULL on an error. */
+int assay__probe_open(const struct assay__probe_ops *ops, struct assay__arena **arena,
+                      struct assay__probe **probe, struct assay_error *error);
+/** How long that may take. */
+uint64_t assay__probe_open_limit_ns(const struct assay__probe_ops *ops);
 
 #endif

@@ -1,6 +1,10 @@
-/* probes.c - the table of probes, made from the list in probes.h. */
+/* probes.c - the table of probes, made from the list in probes.h, and opening one under a limit of
+ * time: reading a file of /sys asks a driver, and one that hangs would hang the program. */
 #include "probe/probes.h"
 
+#include "platform/guard.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #define ROW(NAME) &assay__probe_##NAME,
@@ -16,4 +20,64 @@ const struct assay__probe_ops *assay__probe_find(const char *name)
     for (size_t i = 0; assay__probe_at(i); i++)
         if (strcmp(probes[i]->name, name) == 0) return probes[i];
     return NULL;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+#define LIMIT_NS 1000000000u
+
+struct opening {
+    const struct assay__probe_ops *ops;
+    struct assay__arena *arena;
+    struct assay__probe *probe;
+    struct assay_error error;
+    int code;
+};
+
+static void work(void *context)
+{
+    struct opening *opening = context;
+    opening->code = opening->ops->open(opening->arena, &opening->probe, &opening->error);
+}
+
+static void drop(void *context)
+{
+    struct opening *opening = context;
+    if (!opening->code) opening->ops->close(opening->probe);
+    assay__arena_free(opening->arena);
+    free(opening);
+}
+
+uint64_t assay__probe_open_limit_ns(const struct assay__probe_ops *ops)
+{
+    return ops->open_limit_ns ? ops->open_limit_ns : LIMIT_NS;
+}
+
+int assay__probe_open(const struct assay__probe_ops *ops, struct assay__arena **arena,
+                      struct assay__probe **probe, struct assay_error *error)
+{
+    *arena = NULL;
+    *probe = NULL;
+    struct opening *opening = calloc(1, sizeof *opening);
+    if (opening) opening->arena = assay__arena_new();
+    if (!opening || !opening->arena) {
+        free(opening);
+        return assay_error_set(error, ASSAY_ENOMEM, "no memory for the probe %s", ops->name);
+    }
+    opening->ops = ops;
+    uint64_t limit_ns = assay__probe_open_limit_ns(ops);
+    if (ops->own_thread)
+        work(opening);
+    else if (assay__guard_run(work, drop, opening, limit_ns))
+        return assay_error_set(error, ASSAY_ETIMEOUT,
+                               "opening it did not come back within %.3g s: given up",
+                               (double)limit_ns * 1e-9);
+    int code = opening->code;
+    if (code && error) *error = opening->error;
+    if (code)
+        assay__arena_free(opening->arena);
+    else
+        *arena = opening->arena, *probe = opening->probe;
+    free(opening);
+    return code;
 }

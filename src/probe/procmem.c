@@ -15,7 +15,6 @@
 #include "probe/probes.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,7 +65,7 @@ static bool proportional(const struct assay__files_channel *channel, double *val
                          const char **reason)
 {
     const char *at = assay__sysfs_field(channel->files[0]->text, "Pss");
-    *reason = "this kernel does not tell it";
+    *reason = "this kernel does not report it";
     if (!at) return false;
     if (!assay__sysfs_leading(at, value, reason)) return false;
     *value *= 1024;
@@ -88,98 +87,75 @@ static double page_bytes(void)
     return bytes > 0 ? (double)bytes : PAGE_OF_FIXTURES;
 }
 
+struct row {
+    const char *name, *file, *source;
+    struct assay__files_kind as;
+};
+
+static int open_rows(struct assay__arena *arena, struct assay__probe **probe,
+                     const struct row *rows, size_t count, struct assay_error *error)
+{
+    const char *refused, *folder = folder_of(arena, &refused);
+    int code = assay__files_new(arena, probe, error);
+    if (code) return code;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = assay__arena_printf(arena, "%s/%s", folder ? folder : "", rows[i].file);
+        const struct assay__files_spec spec = {.name = rows[i].name,
+                                               .as = rows[i].as,
+                                               .path = path,
+                                               .source = rows[i].source,
+                                               .reason = folder && path ? refused
+                                                                        : "out of memory"};
+        assay__files_add(*probe, &spec);
+    }
+    return assay__files_end(probe, NULL, error);
+}
+
 static int process_open(struct assay__arena *arena, struct assay__probe **probe,
                         struct assay_error *error)
 {
-    const char *refused, *folder = folder_of(arena, &refused);
-    const char *statm = folder ? assay__arena_printf(arena, "%s/statm", folder) : NULL,
-               *stat = folder ? assay__arena_printf(arena, "%s/stat", folder) : NULL;
-    if (!statm || !stat) return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
-    const struct assay__files_spec specs[] = {
-        {.name = "memory.rss",
-         .quantity = "memory",
-         .unit = "B",
-         .kind = ASSAY__CHANNEL_GAUGE,
-         .path = statm,
-         .source = "/proc/PID/statm",
-         .compute = resident,
-         .scale = page_bytes(),
-         .size = 128,
-         .reason = refused},
-        {.name = "faults.minor",
-         .quantity = "count",
-         .unit = "1",
-         .kind = ASSAY__CHANNEL_COUNTER,
-         .path = stat,
-         .source = "/proc/PID/stat",
-         .compute = stat_field,
-         .key = "10",
-         .size = 1024,
-         .reason = refused},
-        {.name = "faults.major",
-         .quantity = "count",
-         .unit = "1",
-         .kind = ASSAY__CHANNEL_COUNTER,
-         .path = stat,
-         .source = "/proc/PID/stat",
-         .compute = stat_field,
-         .key = "12",
-         .size = 1024,
-         .reason = refused},
-        {.name = "threads",
-         .quantity = "count",
-         .unit = "1",
-         .kind = ASSAY__CHANNEL_GAUGE,
-         .path = stat,
-         .source = "/proc/PID/stat",
-         .compute = stat_field,
-         .key = "20",
-         .size = 1024,
-         .reason = refused},
+    const struct row rows[] = {
+        {"memory.rss",
+         "statm",
+         "/proc/PID/statm",
+         {"memory", "B", ASSAY__CHANNEL_GAUGE, page_bytes(), resident, NULL, 128}},
+        {"faults.minor",
+         "stat",
+         "/proc/PID/stat",
+         {"count", "1", ASSAY__CHANNEL_COUNTER, 1, stat_field, "10", 1024}},
+        {"faults.major",
+         "stat",
+         "/proc/PID/stat",
+         {"count", "1", ASSAY__CHANNEL_COUNTER, 1, stat_field, "12", 1024}},
+        {"threads",
+         "stat",
+         "/proc/PID/stat",
+         {"count", "1", ASSAY__CHANNEL_GAUGE, 1, stat_field, "20", 1024}},
     };
-    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
-        assay__files_add(*probe, &specs[i]);
-    return assay__files_end(probe, NULL, error);
+    return open_rows(arena, probe, rows, sizeof rows / sizeof rows[0], error);
 }
 
 static int pss_open(struct assay__arena *arena, struct assay__probe **probe,
                     struct assay_error *error)
 {
-    const char *refused, *folder = folder_of(arena, &refused);
-    const char *path = folder ? assay__arena_printf(arena, "%s/smaps_rollup", folder) : NULL;
-    if (!path) return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
-    int code = assay__files_new(arena, probe, error);
-    if (code) return code;
-    assay__files_add(*probe, &(struct assay__files_spec){.name = "memory.pss",
-                                                         .quantity = "memory",
-                                                         .unit = "B",
-                                                         .kind = ASSAY__CHANNEL_GAUGE,
-                                                         .path = path,
-                                                         .source = "/proc/PID/smaps_rollup",
-                                                         .compute = proportional,
-                                                         .size = 2048,
-                                                         .reason = refused});
-    return assay__files_end(probe, NULL, error);
+    static const struct row row = {
+        "memory.pss",
+        "smaps_rollup",
+        "/proc/PID/smaps_rollup",
+        {"memory", "B", ASSAY__CHANNEL_GAUGE, 1, proportional, NULL, 2048}};
+    return open_rows(arena, probe, &row, 1, error);
 }
 
 const struct assay__probe_ops assay__probe_process = {
     .name = "process",
     .summary = "resident memory, page faults and threads of a process",
     .open = process_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
 };
 
 const struct assay__probe_ops assay__probe_process_pss = {
     .name = "process-pss",
     .summary = "proportional set size of a process",
     .open = pss_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
 };

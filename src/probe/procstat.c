@@ -55,18 +55,15 @@ static int procstat_open(struct assay__arena *arena, struct assay__probe **probe
     if (code) return code;
     const char *root = getenv("ASSAY_FSROOT");
     long ticks = root && *root ? 100 : sysconf(_SC_CLK_TCK);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assay__files_add(
-            *probe, &(struct assay__files_spec){.name = rows[i].name,
-                                                .quantity = "time",
-                                                .rail = "cpu",
-                                                .unit = "s",
-                                                .kind = ASSAY__CHANNEL_COUNTER,
-                                                .scale = ticks > 0 ? 1.0 / (double)ticks : 0.01,
-                                                .path = PATH,
-                                                .compute = sum_fields,
-                                                .key = rows[i].fields,
-                                                .size = 512});
+    double tick_s = ticks > 0 ? 1.0 / (double)ticks : 0.01;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct assay__files_spec spec = {
+            .name = rows[i].name,
+            .rail = "cpu",
+            .as = {"time", "s", ASSAY__CHANNEL_COUNTER, tick_s, sum_fields, rows[i].fields, 512},
+            .path = PATH};
+        assay__files_add(*probe, &spec);
+    }
     return assay__files_end(probe, NULL, error);
 }
 
@@ -74,8 +71,5 @@ const struct assay__probe_ops assay__probe_procstat = {
     .name = "procstat",
     .summary = "busy, idle and stolen CPU time of the machine",
     .open = procstat_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
 };

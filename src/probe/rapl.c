@@ -8,7 +8,6 @@
 #include "probe/file_channels.h"
 #include "probe/probes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FOLDER "/sys/class/powercap"
@@ -61,15 +60,14 @@ static void add_zone(struct rapl *rapl, const char *zone)
     if (strncmp(zone, "intel-rapl-mmio", 15) == 0 && assay__files_has(rapl->probe, shown)) return;
     if (!assay__sysfs_value(&range, FOLDER "/%s/max_energy_range_uj", zone) || range <= 0)
         range = 0; /* unknown: a wrap then is a fault, not a guess */
-    assay__files_add(rapl->probe, &(struct assay__files_spec){.name = shown,
-                                                              .quantity = "energy",
-                                                              .rail = rail_of(rapl, name, parent),
-                                                              .unit = "J",
-                                                              .kind = ASSAY__CHANNEL_COUNTER,
-                                                              .range = range * 1e-6,
-                                                              .scale = 1e-6,
-                                                              .path = path,
-                                                              .denied = ALLOW});
+    const struct assay__files_spec spec = {
+        .name = shown,
+        .rail = rail_of(rapl, name, parent),
+        .as = {"energy", "J", ASSAY__CHANNEL_COUNTER, 1e-6, NULL, NULL, 0},
+        .range = range * 1e-6,
+        .path = path,
+        .denied = ALLOW};
+    assay__files_add(rapl->probe, &spec);
 }
 
 static size_t count_packages(struct assay__arena *arena, const char **zones)
@@ -91,19 +89,17 @@ static int rapl_open(struct assay__arena *arena, struct assay__probe **probe,
     const char **zones = assay__sysfs_list(arena, FOLDER, "intel-rapl");
     if (!zones)
         return assay__files_end(probe,
-                                "no " FOLDER ": this kernel shows no energy counters (virtual "
-                                "machines are not given them; on real hardware: sudo modprobe "
-                                "intel_rapl_msr)",
+                                "no " FOLDER
+                                ": this kernel shows no energy counters (virtual machines are not "
+                                "given them; on real hardware: sudo modprobe intel_rapl_msr)",
                                 error);
     rapl.several = count_packages(arena, zones) > 1;
     for (int mmio = 0; mmio < 2; mmio++) /* MSR zones first: see the head of this file */
         for (const char **zone = zones; *zone; zone++)
             if ((strncmp(*zone, "intel-rapl-mmio", 15) == 0) == (mmio == 1)) add_zone(&rapl, *zone);
-    const struct assay__channel *channels;
-    const char *reason = NULL;
-    if (assay__files_channels(*probe, &channels) == 0)
-        reason = FOLDER " has no RAPL zone: sudo modprobe intel_rapl_msr";
-    return assay__files_end(probe, reason, error);
+    return assay__files_end(
+        probe, assay__files_none(*probe, FOLDER " has no RAPL zone: sudo modprobe intel_rapl_msr"),
+        error);
 }
 
 static const struct assay__capture_files files[] = {
@@ -115,10 +111,7 @@ const struct assay__probe_ops assay__probe_rapl = {
     .name = "rapl",
     .summary = "energy of CPU packages, cores and memory (powercap)",
     .open = rapl_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
     .power_of = "c",
     .files = files,
 };

@@ -45,9 +45,7 @@ static bool full_path(char *out, size_t out_size, const char *path)
     return length > 0 && (size_t)length < out_size;
 }
 
-/* --- reasons
- * ----------------------------------------------------------------------------------
- */
+/* --- reasons ---------------------------------------------------------------------------------- */
 
 static const char *reason_of(int number)
 {
@@ -57,7 +55,7 @@ static const char *reason_of(int number)
     case ENOENT:
     case ENXIO:
     case ENODEV: return "the file is gone: the device or its driver went away";
-    case EISDIR: return "a folder stands where a file should be";
+    case EISDIR: return "it is a folder, not a file";
     case EIO: return "the driver answered with an input/output error (EIO)";
     case EAGAIN: return "the driver has no value now (EAGAIN)";
     case EBUSY: return "the device is busy (EBUSY)";
@@ -89,9 +87,7 @@ static const char *open_reason_of(struct assay__arena *arena, const char *path, 
     return text ? text : "out of memory";
 }
 
-/* --- files
- * ------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 bool assay__sysfs_open(struct assay__arena *arena, struct assay__sysfs_file *file, const char *path,
                        size_t size)
@@ -144,8 +140,7 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
         }
         if (got == 0) break;
         length += (size_t)got;
-        /* A short text comes whole and ends in a newline: no second read just to
-         * see the end. */
+        /* A short text comes whole and ends in a newline: no second read just to see the end. */
         if (file->text[length - 1] == '\n' && !file->long_text) break;
     }
     while (length > 0 && strchr(" \t\r\n", file->text[length - 1]))
@@ -154,9 +149,7 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
     return true;
 }
 
-/* --- texts
- * ------------------------------------------------------------------------------------
- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 static bool number_at(const char *text, double *value, const char **end, const char **reason)
 {
@@ -172,11 +165,8 @@ static bool number_at(const char *text, double *value, const char **end, const c
     }
     errno = 0;
     char *after;
-    if (*text == '-') {
-        *value = (double)strtoll(text, &after, 10);
-    } else {
-        *value = (double)strtoull(digits, &after, 10);
-    }
+    *value = *text == '-' ? (double)strtoll(text, &after, 10)
+                          : (double)strtoull(digits, &after, 10);
     *end = after;
     if (errno) {
         *reason = "the number does not fit 64 bits";
@@ -217,16 +207,18 @@ const char *assay__sysfs_field(const char *text, const char *key)
     return NULL;
 }
 
+static bool format_path(char out[PATH_MAX], const char *format, va_list args)
+{
+    int length = vsnprintf(out, PATH_MAX, format, args);
+    return length >= 0 && length < PATH_MAX;
+}
+
 static bool read_once(const char *path, char *out, size_t out_size)
 {
     char full[PATH_MAX];
     if (!full_path(full, sizeof full, path)) return false;
-    struct assay__sysfs_file file = {.fd = calls->open(full),
-                                     .path = path,
-                                     .open_reason = "",
-                                     .text = out,
-                                     .size = out_size,
-                                     .long_text = true};
+    struct assay__sysfs_file file = {
+        .fd = calls->open(full), .path = path, .text = out, .size = out_size, .long_text = true};
     if (file.fd < 0) return false;
     bool good = assay__sysfs_refresh(&file);
     assay__sysfs_close(&file);
@@ -239,9 +231,9 @@ const char *assay__sysfs_text(struct assay__arena *arena, const char *format, ..
     const char *kept = NULL;
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(path, sizeof path, format, args);
+    bool fits = format_path(path, format, args);
     va_end(args);
-    if (length < 0 || (size_t)length >= sizeof path) return NULL;
+    if (!fits) return NULL;
     char *text = malloc(TEXT_MAX);
     if (text && read_once(path, text, TEXT_MAX)) kept = assay__arena_strdup(arena, text);
     free(text);
@@ -254,10 +246,9 @@ bool assay__sysfs_value(double *value, const char *format, ...)
     const char *reason;
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(path, sizeof path, format, args);
+    bool fits = format_path(path, format, args);
     va_end(args);
-    if (length < 0 || (size_t)length >= sizeof path) return false;
-    return read_once(path, text, sizeof text) && assay__sysfs_integer(text, value, &reason);
+    return fits && read_once(path, text, sizeof text) && assay__sysfs_integer(text, value, &reason);
 }
 
 bool assay__sysfs_exists(const char *format, ...)
@@ -265,15 +256,12 @@ bool assay__sysfs_exists(const char *format, ...)
     char path[PATH_MAX], full[PATH_MAX];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(path, sizeof path, format, args);
+    bool fits = format_path(path, format, args);
     va_end(args);
-    if (length < 0 || (size_t)length >= sizeof path) return false;
-    return full_path(full, sizeof full, path) && access(full, F_OK) == 0;
+    return fits && full_path(full, sizeof full, path) && access(full, F_OK) == 0;
 }
 
-/* --- folders
- * ----------------------------------------------------------------------------------
- */
+/* --- folders ---------------------------------------------------------------------------------- */
 
 /* Digits compare as numbers, the rest as bytes. */
 static int natural_order(const char *a, const char *b)

@@ -20,8 +20,7 @@ struct assay__sysfs_calls {
     ssize_t (*pread)(int fd, void *out, size_t size, off_t offset);
     void (*close)(int fd);
 };
-/** Replaces the calls; NULL restores the system's. For tests, before any probe
- * is open. */
+/** Replaces the calls; NULL restores the system's. For tests, before any probe is open. */
 void assay__sysfs_calls_set(const struct assay__sysfs_calls *calls);
 
 struct assay__sysfs_file {
@@ -29,12 +28,10 @@ struct assay__sysfs_file {
     const char *path;        /* as on the machine, without $ASSAY_FSROOT */
     const char *open_reason; /* why it is not open, with the path; "" */
     bool denied;             /* permission was refused, to open it or to read it */
-    char *text;              /* what the last refresh read, NUL-terminated, trailing white
-                  space removed */
+    char *text;              /* of the last refresh, NUL-terminated, trailing white space removed */
     size_t size;             /* of the buffer */
     const char *reason;      /* why the last refresh failed (static); "" */
-    bool long_text;          /* may come in several pieces: read to the end, not to the
-                         first newline at an end */
+    bool long_text;          /* may come in pieces: read beyond a newline at the end of one */
 };
 
 /** Opens `path` (arena text or static: it is kept) with a buffer of `size`
@@ -43,8 +40,7 @@ struct assay__sysfs_file {
 bool assay__sysfs_open(struct assay__arena *arena, struct assay__sysfs_file *file, const char *path,
                        size_t size);
 void assay__sysfs_close(struct assay__sysfs_file *file);
-/** Reads the file again. False: `reason` says why. Text beyond the buffer is
- * cut. */
+/** Reads the file again. False: `reason` says why. Text beyond the buffer is cut. */
 bool assay__sysfs_refresh(struct assay__sysfs_file *file);
 
 /** A whole text that is one decimal integer. False: *reason, static ("text
@@ -64,9 +60,8 @@ const char *assay__sysfs_text(struct assay__arena *arena, const char *format, ..
 bool assay__sysfs_value(double *value, const char *format, ...) ASSAY_PRINTF(2, 3);
 bool assay__sysfs_exists(const char *format, ...) ASSAY_PRINTF(1, 2);
 
-/** Entries of a folder whose names begin with `prefix`, in natural order
- * (hwmon2 before hwmon10). NULL-terminated array; NULL: the folder cannot be
- * read. At most 4,096. */
+/** Entries of a folder whose names begin with `prefix`, in natural order (hwmon2 before hwmon10).
+ *  NULL-terminated array; NULL: the folder cannot be read. At most 4,096. */
 const char **assay__sysfs_list(struct assay__arena *arena, const char *folder, const char *prefix);
 
 /** "Package id 0" -> "package-id-0": lower case, everything but letters,

@@ -3,7 +3,7 @@
  * is switched off answers -274000, below absolute zero, or an error: it is then unavailable. How
  * often the hardware itself slowed down, Intel counts per CPU in
  * /sys/devices/system/cpu/cpuN/thermal_throttle: core_throttle_count (summed over the CPUs asked)
- * and package_throttle_count (the greatest). Source: the kernel's thermal sysfs interface and its
+ * and package_throttle_count (the max). Source: the kernel's thermal sysfs interface and its
  * x86 ABI. */
 #include "probe/cpus.h"
 #include "probe/file_channels.h"
@@ -14,34 +14,35 @@
 
 #define FOLDER "/sys/class/thermal"
 
-static void add_zone(struct assay__probe *probe, struct assay__arena *arena, const char *zone)
+struct zone_kind {
+    const char *prefix, *name, *file;
+    struct assay__files_kind as;
+};
+
+static const struct zone_kind zones[] = {
+    {"thermal_zone",
+     "temperature",
+     "temp",
+     {"temperature", "°C", ASSAY__CHANNEL_GAUGE, 1e-3, NULL, NULL, 0}},
+    {"cooling_device",
+     "cooling",
+     "cur_state",
+     {"state", "1", ASSAY__CHANNEL_GAUGE, 1, NULL, NULL, 0}},
+};
+
+static void add_zone(struct assay__probe *probe, struct assay__arena *arena, const char *entry,
+                     const struct zone_kind *zone)
 {
-    const char *type = assay__sysfs_text(arena, FOLDER "/%s/type", zone);
-    const char *slug = assay__sysfs_slug(arena, type && *type ? type : zone);
-    const char *name = assay__arena_printf(arena, "temperature.%s", slug);
-    const char *path = assay__arena_printf(arena, FOLDER "/%s/temp", zone);
-    if (!name || !path) return;
-    assay__files_add(probe, &(struct assay__files_spec){.name = name,
-                                                        .quantity = "temperature",
-                                                        .rail = slug,
-                                                        .unit = "°C",
-                                                        .scale = 1e-3,
-                                                        .path = path});
+    const char *type = assay__sysfs_text(arena, FOLDER "/%s/type", entry);
+    const char *slug = assay__sysfs_slug(arena, type && *type ? type : entry);
+    const char *name = assay__arena_printf(arena, "%s.%s", zone->name, slug);
+    const char *path = assay__arena_printf(arena, FOLDER "/%s/%s", entry, zone->file);
+    const struct assay__files_spec spec = {
+        .name = name, .rail = slug, .as = zone->as, .path = path};
+    if (name && path) assay__files_add(probe, &spec);
 }
 
-static void add_cooling(struct assay__probe *probe, struct assay__arena *arena, const char *device)
-{
-    const char *type = assay__sysfs_text(arena, FOLDER "/%s/type", device);
-    const char *slug = assay__sysfs_slug(arena, type && *type ? type : device);
-    const char *name = assay__arena_printf(arena, "cooling.%s", slug);
-    const char *path = assay__arena_printf(arena, FOLDER "/%s/cur_state", device);
-    if (!name || !path) return;
-    assay__files_add(
-        probe, &(struct assay__files_spec){
-                   .name = name, .quantity = "state", .rail = slug, .unit = "1", .path = path});
-}
-
-/* The sum (key "sum") or the greatest of the counts of all files. */
+/* The sum (key "sum") or the max of the counts of all files. */
 static bool throttle_count(const struct assay__files_channel *channel, double *value,
                            const char **reason)
 {
@@ -69,16 +70,14 @@ static void add_throttling(struct assay__probe *probe, struct assay__arena *aren
         const char *source = assay__arena_printf(arena, ASSAY__CPUS_FOLDER "/cpu*/%s%s",
                                                  rows[i].file, assay__cpus_note(&cpus));
         if (!paths || !source) continue; /* only Intel has them: no loss elsewhere */
-        assay__files_add(probe, &(struct assay__files_spec){.name = rows[i].name,
-                                                            .quantity = "count",
-                                                            .rail = rows[i].rail,
-                                                            .unit = "1",
-                                                            .kind = ASSAY__CHANNEL_COUNTER,
-                                                            .paths = paths,
-                                                            .compute = throttle_count,
-                                                            .key = rows[i].key,
-                                                            .slow = true,
-                                                            .source = source});
+        const struct assay__files_spec spec = {
+            .name = rows[i].name,
+            .rail = rows[i].rail,
+            .as = {"count", "1", ASSAY__CHANNEL_COUNTER, 1, throttle_count, rows[i].key, 0},
+            .paths = paths,
+            .slow = true,
+            .source = source};
+        assay__files_add(probe, &spec);
     }
 }
 
@@ -88,16 +87,15 @@ static int thermal_open(struct assay__arena *arena, struct assay__probe **probe,
     int code = assay__files_new(arena, probe, error);
     if (code) return code;
     const char **entries = assay__sysfs_list(arena, FOLDER, "");
-    for (const char **entry = entries; entry && *entry; entry++) {
-        if (strncmp(*entry, "thermal_zone", 12) == 0) add_zone(*probe, arena, *entry);
-        if (strncmp(*entry, "cooling_device", 14) == 0) add_cooling(*probe, arena, *entry);
-    }
+    for (const char **entry = entries; entry && *entry; entry++)
+        for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++)
+            if (strncmp(*entry, zones[i].prefix, strlen(zones[i].prefix)) == 0)
+                add_zone(*probe, arena, *entry, &zones[i]);
     add_throttling(*probe, arena);
-    const struct assay__channel *channels;
-    const char *reason = NULL;
-    if (assay__files_channels(*probe, &channels) == 0)
-        reason = "no thermal zone in " FOLDER ": virtual machines have none";
-    return assay__files_end(probe, reason, error);
+    return assay__files_end(
+        probe,
+        assay__files_none(*probe, "no thermal zone in " FOLDER ": virtual machines have none"),
+        error);
 }
 
 static const struct assay__capture_files files[] = {
@@ -109,9 +107,6 @@ const struct assay__probe_ops assay__probe_thermal = {
     .name = "thermal",
     .summary = "thermal zones and cooling devices",
     .open = thermal_open,
-    .channels = assay__files_channels,
-    .reason = assay__files_reason,
-    .read = assay__files_read,
-    .close = assay__files_close,
+    ASSAY__FILES_OPS,
     .files = files,
 };

@@ -188,9 +188,8 @@ static void close_channel(struct assay__probe *probe, size_t channel)
 static const char *open_channel(struct assay__probe *probe, size_t channel, const char **devices,
                                 const char *refused)
 {
-    const char *why =
-        "the drivers of this machine's memory controllers describe no counter of bytes "
-        "that were read and written";
+    const char *why = "the drivers of this machine's memory controllers describe no counter of "
+                      "bytes that were read and written";
     for (size_t e = 0; events[channel][e]; e++) {
         bool found = false;
         for (size_t d = 0; devices[d]; d++) {
@@ -224,8 +223,7 @@ static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
     bool any = false;
     made->reason =
         "this machine shows no counters of its memory controllers (no uncore_imc under " DEVICES
-        "): virtual machines are not given them, and AMD's and Arm's drivers "
-        "describe none there";
+        "): virtual machines are not given them, and AMD's and Arm's drivers describe none there";
     for (size_t i = 0; devices && devices[0] && i < CHANNELS; i++) {
         const char *why = open_channel(made, i, devices, replaced ? NULL : assay__live_refused());
         made->channels[i] = (struct assay__channel){

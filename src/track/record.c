@@ -5,8 +5,8 @@
  * R).
  *
  * Limits: 1.5 million live blocks; a block that finds no room is counted as allocated and dropped
- * from the live bytes, and how many there were is told. 65,536 inferences are marked. Sizes are
- * those asked for, without what the allocator adds. */
+ * from the live bytes, and the number of such blocks is reported. 65,536 inferences are marked.
+ * Sizes are those asked for, without what the allocator adds. */
 #include "track/tracker.h"
 
 #include <dlfcn.h>
@@ -341,8 +341,6 @@ static uint64_t dropped(void)
 {
     return atomic_load(&lost);
 }
-
-size_t track_read_sites(enum assay__track_phase phase, struct assay__track_site *out, size_t room);
 
 const struct assay__track_api *assay_track(void);
 

@@ -1,11 +1,11 @@
 /* site.c - who asked for memory: the innermost four callers outside the C and C++ libraries, from
  * the unwinder (frame pointers are not to be relied on). A site is such a chain of four return
- * addresses; chains are told apart by 64 bits of hash alone. Which module an address lies in is
- * asked from the loader once per page of code.
+ * addresses; chains are identified by 64 bits of hash alone. The loader is asked once per page of
+ * code which module an address lies in.
  *
  * The text names, innermost first, "module+0xoffset", with the name of the function where the
  * module's symbol table has it. A stripped library has none. Beyond 98,304 chains, and beyond 32
- * frames from the call, callers are not told apart.
+ * frames from the call, callers are counted together.
  *
  * The unwinder and the loader may themselves allocate: the thread is marked busy meanwhile, so that
  * is not counted. */
@@ -26,10 +26,8 @@
 static struct track_site *table;
 static volatile int table_lock;
 static _Atomic uint32_t site_count;
-static _Atomic uint64_t
-    pages[PAGES]; /* page number * 2 + 1 when it is of a language's library; 0: not known yet */
-
-size_t track_read_sites(enum assay__track_phase phase, struct assay__track_site *out, size_t room);
+/* page number * 2 + 1 when it is of a language's library; 0: not known yet */
+static _Atomic uint64_t pages[PAGES];
 
 struct track_site *track_sites(void)
 {
@@ -55,7 +53,7 @@ static bool is_own(const char *address)
     return address >= __ehdr_start && address < _end;
 }
 
-/* Where an allocation passes through on its way, whoever asked. */
+/* Libraries that allocations only pass through. */
 static bool is_library_of_language(const char *module)
 {
     static const char *const names[] = {"libc.so",  "libc-2",    "libc.musl",

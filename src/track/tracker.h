@@ -22,6 +22,8 @@ struct track_site {
 struct track_site *track_sites(void);
 /** Who asked: the index of the calling chain's site. */
 uint32_t track_site_here(void);
+/** The sites of a phase that asked for most bytes, largest first; how many were written. */
+size_t track_read_sites(enum assay__track_phase phase, struct assay__track_site *out, size_t room);
 
 /** Something was allocated, is about to be released, … `address` NULL is ignored. */
 void track_allocated(void *address, size_t size);

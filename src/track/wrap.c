@@ -149,26 +149,26 @@ PUBLIC int posix_memalign(void **out, size_t alignment, size_t size)
     return code;
 }
 
-PUBLIC void *aligned_alloc(size_t alignment, size_t size)
+static void *aligned(void *(*call)(size_t, size_t), size_t alignment, size_t size)
 {
-    if (!ready() || !next.aligned_alloc) return refuse();
-    void *address = next.aligned_alloc(alignment, size);
+    void *address = call ? call(alignment, size) : refuse();
     track_allocated(address, size);
     return address;
+}
+
+PUBLIC void *aligned_alloc(size_t alignment, size_t size)
+{
+    return ready() ? aligned(next.aligned_alloc, alignment, size) : refuse();
 }
 
 PUBLIC void *memalign(size_t alignment, size_t size)
 {
-    if (!ready() || !next.memalign) return refuse();
-    void *address = next.memalign(alignment, size);
-    track_allocated(address, size);
-    return address;
+    return ready() ? aligned(next.memalign, alignment, size) : refuse();
 }
 
 PUBLIC void *valloc(size_t size)
 {
-    if (!ready() || !next.valloc) return refuse();
-    void *address = next.valloc(size);
+    void *address = ready() && next.valloc ? next.valloc(size) : refuse();
     track_allocated(address, size);
     return address;
 }

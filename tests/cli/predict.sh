@@ -75,7 +75,7 @@ expect_exit 0 "$ASSAY" predict mlp --chip m1 --unit ane
 expect_has out "(median error 14 %, not of such models)"
 expect_has out "The error does not cover this model:"
 expect_exit 0 "$ASSAY" predict lstm:seq=8 --chip m1 --unit ane --json
-expect_has out "no known way onto this unit"
+expect_has out "does not cover"
 expect_exit 0 "$ASSAY" predict distilbert:seq=128 --chip m1 --unit ane # it only asks for sizes, and is among those measured
 expect_not out "does not cover"
 

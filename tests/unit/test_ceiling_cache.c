@@ -428,7 +428,7 @@ static void test_rows(void)
         if (strcmp(row->level, "l1") != 0) continue;
         CHECK_INT(row->state, ASSAY_MEASURED);
         CHECK(row->working_set_bytes > 0);
-        CHECK(row->working_set_bytes <= (uint64_t)row->threads * (8 << 10));
+        CHECK(row->working_set_bytes <= (int64_t)row->threads * (8 << 10));
         CHECK(row->simd[0] && row->pattern[0] && row->repeats >= 3);
     }
     assay__arena_free(arena);

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "platform/guard.h"
-#include "probe/probe_open.h"
 #include "probe/sampler/sampler.h"
 
 #include <pthread.h>

@@ -126,7 +126,7 @@ static void test_hwmon_bad(void)
         {"power.apm_xgene.power1", "apm_xgene.power1", "W", NAN, "text instead of a number"},
         {"power.apm_xgene.power2", "apm_xgene.power2", "W", NAN, "a negative number"},
         {"power.apm_xgene.power3", "apm_xgene.power3", "W", NAN, "the file is empty"},
-        {"power.apm_xgene.power4", "apm_xgene.power4", "W", NAN, "a folder stands"},
+        {"power.apm_xgene.power4", "apm_xgene.power4", "W", NAN, "folder"},
         {"temperature.apm_xgene.temp1", "apm_xgene.temp1", "°C", NAN, "does not fit 64 bits"},
     };
     open_tree("arm-server", "hwmon");

@@ -2,7 +2,6 @@
  * Everything random has a fixed seed, so nothing here can flake. */
 #include "harness.h"
 
-#include "base/binomial.h"
 #include "base/stats.h"
 
 #include <assay/error.h>

@@ -4,7 +4,7 @@
 #include "harness.h"
 
 #include "base/stats.h"
-#include "base/stats_ratio.h"
+#include "base/stats.h"
 
 #include <assay/error.h>
 

@@ -1,10 +1,11 @@
-/* accelerator.c - measures all ceilings of a device and keeps them in a file beside the
- * CPU's. The key of the file is the machine's with the device,
- * the engine, its library and what else the caller names (versions, driver, hardware). */
+/* accelerator.c - measures all ceilings of a device and keeps them in a file beside the CPU's. The
+ * key of the file is the machine's with the device, the engine, its library and what else the
+ * caller names (versions, driver, hardware). */
 #include "ceiling/accelerator/accelerator_survey.h"
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/no_memory.h"
 #include "engine/engine.h"
 #include "probe/nvml.h"
 #include "run/locate.h"
@@ -12,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MODELS 1 /* raised when a model or a definition changes: older files no longer hold */
 #define BUDGET_S 60.0
@@ -20,9 +20,9 @@
 
 /* --- the card and its clock ------------------------------------------------------------------- */
 
-/* Which of NVML's GPUs the CUDA device is: the only one; else the one of that number where CUDA
- * counts as NVML does, which it is told by its environment. -1: not known. *name: of it; of all of
- * them when they are the same. */
+/* Which of NVML's GPUs the CUDA device is: the only one, or the one of that number where the
+ * environment makes CUDA count as NVML does. -1: not known. *name: its name; also when all GPUs are
+ * of one kind. */
 static int gpu_of(struct assay__accelerator_survey *survey, const char **name, const char **why)
 {
     const char *device = survey->accelerator->device, *colon = strchr(device, ':');
@@ -82,7 +82,7 @@ void assay__accelerator_clock_open(struct assay__accelerator_survey *survey, con
     } else if (survey->main_memory) {
         open_probe(survey, "cpufreq", "clock.mean");
     } else {
-        survey->clock_why = "nothing that reads it is known for this device";
+        survey->clock_why = "no way to read it is known for this device";
     }
 }
 
@@ -102,75 +102,57 @@ void assay__accelerator_clock_close(struct assay__accelerator_survey *survey)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static const char *now_text(struct assay__arena *arena)
+static int complete_set(struct assay__accelerator_survey *survey, const char *hardware,
+                        bool stopped, struct assay__ceilings *set)
 {
-    char text[32] = "";
-    time_t now = time(NULL);
-    struct tm parts;
-    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    const char *kept = assay__arena_strdup(arena, text);
-    return kept ? kept : "";
-}
-
-static void add_note(struct assay__arena *arena, struct assay__ceilings *set, const char *what,
-                     const char *why)
-{
-    const char *note = assay__arena_printf(arena, "%s%s%s%s", set->note, set->note[0] ? "; " : "",
-                                           what, why);
-    if (note) set->note = note;
-}
-
-static int complete_set(struct assay__accelerator_survey *survey, struct assay__ceilings *set,
-                        const char *hardware, bool stopped)
-{
-    set->measured_at = now_text(survey->arena);
     set->complete = !survey->late && !stopped;
     if (stopped) set->note = "interrupted: what was measured until then";
     set->pinned = true; /* no thread of ours works */
     set->steal_share = set->other_share = NAN;
     set->device = assay__arena_strdup(survey->arena, survey->accelerator->device);
     set->hardware = assay__arena_strdup(survey->arena, hardware ? hardware : "");
-    set->count = survey->count;
-    set->rows = assay__arena_array(survey->arena, survey->count + 1, sizeof *set->rows);
-    if (!set->rows || !set->device || !set->hardware)
-        return assay_error_set(survey->error, ASSAY_ENOMEM, "out of memory");
-    if (survey->count) memcpy(set->rows, survey->rows, survey->count * sizeof *set->rows);
-    for (size_t i = 0; i < set->count && stopped; i++) /* the last was begun, perhaps */
-        if (set->rows[i].state == ASSAY_UNAVAILABLE && !set->rows[i].note[0])
-            set->rows[i].note = "interrupted";
-    if (survey->clock_why) add_note(survey->arena, set, "clock not known: ", survey->clock_why);
-    return 0;
+    if (!set->device || !set->hardware) return ASSAY_ENOMEM;
+    if (survey->clock_why)
+        assay__ceilings_note(survey->arena, set, "clock not known: ", survey->clock_why);
+    return assay__ceilings_take(survey->arena, &survey->rows, stopped, set);
 }
 
-static int measure(struct assay__accelerator_survey *survey, struct assay__ceilings *set)
+static void plan_time(struct assay__accelerator_survey *survey, uint64_t begin_ns)
 {
-    const char *hardware = survey->accelerator->hardware;
-    uint64_t begin_ns = assay__now_ns();
     survey->budget_s = survey->options->budget_s > 0 ? survey->options->budget_s : BUDGET_S;
     double margin_s = fmin(0.05 * survey->budget_s, MARGIN_S);
     survey->deadline_ns = begin_ns + (uint64_t)((survey->budget_s - margin_s) * 1e9);
-    survey->main_memory = !survey->accelerator->own_memory &&
-                          assay__engine_device_class(survey->accelerator->engine,
-                                                     survey->accelerator->device) ==
+}
+
+static int measure(void *context, struct assay__ceilings **out, struct assay_error *error)
+{
+    struct assay__accelerator_survey *survey = context;
+    const struct assay__accelerator *accelerator = survey->accelerator;
+    const char *hardware = accelerator->hardware;
+    uint64_t begin_ns = assay__now_ns();
+    struct assay__ceilings *set = assay__arena_alloc(survey->arena, sizeof *set);
+    if (!set) return assay__no_memory(error);
+    set->note = set->key = "";
+    plan_time(survey, begin_ns);
+    survey->main_memory = !accelerator->own_memory &&
+                          assay__engine_device_class(accelerator->engine, accelerator->device) ==
                               ASSAY__CLASS_CPU;
     survey->launch_s = survey->fixed_s = NAN;
-    int code = assay__worker_locate(survey->worker, sizeof survey->worker, survey->error);
-    if (code) return code;
-    code = assay__folder_temporary(survey->folder, sizeof survey->folder, survey->error);
+    int code = assay__worker_locate(survey->worker, sizeof survey->worker, error);
+    if (!code) code = assay__folder_temporary(survey->folder, sizeof survey->folder, error);
     if (code) return code;
     assay__accelerator_clock_open(survey, &hardware);
     code = assay__accelerator_rows(survey);
     bool stopped = code == ASSAY_EINTERRUPTED;
-    int finished = !code || stopped ? complete_set(survey, set, hardware, stopped) : 0;
-    if (finished)
-        code = finished;
-    else if (stopped)
-        assay_error_set(survey->error, code, "interrupted while measuring ceilings");
-    else if (code)
-        assay_error_set(survey->error, code, "out of memory");
+    if ((code && !stopped) || complete_set(survey, hardware, stopped, set))
+        code = assay__no_memory(error);
+    else
+        *out = set;
+    if (code == ASSAY_EINTERRUPTED)
+        assay_error_set(error, code, "interrupted while measuring ceilings");
     assay__accelerator_clock_close(survey);
     assay__folder_remove(survey->folder);
-    free(survey->rows);
+    free(survey->rows.items);
     set->duration_s = (double)(assay__now_ns() - begin_ns) / 1e9;
     return code;
 }
@@ -189,28 +171,6 @@ static const char *key_of(struct assay__arena *arena, const struct assay__machin
         options->only ? "\n" : "");
 }
 
-/* An impossible request, in words; NULL: none. */
-static const char *refusal(const struct assay__accelerator *accelerator)
-{
-    const char *root = getenv("ASSAY_FSROOT");
-    if (root && root[0]) return "ASSAY_FSROOT stands for another machine, which cannot be measured";
-    if (!accelerator->device || !accelerator->device[0]) return "no device was named";
-    return NULL;
-}
-
-static void save(struct assay__arena *arena, struct assay__ceilings *set, const char *path)
-{
-    struct assay_error error = {0};
-    bool any = false;
-    for (size_t i = 0; i < set->count; i++)
-        any = any || set->rows[i].state != ASSAY_UNAVAILABLE;
-    if (!set->complete)
-        add_note(arena, set, "not kept for next time: ", "the time was too short for all of it");
-    else if (any &&
-             assay__ceilings_save(set, path, &error)) /* nothing worked: try again next time */
-        add_note(arena, set, "not kept for next time: ", error.message);
-}
-
 int assay__accelerator_ceilings_get(struct assay__arena *arena,
                                     const struct assay__machine *machine,
                                     const struct assay__accelerator *accelerator,
@@ -219,35 +179,17 @@ int assay__accelerator_ceilings_get(struct assay__arena *arena,
 {
     static const struct assay__ceiling_options defaults;
     const struct assay__ceiling_options *options = given ? given : &defaults;
-    struct assay_error no_path = {0}, not_loaded = {0};
-    char path[4096];
     *out = NULL;
-    const char *why = refusal(accelerator);
-    if (why) return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", why);
-    struct assay__accelerator_survey *survey = assay__arena_alloc(arena, sizeof *survey);
-    struct assay__ceilings *set = assay__arena_alloc(arena, sizeof *set);
-    const char *key = key_of(arena, machine, accelerator, options);
-    if (!survey || !set || !key) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    bool kept = assay__ceilings_path(key, path, sizeof path, &no_path) == 0;
-    int loaded = ASSAY_ENOTFOUND;
-    if (kept && !options->remeasure)
-        loaded = assay__ceilings_load(arena, path, key, out, &not_loaded);
-    if (loaded == 0) return 0;
-    *survey = (struct assay__accelerator_survey){.arena = arena,
-                                                 .machine = machine,
-                                                 .accelerator = accelerator,
-                                                 .options = options,
-                                                 .error = error};
-    *set = (struct assay__ceilings){.key = key, .note = ""};
-    int code = measure(survey, set);
-    if (code == ASSAY_EINTERRUPTED) *out = set; /* what there is of it */
+    int code = assay__ceilings_possible(error);
     if (code) return code;
-    if (kept)
-        save(arena, set, path);
-    else
-        add_note(arena, set, "not kept for next time: ", no_path.message);
-    if (loaded != ASSAY_ENOTFOUND)
-        add_note(arena, set, "the earlier measurement could not be used: ", not_loaded.message);
-    *out = set;
-    return 0;
+    if (!accelerator->device || !accelerator->device[0])
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "no device was named");
+    struct assay__accelerator_survey *survey = assay__arena_alloc(arena, sizeof *survey);
+    if (!survey) return assay__no_memory(error);
+    survey->arena = arena;
+    survey->machine = machine;
+    survey->accelerator = accelerator;
+    survey->options = options;
+    return assay__ceilings_cached(arena, key_of(arena, machine, accelerator, options), options,
+                                  measure, survey, out, error);
 }

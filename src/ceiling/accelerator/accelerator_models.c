@@ -15,6 +15,7 @@
  * time of its own. */
 #include "ceiling/accelerator/accelerator_models.h"
 
+#include "base/no_memory.h"
 #include "base/stats.h"
 #include "zoo/net.h"
 
@@ -22,6 +23,13 @@
 #include <stdlib.h>
 
 #define ROW_ELEMENTS 1024 /* of the tensors that are copied */
+
+static const char *cast(struct assay__net *net, const char *x, enum assay__dtype dtype)
+{
+    const char *made = assay__net_1(net, "Cast", x);
+    assay__net_attr_int(net, "to", (int64_t)dtype);
+    return made;
+}
 
 /* The first element of a tensor, as float32 [1] or [1,1]. */
 static const char *first_element(struct assay__net *net, const char *x, int rank,
@@ -34,17 +42,7 @@ static const char *first_element(struct assay__net *net, const char *x, int rank
                                                     assay__net_shape(net, ones, count),
                                                     assay__net_shape(net, axes, count)));
     if (dtype == ASSAY__FLOAT32) return one;
-    one = assay__net_1(net, "Cast", one);
-    assay__net_attr_int(net, "to", ASSAY__FLOAT32);
-    return one;
-}
-
-static const char *cast_to(struct assay__net *net, const char *x, enum assay__dtype dtype)
-{
-    if (dtype == ASSAY__FLOAT32) return x;
-    const char *cast = assay__net_1(net, "Cast", x);
-    assay__net_attr_int(net, "to", (int64_t)dtype);
-    return cast;
+    return cast(net, one, ASSAY__FLOAT32);
 }
 
 /* ±[0.5, 1.5) · scale */
@@ -86,7 +84,8 @@ static const char *outer(struct assay__net *net, const char *input, const float 
 static const char *put_matmul(struct assay__net *net, const struct assay__accelerator_model *model,
                               const char *input, const float *a, const float *b)
 {
-    const char *w = cast_to(net, outer(net, input, a, model->size, b, model->size), model->dtype);
+    const char *w = outer(net, input, a, model->size, b, model->size);
+    if (model->dtype != ASSAY__FLOAT32) w = cast(net, w, model->dtype);
     const char *x = w;
     for (int64_t i = 0; i < model->length; i++)
         x = assay__net_2(net, "MatMul", x, w);
@@ -100,7 +99,7 @@ static const char *put_matmul_integer(struct assay__net *net,
                                       const char *input, const float *a, const float *b)
 {
     int64_t n = model->size, taller = n + model->length;
-    const char *tall = cast_to(net, outer(net, input, a, taller, b, n), ASSAY__INT8);
+    const char *tall = cast(net, outer(net, input, a, taller, b, n), ASSAY__INT8);
     const char *parts[64 + 1] = {0}, *w = NULL;
     for (int64_t i = 0; i <= model->length && i < 64; i++) {
         int64_t end = i + n, axis = 0;
@@ -199,19 +198,13 @@ static int plan_input(const struct assay__accelerator_model *model, struct assay
 {
     int64_t elements = model->shape == ASSAY__SHAPE_TRANSFER_IN ? model->size : 1;
     int64_t *dims = assay__arena_array(arena, 1, sizeof *dims);
-    if (!dims) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!dims) return assay__no_memory(error);
     dims[0] = elements;
-    *input = (struct assay__input_plan){
-        .name = "x",
-        .dtype = ASSAY__FLOAT32,
-        .rank = 1,
-        .dims = dims,
-        .bytes = (size_t)elements * sizeof(float),
-        .fill = ASSAY__FILL_CONSTANT,
-        .low = 1,
-        .high = 1,
-        .why = "",
-    };
+    *input = (struct assay__input_plan){.name = "x", .dtype = ASSAY__FLOAT32, .rank = 1, .why = ""};
+    input->dims = dims;
+    input->bytes = (size_t)elements * sizeof(float);
+    input->fill = ASSAY__FILL_CONSTANT;
+    input->low = input->high = 1;
     return 0;
 }
 
@@ -228,8 +221,7 @@ int assay__accelerator_model_write(const struct assay__accelerator_model *model,
     float *b = calloc(
         (size_t)(model->size > ROW_ELEMENTS && tall_of(model) ? model->size : ROW_ELEMENTS),
         sizeof *b);
-    int code = graph && a && b ? plan_input(model, arena, input, error)
-                               : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = graph && a && b ? plan_input(model, arena, input, error) : assay__no_memory(error);
     if (code) goto out;
     assay__net_begin(&net, graph, "ceiling", 1, error);
     const char *x = assay__net_input(&net, "x", ASSAY__FLOAT32,

@@ -26,8 +26,6 @@ struct assay__accelerator_model {
     const char *options;     /* of the provider: "use_tf32=0"; NULL: none */
 };
 
-#define ASSAY__MODEL_INPUTS 1 /* each of them has one */
-
 /** Writes the model to `path` and says what it is fed with (in the arena). Copies want a size that
  *  1024 divides. */
 int assay__accelerator_model_write(const struct assay__accelerator_model *model,

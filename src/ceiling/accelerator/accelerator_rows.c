@@ -2,24 +2,20 @@
  * the rest say so.
  *
  *   matmul     operations ÷ time. Sizes grow from small to large while an inference stays short;
- *              the best is kept. At that size a
- *              second, shorter chain is run: 2 N³ (K − k) ÷ (t_K − min t_k) leaves out what an
- *                inference costs besides
- *              its products. Nothing is left out when that would give less, is known to be below 1
- *                %, or the time was over.
+ *              the best is kept. At that size a second, shorter chain is run: 2 N³ (K − k) ÷ (t_K −
+ *              min t_k) leaves out the fixed cost of an inference. Nothing is left out when that
+ *              would give less, is known to be below 1 %, or the time was over.
  *   copy       2 × bytes × (K − k) ÷ (t_K − min t_k): every operator reads the tensor and writes
- *              it. Rolling may be done with
- *              more traffic than that, never with less.
+ *              it. Rolling may cause more traffic than that, never less.
  *   transfers  (B − b) ÷ (t_B − min t_b) of two sizes of the tensor
  *   launch     the time itself
  *
- * Subtracting the shortest time of the lesser work makes the rest longer: such a rate is never too
- * high because the lesser one was disturbed. Work that does not take its time is no measurement:
- * where a step of the longer chain takes less than a share of the chain's mean step, the provider
- * has merged or left out operators, and the row is unavailable. */
+ * Subtracting the shortest time of the smaller work leaves the longest rest: a disturbance of the
+ * smaller one cannot make the rate too high. Where a step of the longer chain takes less than a
+ * share of the chain's mean step, the provider has merged or dropped operators, and the row is
+ * unavailable. */
 #include "base/buf.h"
 #include "base/text.h"
-#include "base/vec.h"
 #include "ceiling/accelerator/accelerator_survey.h"
 
 #include <math.h>
@@ -32,44 +28,23 @@
 #define INFERENCE_S 0.4 /* a size whose two products would take longer is left out */
 #define CHAIN_MOST 60
 #define STEP_SHARE_LEAST 0.5 /* of the mean step: what a matmul's or a byte's own must take */
-#define PASS_SHARE_LEAST \
-    0.75 /* the same for copies: operators merged in groups of a few would pass a half */
+/* The same for copies: operators merged in groups of a few would pass a half. */
+#define PASS_SHARE_LEAST 0.75
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* NULL: not wanted (*code 0), interrupted or out of memory. */
-static struct assay__ceiling *add_row(struct assay__accelerator_survey *survey,
-                                      const struct assay__ceiling *what, int *code)
-{
-    const struct assay__ceiling_options *options = survey->options;
-    *code = 0;
-    if (options->only && strncmp(what->name, options->only, strlen(options->only)) != 0)
-        return NULL;
-    *code = ASSAY_ENOMEM;
-    if (assay__vec_grow((void **)&survey->rows, &survey->capacity, survey->count + 1,
-                        sizeof *survey->rows))
-        return NULL;
-    if (options->progress && options->progress(options->context, what->name)) {
-        *code = ASSAY_EINTERRUPTED;
-        return NULL;
-    }
-    struct assay__ceiling *row = &survey->rows[survey->count++];
-    *row = *what;
-    row->unit = what->kind == ASSAY__CEILING_LATENCY        ? "s"
-                : what->kind == ASSAY__CEILING_BANDWIDTH    ? "B/s"
-                : what->type && !strcmp(what->type, "int8") ? "OP/s"
-                                                            : "FLOP/s";
-    row->state = ASSAY_UNAVAILABLE;
-    row->source = "none";
-    row->note = row->simd = row->variant = "";
-    row->type = what->type ? what->type : "";
-    row->level = what->level ? what->level : "";
-    row->pattern = what->pattern ? what->pattern : "";
-    row->value = row->low = row->median = row->high = NAN;
-    row->clock_before_hz = row->clock_after_hz = NAN;
-    *code = 0;
-    return row;
-}
+/* A row, how it is measured and with what. */
+struct row_kind {
+    const char *name;
+    enum assay__ceiling_kind kind;
+    const char *type, *level, *pattern;
+    int (*measure)(struct assay__accelerator_survey *survey, const struct row_kind *kind,
+                   struct assay__ceiling *row);
+    enum assay__accelerator_shape shape;
+    enum assay__dtype dtype;
+    const char *options; /* of the CUDA provider; NULL: none */
+    const char *remark;  /* matmul: on CUDA; transfers: from where to where */
+};
 
 static const char *text_of(struct assay__accelerator_survey *survey, struct assay__buf *buf)
 {
@@ -116,27 +91,14 @@ static bool grows(const struct assay__accelerator_times *longer, double steps,
     return own >= share * longer->low_s / steps;
 }
 
-static void add_value(struct assay__buf *buf, double value, const char *unit)
-{
-    char text[64];
-    assay__text_scaled(text, sizeof text, value, unit);
-    assay__buf_puts(buf, text);
-}
-
 /* --- launch ----------------------------------------------------------------------------------- */
 
-static int launch_row(struct assay__accelerator_survey *survey)
+static int launch_row(struct assay__accelerator_survey *survey, const struct row_kind *kind,
+                      struct assay__ceiling *row)
 {
-    int code;
     struct assay__accelerator_times times;
-    struct assay__ceiling *row = add_row(survey,
-                                         &(struct assay__ceiling){.name = "latency.launch",
-                                                                  .kind = ASSAY__CEILING_LATENCY,
-                                                                  .level = "launch"},
-                                         &code);
-    if (!row) return code;
-    struct assay__accelerator_model model = {ASSAY__SHAPE_LAUNCH, ASSAY__FLOAT32, 1, 1, NULL};
-    code = assay__accelerator_time(survey, &model, 1e-3, &times);
+    struct assay__accelerator_model model = {kind->shape, kind->dtype, 1, 1, NULL};
+    int code = assay__accelerator_time(survey, &model, 1e-3, &times);
     if (code) return code;
     if (!times.count) {
         refuse(survey, row, &times);
@@ -146,11 +108,10 @@ static int launch_row(struct assay__accelerator_survey *survey)
     measured(row, &times, 0, 0);
     survey->launch_s = row->value;
     row->variant = "one addition";
-    struct assay__buf note = {0};
-    assay__buf_puts(&note, "an inference of one addition of one number, host to host; median ");
-    add_value(&note, row->median, "s");
-    row->note = text_of(survey, &note);
-    return 0;
+    row->note = assay__arena_printf(
+        survey->arena, "an inference of one addition of one number, host to host; median %s",
+        assay__scaled(row->median, "s").text);
+    return row->note ? 0 : ASSAY_ENOMEM;
 }
 
 /* --- matmul ----------------------------------------------------------------------------------- */
@@ -216,10 +177,8 @@ static int climb(struct assay__accelerator_survey *survey, struct assay__acceler
         }
         double product_s = times.low_s / (double)model.length;
         double rate = products(&model) / product_s;
-        assay__buf_printf(&ladder->tried, "%sN=%lld: ", ladder->tries ? ", " : "",
-                          (long long)model.size);
-        add_value(&ladder->tried, rate, unit);
-        ladder->tries++;
+        assay__buf_printf(&ladder->tried, "%sN=%lld: %s", ladder->tries++ ? ", " : "",
+                          (long long)model.size, assay__scaled(rate, unit).text);
         if (rate > ladder->rate) {
             ladder->best = model;
             ladder->times = times;
@@ -295,12 +254,12 @@ static int merged(struct assay__accelerator_survey *survey, struct assay__ceilin
                   const struct ladder *ladder, const struct assay__accelerator_model *shorter,
                   const struct assay__accelerator_times *times)
 {
-    row->note = assay__arena_printf(
-        survey->arena,
-        "the time does not grow with the work: N=%lld, %lld products %.3g ms, %lld products "
-        "%.3g ms",
-        (long long)ladder->best.size, (long long)ladder->best.length, ladder->times.low_s * 1e3,
-        (long long)shorter->length, times->low_s * 1e3);
+    row->note = assay__arena_printf(survey->arena,
+                                    "the time does not grow with the work: N=%lld, %lld products "
+                                    "%.3g ms, %lld products %.3g ms",
+                                    (long long)ladder->best.size, (long long)ladder->best.length,
+                                    ladder->times.low_s * 1e3, (long long)shorter->length,
+                                    times->low_s * 1e3);
     return row->note ? 0 : ASSAY_ENOMEM;
 }
 
@@ -330,8 +289,8 @@ static int fill_row_from_best(struct assay__accelerator_survey *survey, struct a
         measured(row, &ladder->times, whole, 0);
         assay__buf_printf(&note, "2 N^3 K / time, N=%lld, K=%lld%s", n, length,
                           times.count ? ""
-                          : small     ? "; what an inference costs besides is below 1 %"
-                                      : "; what an inference costs besides is counted in");
+                          : small     ? "; the fixed cost of an inference is below 1 %"
+                                      : "; the fixed cost of an inference is included");
     }
     if (ladder->tries > 1) assay__buf_printf(&note, "; whole chains: %s", ladder->tried.data);
     if (remark) assay__buf_printf(&note, "; %s", remark);
@@ -340,46 +299,27 @@ static int fill_row_from_best(struct assay__accelerator_survey *survey, struct a
     return row->variant ? 0 : ASSAY_ENOMEM;
 }
 
-struct matmul_kind {
-    const char *name, *type;
-    enum assay__dtype dtype;
-    enum assay__accelerator_shape shape;
-    const char *options; /* of the CUDA provider; NULL: none */
-    const char *remark;  /* on CUDA */
-};
-
 static bool starts(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static int matmul_row(struct assay__accelerator_survey *survey, const struct matmul_kind *kind)
+static int matmul_row(struct assay__accelerator_survey *survey, const struct row_kind *kind,
+                      struct assay__ceiling *row)
 {
-    const char *device = survey->accelerator->device;
-    int code;
     struct assay__accelerator_times failed = {.reason = ""};
     struct ladder ladder = {.rate = 0};
-    struct assay__ceiling *row = add_row(survey,
-                                         &(struct assay__ceiling){.name = kind->name,
-                                                                  .kind = ASSAY__CEILING_COMPUTE,
-                                                                  .type = kind->type,
-                                                                  .pattern = "matmul"},
-                                         &code);
-    if (!row) return code;
+    const char *device = survey->accelerator->device;
     bool cuda = starts(device, "cuda"), tensorrt = starts(device, "tensorrt");
     const char *remark = cuda ? kind->remark : NULL;
     if (tensorrt && kind->dtype == ASSAY__FLOAT32) remark = "the provider may compute in TF32";
-    struct assay__accelerator_model model = {
-        .shape = kind->shape,
-        .dtype = kind->dtype,
-        .size = survey->matmul_n > SMALLEST_N ? survey->matmul_n / 2 : SMALLEST_N,
-        .length = FIRST_CHAIN,
-        .options = cuda ? kind->options : NULL,
-    };
-    double about_s = survey->matmul_s / 8 *
-                     FIRST_CHAIN; /* half the size of the first type's best */
-    code = climb(survey, model, &ladder, model.size > SMALLEST_N ? about_s : NAN, row->unit,
-                 &failed);
+    int64_t first = survey->matmul_n > SMALLEST_N ? survey->matmul_n / 2 : SMALLEST_N;
+    struct assay__accelerator_model model = {kind->shape, kind->dtype, first, FIRST_CHAIN,
+                                             cuda ? kind->options : NULL};
+    /* half the size of the first type's best */
+    double about_s = survey->matmul_s / 8 * FIRST_CHAIN;
+    int code = climb(survey, model, &ladder, model.size > SMALLEST_N ? about_s : NAN, row->unit,
+                     &failed);
     if (!code && ladder.times.count) code = fill_row_from_best(survey, row, &ladder, remark);
     if (!code && !ladder.times.count) {
         refuse(survey, row, &failed);
@@ -471,25 +411,21 @@ static bool copy_settle(struct assay__accelerator_survey *survey, struct assay__
     double bytes = 4.0 * (double)copy->elements;
     measured(row, longer, 2 * bytes * (COPY_LONG - COPY_SHORT), shorter->low_s);
     row->variant = copy->name;
-    row->working_set_bytes = (uint64_t)(2 * bytes);
+    row->working_set_bytes = (int64_t)(2 * bytes);
     return true;
 }
 
-static int copy_row(struct assay__accelerator_survey *survey)
+static int copy_row(struct assay__accelerator_survey *survey, const struct row_kind *kind,
+                    struct assay__ceiling *row)
 {
     struct copy copies[] = {
         {.name = "negation", .shape = ASSAY__SHAPE_COPY_NEGATE},
         {.name = "rolling", .shape = ASSAY__SHAPE_COPY_ROLL},
     };
     struct assay__buf why = {0};
-    int code;
-    struct assay__ceiling *row = add_row(survey,
-                                         &(struct assay__ceiling){.name = "bandwidth.device.copy",
-                                                                  .kind = ASSAY__CEILING_BANDWIDTH,
-                                                                  .level = "device",
-                                                                  .pattern = "copy"},
-                                         &code);
-    for (size_t i = 0; row && !code && i < 2 && row->state == ASSAY_UNAVAILABLE; i++) {
+    int code = 0;
+    (void)kind;
+    for (size_t i = 0; !code && i < 2 && row->state == ASSAY_UNAVAILABLE; i++) {
         code = copy_times(survey, &copies[i]);
         if (code) break;
         if (!copy_settle(survey, row, &copies[i], &why)) {
@@ -498,16 +434,13 @@ static int copy_row(struct assay__accelerator_survey *survey)
         }
         row->note = assay__arena_printf(
             survey->arena,
-            "%s of %lld MiB, what it reads and writes at least: 2 × bytes × (%d-%d) / (time of %d "
-            "operators - shortest of %d)%s%s",
+            "%s of %lld MiB, minimum traffic: 2 × bytes × (%d-%d) / (time of %d operators - "
+            "shortest of %d)%s%s",
             copies[i].name, (long long)(copies[i].elements >> 18), COPY_LONG, COPY_SHORT, COPY_LONG,
             COPY_SHORT, why.length ? "; not kept: " : "", why.length ? why.data : "");
         if (!row->note) code = ASSAY_ENOMEM;
     }
-    if (row && row->state == ASSAY_UNAVAILABLE) {
-        row->note = text_of(survey, &why);
-        return code;
-    }
+    if (row->state == ASSAY_UNAVAILABLE) row->note = text_of(survey, &why);
     assay__buf_free(&why);
     return code;
 }
@@ -546,24 +479,16 @@ static int transfer_times(struct assay__accelerator_survey *survey,
     return assay__accelerator_time(survey, &model, NAN, small);
 }
 
-static int transfer_row(struct assay__accelerator_survey *survey, const char *name,
-                        const char *pattern, enum assay__accelerator_shape shape, const char *how)
+static int transfer_row(struct assay__accelerator_survey *survey, const struct row_kind *kind,
+                        struct assay__ceiling *row)
 {
-    int code;
     int64_t less, more;
     struct assay__accelerator_times small, large;
-    struct assay__ceiling *row = add_row(survey,
-                                         &(struct assay__ceiling){.name = name,
-                                                                  .kind = ASSAY__CEILING_BANDWIDTH,
-                                                                  .level = "transfer",
-                                                                  .pattern = pattern},
-                                         &code);
-    if (!row) return code;
     if (survey->main_memory) {
         row->note = "the device works in main memory: nothing is transferred";
         return 0;
     }
-    code = transfer_times(survey, shape, &small, &large, &less, &more);
+    int code = transfer_times(survey, kind->shape, &small, &large, &less, &more);
     if (code) return code;
     if (!small.count || !large.count) {
         refuse(survey, row, small.count ? &large : &small);
@@ -577,77 +502,64 @@ static int transfer_row(struct assay__accelerator_survey *survey, const char *na
         return row->note ? 0 : ASSAY_ENOMEM;
     }
     measured(row, &large, 4.0 * (double)(more - less), small.low_s);
-    row->working_set_bytes = 4 * (uint64_t)more;
+    row->working_set_bytes = 4 * more;
     row->variant = "as the engine does it";
     row->note = assay__arena_printf(survey->arena,
                                     "%s, as the engine does it: (%lld-%lld) MiB / (time of the "
                                     "larger - shortest of the smaller)",
-                                    how, (long long)(more >> 18), (long long)(less >> 18));
+                                    kind->remark, (long long)(more >> 18), (long long)(less >> 18));
     return row->note ? 0 : ASSAY_ENOMEM;
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-/* A row that is not tried because nothing runs. */
-static int faulty_row(struct assay__accelerator_survey *survey, const struct assay__ceiling *what)
+#define TF32 "tf32"
+static const struct row_kind kinds[] = {
+    {"latency.launch", ASSAY__CEILING_LATENCY, "", "launch", "", launch_row, ASSAY__SHAPE_LAUNCH,
+     ASSAY__FLOAT32, NULL, NULL},
+    {"compute.float32.matmul", ASSAY__CEILING_COMPUTE, "float32", "", "matmul", matmul_row,
+     ASSAY__SHAPE_MATMUL, ASSAY__FLOAT32, "use_tf32=0", "TF32 switched off"},
+    {"compute.float16.matmul", ASSAY__CEILING_COMPUTE, "float16", "", "matmul", matmul_row,
+     ASSAY__SHAPE_MATMUL, ASSAY__FLOAT16, NULL, NULL},
+    {"bandwidth.device.copy", ASSAY__CEILING_BANDWIDTH, "", "device", "copy", copy_row,
+     ASSAY__SHAPE_COPY_NEGATE, ASSAY__FLOAT32, NULL, NULL},
+    {"bandwidth.transfer.in", ASSAY__CEILING_BANDWIDTH, "", "transfer", "in", transfer_row,
+     ASSAY__SHAPE_TRANSFER_IN, ASSAY__FLOAT32, NULL, "from the host's memory to the device"},
+    {"bandwidth.transfer.out", ASSAY__CEILING_BANDWIDTH, "", "transfer", "out", transfer_row,
+     ASSAY__SHAPE_TRANSFER_OUT, ASSAY__FLOAT32, NULL, "from the device to the host's memory"},
+    {"compute.tf32.matmul", ASSAY__CEILING_COMPUTE, TF32, "", "matmul", matmul_row,
+     ASSAY__SHAPE_MATMUL, ASSAY__FLOAT32, "use_tf32=1",
+     "float32 operands, rounded to 19 bits by the provider: its default"},
+    {"compute.bfloat16.matmul", ASSAY__CEILING_COMPUTE, "bfloat16", "", "matmul", matmul_row,
+     ASSAY__SHAPE_MATMUL, ASSAY__BFLOAT16, NULL, NULL},
+    {"compute.int8.matmul", ASSAY__CEILING_COMPUTE, "int8", "", "matmul", matmul_row,
+     ASSAY__SHAPE_MATMUL_INTEGER, ASSAY__INT8, NULL, NULL},
+};
+
+/* When neither a launch nor a float32 matmul works, the rest is not tried. */
+static int measure_row(struct assay__accelerator_survey *survey, const struct row_kind *kind,
+                       struct assay__ceiling *row)
 {
-    int code;
-    struct assay__ceiling *row = add_row(survey, what, &code);
-    if (!row) return code;
+    if (!survey->fault || kind - kinds < 2) return kind->measure(survey, kind, row);
     row->note = assay__arena_printf(survey->arena, "no model runs on it: %s", survey->fault);
     return row->note ? 0 : ASSAY_ENOMEM;
 }
 
-enum { FLOAT32, FLOAT16, TF32, BFLOAT16, INT8 };
-static const struct matmul_kind kinds[] = {
-    {"compute.float32.matmul", "float32", ASSAY__FLOAT32, ASSAY__SHAPE_MATMUL, "use_tf32=0",
-     "TF32 switched off"},
-    {"compute.float16.matmul", "float16", ASSAY__FLOAT16, ASSAY__SHAPE_MATMUL, NULL, NULL},
-    {"compute.tf32.matmul", "tf32", ASSAY__FLOAT32, ASSAY__SHAPE_MATMUL, "use_tf32=1",
-     "float32 operands, rounded to 19 bits by the provider: its default"},
-    {"compute.bfloat16.matmul", "bfloat16", ASSAY__BFLOAT16, ASSAY__SHAPE_MATMUL, NULL, NULL},
-    {"compute.int8.matmul", "int8", ASSAY__INT8, ASSAY__SHAPE_MATMUL_INTEGER, NULL, NULL},
-};
-
-/* What follows when neither a launch nor a float32 matmul works: each row with that reason. */
-static int faulty_rows(struct assay__accelerator_survey *survey)
-{
-    static const struct {
-        const char *name, *level, *pattern;
-    } bands[] = {{"bandwidth.device.copy", "device", "copy"},
-                 {"bandwidth.transfer.in", "transfer", "in"},
-                 {"bandwidth.transfer.out", "transfer", "out"}};
-    int code = 0;
-    for (size_t i = FLOAT16; i <= INT8 && !code; i++)
-        if (i != TF32 || starts(survey->accelerator->device, "cuda"))
-            code = faulty_row(survey, &(struct assay__ceiling){.name = kinds[i].name,
-                                                               .kind = ASSAY__CEILING_COMPUTE,
-                                                               .type = kinds[i].type,
-                                                               .pattern = "matmul"});
-    for (size_t i = 0; i < sizeof bands / sizeof bands[0] && !code; i++)
-        code = faulty_row(survey, &(struct assay__ceiling){.name = bands[i].name,
-                                                           .kind = ASSAY__CEILING_BANDWIDTH,
-                                                           .level = bands[i].level,
-                                                           .pattern = bands[i].pattern});
-    return code;
-}
-
 int assay__accelerator_rows(struct assay__accelerator_survey *survey)
 {
-    int code = launch_row(survey);
-    if (!code) code = matmul_row(survey, &kinds[FLOAT32]);
-    if (!code && survey->fault) return faulty_rows(survey);
-    if (!code) code = matmul_row(survey, &kinds[FLOAT16]);
-    if (!code) code = copy_row(survey);
-    if (!code)
-        code = transfer_row(survey, "bandwidth.transfer.in", "in", ASSAY__SHAPE_TRANSFER_IN,
-                            "from the host's memory to the device");
-    if (!code)
-        code = transfer_row(survey, "bandwidth.transfer.out", "out", ASSAY__SHAPE_TRANSFER_OUT,
-                            "from the device to the host's memory");
-    if (!code && starts(survey->accelerator->device, "cuda"))
-        code = matmul_row(survey, &kinds[TF32]);
-    if (!code) code = matmul_row(survey, &kinds[BFLOAT16]);
-    if (!code) code = matmul_row(survey, &kinds[INT8]);
+    bool cuda = starts(survey->accelerator->device, "cuda");
+    int code = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !code; i++) {
+        const struct row_kind *kind = &kinds[i];
+        if (!cuda && strcmp(kind->type, TF32) == 0) continue;
+        const struct assay__ceiling what = {.name = kind->name,
+                                            .kind = kind->kind,
+                                            .type = kind->type,
+                                            .level = kind->level,
+                                            .pattern = kind->pattern};
+        struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
+                                                        &code);
+        if (row) code = measure_row(survey, kind, row);
+    }
     return code;
 }

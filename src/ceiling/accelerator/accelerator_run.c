@@ -10,21 +10,20 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define MEASURE_S 0.3   /* of one run, when an inference is short */
 #define LEAST_SAMPLES 3 /* when it is long */
 #define MOST_SAMPLES 1000
-#define UNKNOWN_SAMPLES \
-    50 /* when nobody knows how long an inference takes: soon enough of a fast one … */
-#define UNKNOWN_S 2.5 /* … and a few of a slow one */
+/* When nobody knows how long an inference takes: enough of a fast one, a few of a slow one. */
+#define UNKNOWN_SAMPLES 50
+#define UNKNOWN_S 2.5
 #define WARM_S 0.05
 #define WARM_MOST 100
 #define SILENCE_S 30.0 /* a run that says nothing for so long is given up */
 
-double assay__accelerator_left_s(const struct assay__accelerator_survey *survey)
+static double left_of(const struct assay__accelerator_survey *survey)
 {
     uint64_t now = assay__now_ns();
     return now < survey->deadline_ns ? (double)(survey->deadline_ns - now) / 1e9 : 0;
@@ -46,7 +45,7 @@ static void on_progress(void *context, const struct assay_progress *progress)
     clocks->last_hz = hz;
 }
 
-/* How often and how long, from what one inference is thought to take. */
+/* How often and how long, from what one inference probably takes. */
 static void plan(struct assay__request *request, double about_s, double left_s)
 {
     double seconds = MEASURE_S;
@@ -67,12 +66,6 @@ static void plan(struct assay__request *request, double about_s, double left_s)
                                          .capacity = ASSAY__RING_CAPACITY};
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int take_samples(struct assay__arena *arena, const struct assay__outcome *outcome,
                         struct assay__accelerator_times *times)
 {
@@ -81,7 +74,7 @@ static int take_samples(struct assay__arena *arena, const struct assay__outcome 
     if (!times->samples_s) return ASSAY_ENOMEM;
     for (size_t i = 0; i < samples->count; i++)
         times->samples_s[i] = samples->values[i] / 1e9;
-    qsort(times->samples_s, samples->count, sizeof *times->samples_s, compare);
+    assay__stats_sort(times->samples_s, samples->count);
     if (!samples->count || !(times->samples_s[0] > 0)) {
         times->reason = "the run gave no times";
         return 0;
@@ -106,13 +99,14 @@ static int run_model(struct assay__accelerator_survey *survey,
     const struct assay__accelerator *device = survey->accelerator;
     struct clocks clocks = {survey, NAN, NAN};
     struct assay__outcome outcome;
-    double left_s = assay__accelerator_left_s(survey);
+    double left_s = left_of(survey);
     const char *temporary = assay__arena_printf(survey->arena, "TMPDIR=%s", survey->folder);
     if (!temporary) return ASSAY_ENOMEM;
     struct assay__request request = {
         .job = {.engine = device->engine ? device->engine : "ort",
                 .model = path,
-                .model_name = "a model of ours", /* the file is gone when somebody reads it */
+                .model_name =
+                    "a model of ours", /* the file is gone by the time a message is read */
                 .library = device->library,
                 .device = device->device,
                 .optimization = "all",
@@ -159,7 +153,7 @@ int assay__accelerator_time(struct assay__accelerator_survey *survey,
     *times = (struct assay__accelerator_times){
         .low_s = NAN, .clock_before_hz = NAN, .clock_after_hz = NAN, .reason = ""};
     if (survey->options->interrupt && *survey->options->interrupt) return ASSAY_EINTERRUPTED;
-    double left_s = assay__accelerator_left_s(survey);
+    double left_s = left_of(survey);
     if (!(left_s > 0) || (1 + LEAST_SAMPLES) * about_s > left_s) {
         times->late = true;
         times->reason = late_reason(survey);

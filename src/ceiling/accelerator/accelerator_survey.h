@@ -5,6 +5,7 @@
 
 #include "ceiling/accelerator/accelerator.h"
 #include "ceiling/accelerator/accelerator_models.h"
+#include "ceiling/ceiling_survey.h"
 #include "probe/probe.h"
 
 struct assay__accelerator_survey {
@@ -12,7 +13,6 @@ struct assay__accelerator_survey {
     const struct assay__machine *machine;
     const struct assay__accelerator *accelerator;
     const struct assay__ceiling_options *options; /* not NULL */
-    struct assay_error *error;
     char worker[4096], folder[4096];
     uint64_t deadline_ns;
     double budget_s;
@@ -29,8 +29,7 @@ struct assay__accelerator_survey {
     double matmul_s;   /* of one product of that size */
     double fixed_s;    /* what an inference of that size costs besides its products; NaN unknown */
     const char *fault; /* why no model at all runs here; NULL: one did, or none was tried */
-    struct assay__ceiling *rows;
-    size_t count, capacity;
+    struct assay__ceiling_rows rows;
 };
 
 /* What one run of a model took. */
@@ -43,12 +42,11 @@ struct assay__accelerator_times {
     bool late;                              /* because the time was over */
 };
 
-/** Runs the model. about_s: what one inference is thought to take; NaN unknown. 0: look at
+/** Runs the model. about_s: what one inference probably takes; NaN unknown. 0: look at
  *  times->count; else ASSAY_EINTERRUPTED or ASSAY_ENOMEM. */
 int assay__accelerator_time(struct assay__accelerator_survey *survey,
                             const struct assay__accelerator_model *model, double about_s,
                             struct assay__accelerator_times *times);
-double assay__accelerator_left_s(const struct assay__accelerator_survey *survey);
 
 /** Opens what reads the clock, or says why nothing does. hardware: set when the driver says what
  *  the card is. */

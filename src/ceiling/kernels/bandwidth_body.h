@@ -1,43 +1,47 @@
 /* bandwidth_body.h - the loops over memory that every instruction set has: read, write, copy,
- * triad. A file defines the names below and includes this once for ordinary stores (all four
- * functions) and, with STORES_ONLY, once more for non-temporal ones.
+ * triad. bandwidth.c defines the names below and includes this once per instruction set (hence no
+ * guard):
  *
- *   TARGET               function attributes
- *   NAME(pattern)        name of each function
- *   VECTOR, WIDTH        an integer vector, and its bytes
- *   LOAD(address), STORE(address, v), STORE_ANYWHERE (no alignment), ADD(v, w) on 64-bit words
+ *   SET, TARGET          beginning of the functions' names, and their attributes
+ *   VECTOR               an integer vector
+ *   LOAD(address), STORE(address, v), ADD(v, w) on 64-bit words
  *   SAME(value)          the vector that holds a double in each 64 bits
  *   TRIAD(a, b, scale)   a + scale · b in float64, on such vectors
- *   FENCE                after a pass: orders non-temporal stores, else nothing
+ *   STREAM(address, v)   stores around the caches: with it the file includes itself once more, for
+ *                        loops that store so, between whose passes a fence orders the stores
  *
  * A round of a loop is eight vectors: the loop's own instructions then vanish. The asm statement
  * (no instruction) stands for "memory may have changed", so that neither a pass nor a loop is
  * recognised as something else (memset, memcpy, nothing). */
+#ifdef NON_TEMPORAL
+#define NAME(pattern) NAME_OF(SET, stream_##pattern)
+#define PUT STREAM
+#define FENCE _mm_sfence()
+#else
+#define NAME(pattern) NAME_OF(SET, pattern)
+#define PUT STORE
+#define FENCE (void)0
+#endif
 #define FORGET __asm__ volatile("" : : : "memory")
-#define ROUND (8 * WIDTH)
+#define WIDTH sizeof(VECTOR)
 
-#ifndef STORES_ONLY
+#ifndef NON_TEMPORAL
 TARGET static uint64_t NAME(read)(const struct assay__stream *stream, uint64_t passes)
 {
     VECTOR zero = SAME(0.0), s0 = zero, s1 = zero, s2 = zero, s3 = zero;
     VECTOR s4 = zero, s5 = zero, s6 = zero, s7 = zero;
     for (; passes; passes--) {
         const unsigned char *at = stream->a, *end = at + stream->bytes;
-        for (; at < end; at += ROUND) {
-            s0 = ADD(s0, LOAD(at));
-            s1 = ADD(s1, LOAD(at + WIDTH));
-            s2 = ADD(s2, LOAD(at + 2 * WIDTH));
-            s3 = ADD(s3, LOAD(at + 3 * WIDTH));
-            s4 = ADD(s4, LOAD(at + 4 * WIDTH));
-            s5 = ADD(s5, LOAD(at + 5 * WIDTH));
-            s6 = ADD(s6, LOAD(at + 6 * WIDTH));
-            s7 = ADD(s7, LOAD(at + 7 * WIDTH));
+        for (; at < end; at += 8 * WIDTH) {
+#define READ(n) s##n = ADD(s##n, LOAD(at + (n)*WIDTH));
+            ASSAY__EACH_8(READ)
+#undef READ
         }
         FORGET;
     }
     uint64_t words[WIDTH / 8], sum = 0;
     s0 = ADD(ADD(ADD(s0, s1), ADD(s2, s3)), ADD(ADD(s4, s5), ADD(s6, s7)));
-    STORE_ANYWHERE(words, s0);
+    memcpy(words, &s0, sizeof words);
     for (size_t i = 0; i < WIDTH / 8; i++)
         sum += words[i];
     return sum;
@@ -49,15 +53,10 @@ TARGET static uint64_t NAME(write)(const struct assay__stream *stream, uint64_t 
     VECTOR value = SAME(stream->scale);
     for (; passes; passes--) {
         unsigned char *to = stream->to, *end = to + stream->bytes;
-        for (; to < end; to += ROUND) {
-            STORE(to, value);
-            STORE(to + WIDTH, value);
-            STORE(to + 2 * WIDTH, value);
-            STORE(to + 3 * WIDTH, value);
-            STORE(to + 4 * WIDTH, value);
-            STORE(to + 5 * WIDTH, value);
-            STORE(to + 6 * WIDTH, value);
-            STORE(to + 7 * WIDTH, value);
+        for (; to < end; to += 8 * WIDTH) {
+#define WRITE(n) PUT(to + (n)*WIDTH, value);
+            ASSAY__EACH_8(WRITE)
+#undef WRITE
             FORGET;
         }
         FENCE;
@@ -70,15 +69,10 @@ TARGET static uint64_t NAME(copy)(const struct assay__stream *stream, uint64_t p
     for (; passes; passes--) {
         const unsigned char *at = stream->a, *end = at + stream->bytes;
         unsigned char *to = stream->to;
-        for (; at < end; at += ROUND, to += ROUND) {
-            STORE(to, LOAD(at));
-            STORE(to + WIDTH, LOAD(at + WIDTH));
-            STORE(to + 2 * WIDTH, LOAD(at + 2 * WIDTH));
-            STORE(to + 3 * WIDTH, LOAD(at + 3 * WIDTH));
-            STORE(to + 4 * WIDTH, LOAD(at + 4 * WIDTH));
-            STORE(to + 5 * WIDTH, LOAD(at + 5 * WIDTH));
-            STORE(to + 6 * WIDTH, LOAD(at + 6 * WIDTH));
-            STORE(to + 7 * WIDTH, LOAD(at + 7 * WIDTH));
+        for (; at < end; at += 8 * WIDTH, to += 8 * WIDTH) {
+#define COPY(n) PUT(to + (n)*WIDTH, LOAD(at + (n)*WIDTH));
+            ASSAY__EACH_8(COPY)
+#undef COPY
             FORGET;
         }
         FENCE;
@@ -93,18 +87,11 @@ TARGET static uint64_t NAME(triad)(const struct assay__stream *stream, uint64_t 
         size_t bytes = stream->bytes;
         const unsigned char *a = stream->a, *b = stream->b;
         unsigned char *to = stream->to;
-        for (size_t i = 0; i < bytes; i += ROUND) {
-#define TRIAD_ONE(n) \
-    STORE(to + i + (n)*WIDTH, TRIAD(LOAD(a + i + (n)*WIDTH), LOAD(b + i + (n)*WIDTH), scale))
-            TRIAD_ONE(0);
-            TRIAD_ONE(1);
-            TRIAD_ONE(2);
-            TRIAD_ONE(3);
-            TRIAD_ONE(4);
-            TRIAD_ONE(5);
-            TRIAD_ONE(6);
-            TRIAD_ONE(7);
-#undef TRIAD_ONE
+        for (size_t i = 0; i < bytes; i += 8 * WIDTH) {
+#define ADD_SCALED(n) \
+    PUT(to + i + (n)*WIDTH, TRIAD(LOAD(a + i + (n)*WIDTH), LOAD(b + i + (n)*WIDTH), scale));
+            ASSAY__EACH_8(ADD_SCALED)
+#undef ADD_SCALED
             FORGET;
         }
         FENCE;
@@ -112,5 +99,26 @@ TARGET static uint64_t NAME(triad)(const struct assay__stream *stream, uint64_t 
     return 0;
 }
 
+#undef NAME
+#undef PUT
+#undef FENCE
 #undef FORGET
-#undef ROUND
+#undef WIDTH
+
+#ifndef NON_TEMPORAL
+#ifdef STREAM
+#define NON_TEMPORAL
+#include "ceiling/kernels/bandwidth_body.h"
+#undef NON_TEMPORAL
+#undef STREAM
+#endif
+#undef SET
+#undef TARGET
+#undef VECTOR
+#undef LOAD
+#undef STORE
+#undef ADD
+#undef SAME
+#undef REAL
+#undef TRIAD
+#endif

@@ -6,7 +6,6 @@
 
 #if defined(__aarch64__)
 
-#include "ceiling/kernels/flops_list.h"
 #include "platform/posix_cpu.h"
 
 #include <arm_neon.h>
@@ -24,26 +23,16 @@
 #define TARGET
 
 #define NAME neon_float64
-#define ELEMENT double
 #define VECTOR float64x2_t
-#define LANES 2
-#define OPERAND float64x2_t
 #define FIRST(o) vdupq_n_f64((o)->multiplier)
 #define SECOND(o) vdupq_n_f64((o)->addend)
-#define LOAD vld1q_f64
-#define STORE vst1q_f64
 #define STEP(r, x, y) __asm__("fmla %0.2d, %1.2d, %2.2d" : "+w"(r) : "w"(x), "w"(y));
 #include "ceiling/kernels/flops_body.h"
 
 #define NAME neon_float32
-#define ELEMENT float
 #define VECTOR float32x4_t
-#define LANES 4
-#define OPERAND float32x4_t
 #define FIRST(o) vdupq_n_f32((float)(o)->multiplier)
 #define SECOND(o) vdupq_n_f32((float)(o)->addend)
-#define LOAD vld1q_f32
-#define STORE vst1q_f32
 #define STEP(r, x, y) __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(r) : "w"(x), "w"(y));
 #include "ceiling/kernels/flops_body.h"
 
@@ -51,14 +40,9 @@
 #define TARGET WITH("fp16", "fullfp16")
 
 #define NAME neon_float16
-#define ELEMENT uint16_t
 #define VECTOR uint16x8_t
-#define LANES 8
-#define OPERAND uint16x8_t
 #define FIRST(o) vdupq_n_u16((o)->half_multiplier)
 #define SECOND(o) vdupq_n_u16((o)->half_addend)
-#define LOAD vld1q_u16
-#define STORE vst1q_u16
 #define STEP(r, x, y) __asm__("fmla %0.8h, %1.8h, %2.8h" : "+w"(r) : "w"(x), "w"(y));
 #include "ceiling/kernels/flops_body.h"
 
@@ -70,14 +54,10 @@
 #define TARGET WITH("dotprod", "dotprod")
 
 #define NAME neon_int8
-#define ELEMENT int32_t
 #define VECTOR int32x4_t
-#define LANES 4
 #define OPERAND uint8x16_t
 #define FIRST FIRST_BYTES
 #define SECOND SECOND_BYTES
-#define LOAD vld1q_s32
-#define STORE vst1q_s32
 #define STEP(r, x, y) __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(r) : "w"(x), "w"(y));
 #include "ceiling/kernels/flops_body.h"
 
@@ -85,14 +65,10 @@
 #define TARGET WITH("i8mm", "i8mm")
 
 #define NAME neon_int8_matrix
-#define ELEMENT int32_t
 #define VECTOR int32x4_t
-#define LANES 4
 #define OPERAND uint8x16_t
 #define FIRST FIRST_BYTES
 #define SECOND SECOND_BYTES
-#define LOAD vld1q_s32
-#define STORE vst1q_s32
 #define STEP(r, x, y) __asm__("smmla %0.4s, %1.16b, %2.16b" : "+w"(r) : "w"(x), "w"(y));
 #include "ceiling/kernels/flops_body.h"
 
@@ -100,26 +76,18 @@
 #define TARGET WITH("bf16", "bf16")
 
 #define NAME neon_bfloat16
-#define ELEMENT float
 #define VECTOR float32x4_t
-#define LANES 4
 #define OPERAND uint8x16_t
 #define FIRST FIRST_BYTES
 #define SECOND SECOND_BYTES
-#define LOAD vld1q_f32
-#define STORE vst1q_f32
 #define STEP(r, x, y) __asm__("bfdot %0.4s, %1.8h, %2.8h" : "+w"(r) : "w"(x), "w"(y));
 #include "ceiling/kernels/flops_body.h"
 
 #define NAME neon_bfloat16_matrix
-#define ELEMENT float
 #define VECTOR float32x4_t
-#define LANES 4
 #define OPERAND uint8x16_t
 #define FIRST FIRST_BYTES
 #define SECOND SECOND_BYTES
-#define LOAD vld1q_f32
-#define STORE vst1q_f32
 #define STEP(r, x, y) __asm__("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(r) : "w"(x), "w"(y));
 #include "ceiling/kernels/flops_body.h"
 

@@ -1,21 +1,15 @@
 /* flops_scalar.c - multiply and add without vectors: what is left on a processor whose instruction
  * sets have no kernels here. The asm statement (no instruction) hides each value from the compiler,
  * which would otherwise make vectors of them. */
-#include "ceiling/kernels/flops_list.h"
 #include "ceiling/kernels/kernels.h"
 
 #define TARGET
 #define EACH ASSAY__EACH_12
 
 #define NAME scalar_float64
-#define ELEMENT double
 #define VECTOR double
-#define LANES 1
-#define OPERAND double
 #define FIRST(o) (o)->multiplier
 #define SECOND(o) (o)->addend
-#define LOAD(at) *(at)
-#define STORE(at, r) *(at) = (r)
 #define STEP(r, x, y)               \
     {                               \
         double product = (r) * (x); \
@@ -32,14 +26,9 @@
 #include "ceiling/kernels/flops_body.h"
 
 #define NAME scalar_float32
-#define ELEMENT float
 #define VECTOR float
-#define LANES 1
-#define OPERAND float
 #define FIRST(o) (float)(o)->multiplier
 #define SECOND(o) (float)(o)->addend
-#define LOAD(at) *(at)
-#define STORE(at, r) *(at) = (r)
 #define STEP(r, x, y)              \
     {                              \
         float product = (r) * (x); \

@@ -1,7 +1,7 @@
 /* kernels.h - the tables of measuring kernels. A kernel is a short loop of one instruction set's
  * instructions whose result is stored, so that nothing can be folded away and a test can compare it
- * with plain C. One file per instruction set; each ends with a table, and flops.c and bandwidth.c
- * list the tables. */
+ * with plain C. The kernels of an instruction set end with a table, and flops.c lists the
+ * tables; those over memory are in bandwidth.c. */
 #ifndef ASSAY_CEILING_KERNELS_KERNELS_H
 #define ASSAY_CEILING_KERNELS_KERNELS_H
 
@@ -45,10 +45,10 @@ struct assay__flops_kernel {
     const char *instruction; /* "vfmadd" */
     unsigned features;       /* all of these must be there (platform/posix_cpu.h) */
     enum assay__flops_form form;
-    unsigned accumulators, lanes,
-        depth;         /* lanes: elements of one accumulator; depth: see the form */
-    bool a_unsigned;   /* int8: a is unsigned, b signed */
-    double operations; /* per step: a multiply-add is two */
+    unsigned accumulators;
+    unsigned lanes, depth; /* lanes: elements of one accumulator; depth: see the form */
+    bool a_unsigned;       /* int8: a is unsigned, b signed */
+    double operations;     /* per step: a multiply-add is two */
     void (*run)(uint64_t steps, const struct assay__flops_operands *operands, void *results);
 };
 
@@ -93,12 +93,20 @@ const char *assay__stream_pattern_name(enum assay__stream_pattern pattern);
  *  does. */
 unsigned assay__stream_arrays(enum assay__stream_pattern pattern);
 
+/* --- lists of accumulators, or of vectors of a round (flops_body.h, bandwidth_body.h) -----------
+ */
+
+/* clang-format off */
+#define ASSAY__EACH_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define ASSAY__EACH_12(X) ASSAY__EACH_8(X) X(8) X(9) X(10) X(11)
+#define ASSAY__EACH_24(X) ASSAY__EACH_12(X) X(12) X(13) X(14) X(15) X(16) X(17) X(18) \
+    X(19) X(20) X(21) X(22) X(23)
+/* clang-format on */
+
 /* --- tables of the files ---------------------------------------------------------------------- */
 
 extern const struct assay__flops_kernel assay__flops_sse2[], assay__flops_avx2[],
     assay__flops_avx_vnni[], assay__flops_avx512[], assay__flops_avx512_fp16[], assay__flops_amx[],
     assay__flops_neon[], assay__flops_scalar[]; /* each ends with a row without `run` */
-extern const struct assay__stream_kernel assay__stream_sse2[], assay__stream_avx2[],
-    assay__stream_avx512[], assay__stream_neon[], assay__stream_scalar[];
 
 #endif

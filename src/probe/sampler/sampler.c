@@ -7,13 +7,11 @@
 #include "base/clock.h"
 #include "base/vec.h"
 #include "platform/platform.h"
-#include "probe/probe_open.h"
 
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,9 +22,7 @@
 #define CAPACITY_LEAST 16u
 #define MEMORY_MOST ((size_t)7 << 20) /* for all columns; fewer samples are kept beyond that */
 
-/* --- clock
- * ------------------------------------------------------------------------------------
- */
+/* --- clock ------------------------------------------------------------------------------------ */
 
 static uint64_t real_now(void *context)
 {
@@ -48,9 +44,7 @@ static void real_sleep(void *context, uint64_t duration_ns)
     assay__sleep_ns(duration_ns);
 }
 
-/* --- life
- * -------------------------------------------------------------------------------------
- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 /* Something to wake the reader with. Without it (no more files) the reader looks every 50 ms. */
 static void open_wake(struct assay__sampler *sampler)
@@ -136,9 +130,7 @@ void assay__sampler_free(struct assay__sampler *sampler)
     assay__sampler_release(sampler);
 }
 
-/* --- probes
- * -----------------------------------------------------------------------------------
- */
+/* --- probes ----------------------------------------------------------------------------------- */
 
 static int add_track(struct assay__sampler *sampler, const struct assay__channel *channel,
                      size_t channel_index)
@@ -233,9 +225,7 @@ int assay__sampler_prepare(struct assay__sampler *sampler)
     return 0;
 }
 
-/* --- what it cost
- * -----------------------------------------------------------------------------
- */
+/* --- what it cost ----------------------------------------------------------------------------- */
 
 void assay__sampler_cost(struct assay__sampler *sampler, struct assay__sampler_cost *cost)
 {

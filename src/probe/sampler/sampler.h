@@ -33,9 +33,9 @@
  * Cost. Reading some sources takes milliseconds of processor time. With c that of a probe's read
  * (mean of the last ones, known after four) and a limit s for its share of a core, the probe is
  * read every max(interval, c / s), at ticks: the others stay at the interval and are read before
- * it. A read of no more than 50 µs is never held back: who asks for a short interval gets it where
- * that is cheap. assay__sampler_nudge reads everything out of turn, so that readings stand at the
- * edges of what is measured.
+ * it. A read of no more than 50 µs is never held back: a short interval is honoured where it is
+ * cheap. assay__sampler_nudge reads everything out of turn, so that readings lie at the edges of
+ * what is measured.
  *
  * A read that blocks longer than the time limit: its thread is left behind with that probe, whose
  * channels become unavailable; a new thread goes on with the others. Memory that the lost thread
@@ -73,7 +73,7 @@ void assay__sampler_free(struct assay__sampler *sampler);
 /** Opens a probe and takes those of its channels for which `wanted` is true
  * (NULL: all). Unavailable channels are taken too, so that their reason can be
  * reported; they are never read. Before start. The probe is closed with the
- * sampler. One whose open does not come back in time (probe_open.h) is no error: it
+ * sampler. One whose open does not come back in time (assay__probe_open) is no error: it
  * has no channels and is blocked, with that reason (assay__sampler_probe_cost). */
 int assay__sampler_add(struct assay__sampler *sampler, const struct assay__probe_ops *ops,
                        bool (*wanted)(void *context, const struct assay__probe_ops *ops,
@@ -87,30 +87,24 @@ void assay__sampler_stop(struct assay__sampler *sampler);
 /** Reads everything once, now, on the calling thread. Only while the sampler's
  * own thread is not running. */
 void assay__sampler_tick(struct assay__sampler *sampler);
-/** Asks the thread to read everything now, the expensive probes too: the edge of
- * what is measured. Returns at once; from any thread. Harmless when the thread is
- * not running. */
+/** Asks the thread to read everything now, the expensive probes too: the edge of what is measured.
+ *  Returns at once; from any thread. Harmless when the thread is not running. */
 void assay__sampler_nudge(struct assay__sampler *sampler);
-/** Reads without storing, every interval_ns for duration_ns, to measure update
- * periods faster than the sampling interval, and what a read costs. A probe whose
- * read takes c of processor time is read every 2 c at most. Before start. A period
- * found here stands unless sampling finds a longer one. The reads are on a thread
- * under the same time limit as when it samples. */
+/** Reads without storing, every interval_ns for duration_ns, to measure update periods faster than
+ *  the sampling interval, and what a read costs. A probe whose read takes c of processor time is
+ *  read every 2 c at most. Before start. A period found here stands unless sampling finds a longer
+ *  one. The reads are on a thread under the same time limit as when it samples. */
 void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_ns,
                               uint64_t interval_ns);
 
-/* --- what was seen
- * ------------------------------------------------------------------------------
- */
+/* --- what was seen ---------------------------------------------------------------------------- */
 
 struct assay__series {
     const struct assay__probe_ops *ops;
     const struct assay__channel *channel;
     size_t count;                /* samples kept */
-    const uint64_t *times_ns;    /* middle of the probe's read; shared by the
-                               channels of a probe */
-    const double *values;        /* base units; counters: growth since the first reading;
-                           NaN: no value */
+    const uint64_t *times_ns;    /* middle of the probe's read; shared by its channels */
+    const double *values;        /* base units; counters: growth since the first; NaN: no value */
     uint64_t readings, failures; /* of this channel, kept or not */
     bool available;              /* false: never was, or a fault ended it */
     const char *reason;          /* why not; or of the last failed reading; "" */
@@ -123,8 +117,7 @@ struct assay__series {
 };
 
 size_t assay__sampler_count(const struct assay__sampler *sampler);
-/** The i-th channel's series. The columns may be read only while the thread
- * does not run. */
+/** The i-th channel's series. The columns may be read only while the thread does not run. */
 void assay__sampler_series(struct assay__sampler *sampler, size_t index,
                            struct assay__series *series);
 
@@ -140,10 +133,9 @@ struct assay__window {
     enum assay__window_method method;
     size_t index; /* of the series it came from */
     double seconds;
-    double average;         /* gauge: mean over time; counter: growth per second (energy:
-                     W) */
-    double least, greatest; /* gauge: of the samples inside; counter: of the rate over spans
-                   of at least 10 update periods; NaN: too short to say */
+    double average;         /* gauge: mean over time; counter: growth per second (energy: W) */
+    double least, greatest; /* min and max of a gauge's samples, or of a counter's rate over
+                               spans of at least 10 update periods; NaN: too short */
     double growth;          /* counter: in its unit; gauge: the integral (W: J) */
     size_t samples;         /* inside the window */
     bool is_short;          /* shorter than 10 update periods, or the period is unknown */
@@ -164,13 +156,10 @@ void assay__sampler_energy(struct assay__sampler *sampler, const char *rail, uin
 double assay__window_net(const struct assay__window *gross, const struct assay__window *idle,
                          const char **reason);
 
-/* --- what it cost
- * -------------------------------------------------------------------------------
- */
+/* --- what it cost ----------------------------------------------------------------------------- */
 
 struct assay__sampler_cost {
-    uint64_t ticks, late; /* late: ticks that were skipped because an earlier one
-                           took too long */
+    uint64_t ticks, late; /* late: ticks skipped because an earlier one took too long */
     uint64_t cpu_ns;      /* of the sampling threads */
     uint64_t wall_ns;     /* from start to stop (or now) */
     size_t memory_bytes;  /* columns */

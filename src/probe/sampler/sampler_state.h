@@ -67,12 +67,10 @@ struct assay__sampler {
     bool prepared; /* columns allocated: no more probes */
     size_t memory_bytes;
 
-    pthread_mutex_t lock; /* everything below, and all columns and tracks while
-                           the thread runs */
+    pthread_mutex_t lock; /* everything below, and columns and tracks while the thread runs */
     pthread_cond_t stops; /* for the watchdog */
     unsigned refs;        /* the owner and every reader thread that still lives */
-    unsigned generation;  /* of the reader that may write; a lost reader has an
-                           older one */
+    unsigned generation;  /* of the reader that may write; a lost reader has an older one */
     bool started, stopping, reader_done, have_reader, have_watchdog;
     pthread_t reader, watchdog;
     size_t inside; /* the probe being read; SIZE_MAX: none */
@@ -104,8 +102,7 @@ double assay__track_period(const struct assay__track *track, double interval_s, 
 /** What the gaps say alone, without an earlier calibration. */
 double assay__track_period_seen(const struct assay__track *track, double interval_s,
                                 bool *is_bound);
-/** Keeps what the gaps say as the calibrated period and forgets the readings.
- */
+/** Keeps what the gaps say as the calibrated period and forgets the readings. */
 void assay__track_calibrated(struct assay__track *track, double interval_s);
 
 #endif

@@ -2,16 +2,15 @@
  * changes. The rules are those of sampler.h. */
 #include "probe/sampler/sampler_state.h"
 
+#include "base/stats.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GAPS_NEEDED 3
 
-/* --- changes
- * ----------------------------------------------------------------------------------
- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 static void watch_changes(struct assay__track *track, double value, uint64_t time_ns)
 {
@@ -28,12 +27,6 @@ static void watch_changes(struct assay__track *track, double value, uint64_t tim
     track->have_seen = true;
 }
 
-static int number_order(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 double assay__track_period_seen(const struct assay__track *track, double interval_s, bool *is_bound)
 {
     double sorted[SAMPLER_GAPS], sum = 0;
@@ -41,7 +34,7 @@ double assay__track_period_seen(const struct assay__track *track, double interva
     *is_bound = false;
     if (count < GAPS_NEEDED) return NAN;
     memcpy(sorted, track->gaps_s, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, number_order);
+    assay__stats_sort(sorted, count);
     double limit = 1.5 * sorted[(count - 1) / 2] + interval_s;
     while (kept < count && sorted[kept] <= limit)
         sum += sorted[kept++];
@@ -66,9 +59,7 @@ void assay__track_calibrated(struct assay__track *track, double interval_s)
     track->gap_count = 0;
 }
 
-/* --- values
- * -----------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static double fault(struct assay__track *track, const char *what, double value)
 {

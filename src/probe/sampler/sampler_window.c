@@ -61,8 +61,7 @@ static void refuse(struct assay__window *window, const char *format, ...)
     window->average = window->least = window->greatest = window->growth = NAN;
 }
 
-/* --- the line through the readings
- * ------------------------------------------------------------ */
+/* --- the line through the readings ------------------------------------------------------------ */
 
 /* Index of the first reading at or after time_ns; count: none. */
 static size_t first_at(const struct column *column, uint64_t time_ns)
@@ -115,9 +114,7 @@ static bool covered(const struct column *column, uint64_t begin_ns, uint64_t end
     return false;
 }
 
-/* --- gauges
- * -----------------------------------------------------------------------------------
- */
+/* --- gauges ----------------------------------------------------------------------------------- */
 
 static void window_gauge(const struct column *column, uint64_t begin_ns, uint64_t end_ns,
                          const struct assay__track *track, struct assay__window *window)
@@ -150,12 +147,9 @@ static void window_gauge(const struct column *column, uint64_t begin_ns, uint64_
     window->available = true;
 }
 
-/* --- counters
- * ---------------------------------------------------------------------------------
- */
+/* --- counters --------------------------------------------------------------------------------- */
 
-/* Least and greatest rate over spans of at least span_s between readings inside
- * the window. */
+/* Least and greatest rate over spans of at least span_s between readings inside the window. */
 static void rates(const struct column *column, size_t first, size_t end, double span_s,
                   struct assay__window *window)
 {
@@ -192,9 +186,7 @@ static void window_counter(const struct column *column, uint64_t begin_ns, uint6
     if (!isnan(period_s)) rates(column, first, end, PERIODS_NEEDED * period_s, window);
 }
 
-/* --- marks
- * ------------------------------------------------------------------------------------
- */
+/* --- marks ------------------------------------------------------------------------------------ */
 
 static bool quantity_is(const struct assay__track *track, const char *quantity)
 {
@@ -212,9 +204,7 @@ static void doubt_zero(const struct assay__track *track, bool load, struct assay
             refuse(window, "the counter did not move in %.3g s of load: not believed",
                    window->seconds);
         else
-            refuse(window,
-                   "the counter did not move in %.3g s: too short, or it is not "
-                   "connected",
+            refuse(window, "the counter did not move in %.3g s: too short, or it is not connected",
                    window->seconds);
         return;
     }
@@ -247,11 +237,9 @@ static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t
         if (last - first < STILL_READINGS || still_s < least_s ||
             column->times_ns[last] <= begin_ns)
             continue;
-        char period[64];
-        assay__text_scaled(period, sizeof period, period_s, "s");
         refuse(window,
                "the counter stood still for %.3g s, though it changes every %s%s: not believed",
-               still_s, is_bound ? "≤ " : "", period);
+               still_s, is_bound ? "≤ " : "", assay__scaled(period_s, "s").text);
         return;
     }
 }
@@ -283,12 +271,8 @@ static void mark_short(const struct assay__track *track, double period_s, bool i
 void assay__sampler_window(struct assay__sampler *sampler, size_t index, uint64_t begin_ns,
                            uint64_t end_ns, bool load, struct assay__window *window)
 {
-    *window = (struct assay__window){.index = index,
-                                     .average = NAN,
-                                     .least = NAN,
-                                     .greatest = NAN,
-                                     .growth = NAN,
-                                     .seconds = NAN};
+    *window = (struct assay__window){.index = index, .seconds = NAN};
+    window->average = window->least = window->greatest = window->growth = NAN;
     if (index >= sampler->track_count || end_ns <= begin_ns) {
         refuse(window, "no such window");
         return;
@@ -312,9 +296,7 @@ void assay__sampler_window(struct assay__sampler *sampler, size_t index, uint64_
     pthread_mutex_unlock(&sampler->lock);
 }
 
-/* --- energy
- * -----------------------------------------------------------------------------------
- */
+/* --- energy ----------------------------------------------------------------------------------- */
 
 /* The first channel of the rail and quantity that has an answer; else the last
  * refusal stays in `window`. */

@@ -1,0 +1,276 @@
+/* flops_x86.c - arithmetic kernels of x86-64: AMX, AVX512-FP16, AVX-512, AVX-VNNI, AVX2 with FMA
+ * and SSE2. */
+#include "ceiling/kernels/kernels.h"
+
+#if defined(__x86_64__)
+
+#include "platform/posix_cpu.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+/* Matrix products of Intel AMX: tdpbusd (int8) and tdpbf16ps (bfloat16) on tiles of 16 rows of 64
+ * bytes. Four accumulating tiles, two of each operand: the eight there are, and the arrangement of
+ * a real matrix product. An instruction takes 16 cycles of the unit and about 52 until its result
+ * is there, so four in flight keep it busy. */
+#if (defined(__clang__) && __clang_major__ >= 12) || (!defined(__clang__) && __GNUC__ >= 11)
+#define ROW_BYTES 64
+#define TILES 4
+
+/* The palette's layout, Intel's manual volume 1, chapter on AMX: 64 bytes. */
+struct tile_configuration {
+    uint8_t palette, start_row, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+};
+
+static void configure(struct tile_configuration *configuration)
+{
+    memset(configuration, 0, sizeof *configuration);
+    configuration->palette = 1;
+    for (int tile = 0; tile < 8; tile++) {
+        configuration->row_bytes[tile] = ROW_BYTES;
+        configuration->rows[tile] = 16;
+    }
+}
+
+/* Tiles 0-3 accumulate, 4 and 5 are a, 6 and 7 are b. */
+#define TILE_KERNEL(name, isa, product)                                              \
+    __attribute__((target("amx-tile," isa))) static void name(                       \
+        uint64_t steps, const struct assay__flops_operands *operands, void *results) \
+    {                                                                                \
+        struct tile_configuration configuration;                                     \
+        unsigned char *out = results;                                                \
+        configure(&configuration);                                                   \
+        _tile_loadconfig(&configuration);                                            \
+        _tile_loadd(0, out, ROW_BYTES);                                              \
+        _tile_loadd(1, out + ASSAY__TILE_BYTES, ROW_BYTES);                          \
+        _tile_loadd(2, out + 2 * ASSAY__TILE_BYTES, ROW_BYTES);                      \
+        _tile_loadd(3, out + 3 * ASSAY__TILE_BYTES, ROW_BYTES);                      \
+        _tile_loadd(4, operands->a, ROW_BYTES);                                      \
+        _tile_loadd(5, operands->a, ROW_BYTES);                                      \
+        _tile_loadd(6, operands->b, ROW_BYTES);                                      \
+        _tile_loadd(7, operands->b, ROW_BYTES);                                      \
+        for (; steps; steps--) {                                                     \
+            product(0, 4, 6);                                                        \
+            product(1, 4, 7);                                                        \
+            product(2, 5, 6);                                                        \
+            product(3, 5, 7);                                                        \
+        }                                                                            \
+        _tile_stored(0, out, ROW_BYTES);                                             \
+        _tile_stored(1, out + ASSAY__TILE_BYTES, ROW_BYTES);                         \
+        _tile_stored(2, out + 2 * ASSAY__TILE_BYTES, ROW_BYTES);                     \
+        _tile_stored(3, out + 3 * ASSAY__TILE_BYTES, ROW_BYTES);                     \
+        _tile_release();                                                             \
+    }
+
+TILE_KERNEL(amx_int8, "amx-int8", _tile_dpbusd)
+TILE_KERNEL(amx_bfloat16, "amx-bf16", _tile_dpbf16ps)
+
+const struct assay__flops_kernel assay__flops_amx[] = {
+    {"bfloat16", "amx_bf16", "tdpbf16ps", ASSAY__CPU_AMX_BF16, ASSAY__FLOPS_TILES, TILES, 256, 2,
+     false, TILES * 16.0 * 16 * 32 * 2, amx_bfloat16},
+    {"int8", "amx_int8", "tdpbusd", ASSAY__CPU_AMX_INT8, ASSAY__FLOPS_TILES, TILES, 256, 4, true,
+     TILES * 16.0 * 16 * 64 * 2, amx_int8},
+    {0},
+};
+#else
+const struct assay__flops_kernel assay__flops_amx[] = {{0}};
+#endif
+
+/* Float16 multiply-add of AVX512-FP16: vfmadd on 32 halves, accumulated as float16. Values are
+ * handled as bits and the instruction is written as asm: compilers differ in when their headers
+ * offer its type. */
+#if (defined(__clang__) && __clang_major__ >= 14) || (!defined(__clang__) && __GNUC__ >= 12)
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512fp16")))
+#define EACH ASSAY__EACH_24
+
+#define NAME avx512_float16
+#define VECTOR __m512i
+#define FIRST(o) _mm512_set1_epi16((short)(o)->half_multiplier)
+#define SECOND(o) _mm512_set1_epi16((short)(o)->half_addend)
+#define STEP(r, x, y) __asm__("vfmadd213ph %2, %1, %0" : "+v"(r) : "v"(x), "v"(y));
+#include "ceiling/kernels/flops_body.h"
+
+const struct assay__flops_kernel assay__flops_avx512_fp16[] = {
+    {"float16", "avx512_fp16", "vfmaddph",
+     ASSAY__CPU_AVX512F | ASSAY__CPU_AVX512BW | ASSAY__CPU_AVX512_FP16, ASSAY__FLOPS_FUSED, 24, 32,
+     1, false, 24 * 32 * 2, avx512_float16},
+    {0},
+};
+#else
+const struct assay__flops_kernel assay__flops_avx512_fp16[] = {{0}};
+#endif
+#undef EACH
+#undef TARGET
+
+/* Arithmetic kernels of AVX-512: vfmadd (F) for float64 and float32, vdpbf16ps (BF16: two products
+ * of bfloat16 added to a float32), vpdpbusd (VNNI: four products of int8 added to an int32). */
+#if defined(__clang__) || __GNUC__ >= 10
+#define EACH ASSAY__EACH_24
+#define TARGET __attribute__((target("avx512f")))
+
+#define NAME avx512_float64
+#define VECTOR __m512d
+#define FIRST(o) _mm512_set1_pd((o)->multiplier)
+#define SECOND(o) _mm512_set1_pd((o)->addend)
+#define STEP(r, x, y) (r) = _mm512_fmadd_pd(r, x, y);
+#include "ceiling/kernels/flops_body.h"
+
+#define NAME avx512_float32
+#define VECTOR __m512
+#define FIRST(o) _mm512_set1_ps((float)(o)->multiplier)
+#define SECOND(o) _mm512_set1_ps((float)(o)->addend)
+#define STEP(r, x, y) (r) = _mm512_fmadd_ps(r, x, y);
+#include "ceiling/kernels/flops_body.h"
+
+#undef TARGET
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512bf16")))
+
+#define NAME avx512_bfloat16
+#define VECTOR __m512
+#define OPERAND __m512i
+#define FIRST(o) _mm512_loadu_si512((o)->a)
+#define SECOND(o) _mm512_loadu_si512((o)->b)
+#define STEP(r, x, y) (r) = _mm512_dpbf16_ps(r, (__m512bh)(x), (__m512bh)(y));
+#include "ceiling/kernels/flops_body.h"
+
+#undef TARGET
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vnni")))
+
+#define NAME avx512_int8
+#define VECTOR __m512i
+#define FIRST(o) _mm512_loadu_si512((o)->a)
+#define SECOND(o) _mm512_loadu_si512((o)->b)
+#define STEP(r, x, y) (r) = _mm512_dpbusd_epi32(r, x, y);
+#include "ceiling/kernels/flops_body.h"
+
+#define WIDE (ASSAY__CPU_AVX512F | ASSAY__CPU_AVX512BW)
+const struct assay__flops_kernel assay__flops_avx512[] = {
+    {"float64", "avx512f", "vfmadd", ASSAY__CPU_AVX512F, ASSAY__FLOPS_FUSED, 24, 8, 1, false,
+     24 * 8 * 2, avx512_float64},
+    {"float32", "avx512f", "vfmadd", ASSAY__CPU_AVX512F, ASSAY__FLOPS_FUSED, 24, 16, 1, false,
+     24 * 16 * 2, avx512_float32},
+    {"bfloat16", "avx512_bf16", "vdpbf16ps", WIDE | ASSAY__CPU_AVX512_BF16, ASSAY__FLOPS_DOT, 24,
+     16, 2, false, 24 * 32 * 2, avx512_bfloat16},
+    {"int8", "avx512_vnni", "vpdpbusd", WIDE | ASSAY__CPU_AVX512_VNNI, ASSAY__FLOPS_DOT, 24, 16, 4,
+     true, 24 * 64 * 2, avx512_int8},
+    {0},
+};
+#else
+const struct assay__flops_kernel assay__flops_avx512[] = {{0}};
+#endif
+#undef EACH
+#undef TARGET
+
+/* Int8 dot products of AVX-VNNI: vpdpbusd on 256 bits, for processors without AVX-512. */
+#if (defined(__clang__) && __clang_major__ >= 12) || (!defined(__clang__) && __GNUC__ >= 11)
+#define TARGET __attribute__((target("avx2,avxvnni")))
+#define EACH ASSAY__EACH_12
+
+#define NAME avx_vnni_int8
+#define VECTOR __m256i
+#define FIRST(o) _mm256_loadu_si256((const void *)(o)->a)
+#define SECOND(o) _mm256_loadu_si256((const void *)(o)->b)
+#define STEP(r, x, y) (r) = _mm256_dpbusd_avx_epi32(r, x, y);
+#include "ceiling/kernels/flops_body.h"
+
+const struct assay__flops_kernel assay__flops_avx_vnni[] = {
+    {"int8", "avx_vnni", "vpdpbusd", ASSAY__CPU_AVX2 | ASSAY__CPU_AVX_VNNI, ASSAY__FLOPS_DOT, 12, 8,
+     4, true, 12 * 32 * 2, avx_vnni_int8},
+    {0},
+};
+#else
+const struct assay__flops_kernel assay__flops_avx_vnni[] = {{0}};
+#endif
+#undef EACH
+#undef TARGET
+
+/* Arithmetic kernels of AVX2 with FMA: vfmadd for float64 and float32; for int8 the three
+ * instructions that quantised matrix products use where there is no dot product: vpmaddubsw (bytes
+ * to 16-bit pairs), vpmaddwd with ones (to 32-bit), vpaddd. vpmaddubsw saturates at 16 bits, so
+ * operands must keep a[2k] b[2k] + a[2k+1] b[2k+1] within ±32767. */
+#define TARGET __attribute__((target("avx2,fma")))
+#define EACH ASSAY__EACH_12
+
+#define NAME avx2_float64
+#define VECTOR __m256d
+#define FIRST(o) _mm256_set1_pd((o)->multiplier)
+#define SECOND(o) _mm256_set1_pd((o)->addend)
+#define STEP(r, x, y) (r) = _mm256_fmadd_pd(r, x, y);
+#include "ceiling/kernels/flops_body.h"
+
+#define NAME avx2_float32
+#define VECTOR __m256
+#define FIRST(o) _mm256_set1_ps((float)(o)->multiplier)
+#define SECOND(o) _mm256_set1_ps((float)(o)->addend)
+#define STEP(r, x, y) (r) = _mm256_fmadd_ps(r, x, y);
+#include "ceiling/kernels/flops_body.h"
+
+#undef EACH
+#define EACH ASSAY__EACH_8
+
+/* The asm statement (no instruction) makes the operand look new each time: products of unchanged
+ * operands would be moved out of the loop. */
+#define NAME avx2_int8
+#define VECTOR __m256i
+#define FIRST(o) _mm256_loadu_si256((const void *)(o)->a)
+#define SECOND(o) _mm256_loadu_si256((const void *)(o)->b)
+#define STEP(r, x, y)                                                              \
+    {                                                                              \
+        __asm__ volatile("" : "+x"(x));                                            \
+        __m256i pairs = _mm256_maddubs_epi16(x, y);                                \
+        (r) = _mm256_add_epi32(r, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))); \
+    }
+#include "ceiling/kernels/flops_body.h"
+
+#define FEATURES (ASSAY__CPU_AVX2 | ASSAY__CPU_FMA)
+const struct assay__flops_kernel assay__flops_avx2[] = {
+    {"float64", "avx2+fma", "vfmadd", FEATURES, ASSAY__FLOPS_FUSED, 12, 4, 1, false, 12 * 4 * 2,
+     avx2_float64},
+    {"float32", "avx2+fma", "vfmadd", FEATURES, ASSAY__FLOPS_FUSED, 12, 8, 1, false, 12 * 8 * 2,
+     avx2_float32},
+    {"int8", "avx2", "vpmaddubsw, vpmaddwd, vpaddd", FEATURES, ASSAY__FLOPS_DOT, 8, 8, 4, true,
+     8 * 32 * 2, avx2_int8},
+    {0},
+};
+#undef EACH
+#undef TARGET
+
+/* Arithmetic kernels of SSE2, which every x86-64 has: no fused multiply-add, so a multiplication
+ * and an addition alternate on every accumulator, and no instruction for int8. */
+#define TARGET __attribute__((target("sse2")))
+#define EACH ASSAY__EACH_12
+
+#define NAME sse2_float64
+#define VECTOR __m128d
+#define FIRST(o) _mm_set1_pd((o)->multiplier)
+#define SECOND(o) _mm_set1_pd((o)->addend)
+#define STEP(r, x, y) (r) = _mm_add_pd(_mm_mul_pd(r, x), y);
+#include "ceiling/kernels/flops_body.h"
+
+#define NAME sse2_float32
+#define VECTOR __m128
+#define FIRST(o) _mm_set1_ps((float)(o)->multiplier)
+#define SECOND(o) _mm_set1_ps((float)(o)->addend)
+#define STEP(r, x, y) (r) = _mm_add_ps(_mm_mul_ps(r, x), y);
+#include "ceiling/kernels/flops_body.h"
+
+const struct assay__flops_kernel assay__flops_sse2[] = {
+    {"float64", "sse2", "mulpd, addpd", ASSAY__CPU_SSE2, ASSAY__FLOPS_SPLIT, 12, 2, 1, false,
+     12 * 2 * 2, sse2_float64},
+    {"float32", "sse2", "mulps, addps", ASSAY__CPU_SSE2, ASSAY__FLOPS_SPLIT, 12, 4, 1, false,
+     12 * 4 * 2, sse2_float32},
+    {0},
+};
+#undef EACH
+#undef TARGET
+
+#else
+const struct assay__flops_kernel assay__flops_amx[] = {{0}};
+const struct assay__flops_kernel assay__flops_avx512_fp16[] = {{0}};
+const struct assay__flops_kernel assay__flops_avx512[] = {{0}};
+const struct assay__flops_kernel assay__flops_avx_vnni[] = {{0}};
+const struct assay__flops_kernel assay__flops_avx2[] = {{0}};
+const struct assay__flops_kernel assay__flops_sse2[] = {{0}};
+#endif
