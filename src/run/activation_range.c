@@ -119,7 +119,7 @@ static int look(const struct assay__output *outputs, size_t count, double limit,
 {
     int code = 0;
     ranges->values = assay__arena_array(ranges->arena, count, sizeof *ranges->values);
-    if (!ranges->values) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!ranges->values) return assay__no_memory(error);
     for (size_t i = 0; i < count && !code; i++) {
         double largest = 0;
         if (outputs[i].dtype != ASSAY__FLOAT32 || *outputs[i].reason) continue;
@@ -159,7 +159,7 @@ int assay__activation_ranges(struct assay__model *model, double limit,
     struct assay__single_run *once = calloc(1, sizeof *once);
     *ranges = (struct assay__activation_ranges){.arena = assay__arena_new()};
     struct exposing work = {.model = model, .arena = ranges->arena};
-    int code = once && ranges->arena ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = once && ranges->arena ? 0 : assay__no_memory(error);
     if (code) goto out;
     once->arena = ranges->arena;
     once->options = options ? options : &defaults;

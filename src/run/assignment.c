@@ -1,7 +1,6 @@
 /* assignment.c - the parent's side of assignment.h: one child, its lines, and what became of it. */
 #include "run/assignment.h"
 
-#include "base/no_memory.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/vec.h"

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/no_memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -221,7 +222,7 @@ static int rewrite(const char *name, const char *path, size_t *removed, struct a
         assay__buf_putc(&out, '\n');
     }
     if (path) assay__buf_printf(&out, "%s %s\n", name, path);
-    if (out.failed) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (out.failed) code = assay__no_memory(error);
     if (code == 0 && (path || *removed)) {
         code = make_folders(list, error);
         if (code == 0) code = assay__file_write(list, assay__buf_text(&out), out.length, error);
@@ -268,7 +269,7 @@ int assay__build_path_check(struct assay__arena *arena, const char *given, const
         return assay_error_set(error, ASSAY_ENOTFOUND,
                                "%s: there is no such file or folder of ONNX Runtime", given);
     *path = assay__arena_strdup(arena, whole);
-    return *path ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return *path ? 0 : assay__no_memory(error);
 }
 
 /* Folders that say nothing about a build: those of the packages' layout, versions, links to one. */
@@ -338,10 +339,10 @@ int assay__build_resolve(struct assay__arena *arena, const char *text, const cha
     struct assay__builds builds;
     *library = NULL;
     *device = assay__arena_strdup(arena, assay__device_bare(text));
-    if (!*device) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!*device) return assay__no_memory(error);
     if (!slash) return 0;
     const char *name = assay__arena_strndup(arena, text, (size_t)(slash - text));
-    if (!name) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!name) return assay__no_memory(error);
     if (!**device)
         return assay_error_set(error, ASSAY_EINVAL, "device '%s': its name after '/' is missing",
                                text);

@@ -46,10 +46,10 @@ struct listing {
 static int remember(struct listing *list, const char *name, bool works)
 {
     if (assay__vec_grow((void **)&list->told, &list->capacity, list->count + 1, sizeof *list->told))
-        return assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(&list->error);
     struct told *told = &list->told[list->count];
     *told = (struct told){assay__arena_strdup(list->arena, name), works};
-    if (!told->name) return assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
+    if (!told->name) return assay__no_memory(&list->error);
     list->count++;
     return 0;
 }
@@ -69,7 +69,7 @@ static int hear_device(struct listing *list, const struct assay__json *json,
 {
     struct assay_device device = {0};
     if (assay__fields_receive(json, &assay__message_device, arena, &device))
-        return assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(&list->error);
     if (!device.name[0])
         return assay_error_set(&list->error, ASSAY_EFORMAT, "the worker told of a nameless device");
     list->next.name = NULL;
@@ -80,7 +80,7 @@ static int hear_trying(struct listing *list, const struct assay__json *json)
 {
     list->last_log[0] = '\0';
     if (assay__fields_receive(json, &assay__message_device, list->arena, &list->next))
-        return assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(&list->error);
     list->next.engine = list->options->engine;
     if (list->options->trying)
         list->options->trying(list->options->trying_context, list->next.name);
@@ -91,7 +91,7 @@ static int hear(struct listing *list, const char *line, size_t length)
 {
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root = NULL;
-    if (!arena) return assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
+    if (!arena) return assay__no_memory(&list->error);
     int code = assay__json_parse(arena, line, length, &root, &list->error);
     const struct assay__json *device = assay__json_get(root, "device"),
                              *trying = assay__json_get(root, "trying"),
@@ -283,14 +283,14 @@ int assay__devices_list(const struct assay__devices_options *options, assay_devi
                         void *context, struct assay_error *error)
 {
     struct listing *list = calloc(1, sizeof *list);
-    if (!list) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!list) return assay__no_memory(error);
     list->options = options;
     list->found = found;
     list->context = context;
     list->timeout_s = options->timeout_s > 0 ? options->timeout_s : ASSAY__DEVICES_TIMEOUT_S;
     list->arena = assay__arena_new();
     int code = list->arena ? assay__worker_locate(list->worker, sizeof list->worker, &list->error)
-                           : assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
+                           : assay__no_memory(&list->error);
     if (code == 0) code = run_children(list);
     if (code && error) *error = list->error;
     assay__arena_free(list->arena);

@@ -25,7 +25,7 @@ int assay__single_run_run(struct assay__single_run *work, const char *model, con
     const char *folder = assay__arena_printf(work->arena, "%s/%s", work->folder, what);
     const char *temporary = assay__arena_printf(work->arena, "TMPDIR=%s", work->folder);
     struct assay__outcome outcome;
-    if (!folder || !temporary) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!folder || !temporary) return assay__no_memory(error);
     if (mkdir(folder, 0700)) return assay_error_set(error, ASSAY_EIO, "%s: cannot be made", folder);
     struct assay__request request = {
         .job = {.engine = assay__or_default(options->engine, "ort"),

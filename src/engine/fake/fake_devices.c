@@ -127,7 +127,7 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
     (void)library;
     const char *script = getenv("ASSAY_FAKE_DEVICES");
     char *copy = strdup(script && script[0] ? script : "cpu"), *rest = copy;
-    int code = copy ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = copy ? 0 : assay__no_memory(error);
     while (code == 0 && rest) {
         char *item = strsep(&rest, ";");
         char *equals = strchr(item, '=');

@@ -10,7 +10,6 @@
 #include "engine/ort/ort_generate.h"
 
 #include "model/tensor_data.h"
-#include "base/no_memory.h"
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -245,26 +244,18 @@ static int choose(struct assay_session *session, struct assay__ort_generation *g
 {
     const struct assay__ort *ort = &session->ort;
     struct OrtValue *value = generation->now[generation->logits_output];
-    struct OrtTensorTypeAndShapeInfo *info = NULL;
-    int64_t dims[3] = {0, 1, 0};
-    size_t rank = 0;
-    int element = 0;
+    struct assay__ort_shape shape;
     void *data = NULL;
     uint64_t start = assay__now_ns();
-    int code = assay__ort_check(ort, ort->get_tensor_type_and_shape(value, &info), error, "logits");
-    if (!code)
-        code = assay__ort_check(ort, ort->get_dimensions_count(info, &rank), error, "logits");
-    if (!code && rank != 2 && rank != 3)
-        code = assay_error_set(error, ASSAY_EUNSUPPORTED, "logits of %zu axes", rank);
-    if (!code) code = assay__ort_check(ort, ort->get_dimensions(info, dims, rank), error, "logits");
-    if (!code)
-        code = assay__ort_check(ort, ort->get_tensor_element_type(info, &element), error, "");
-    if (info) ort->release_tensor_type_and_shape_info(info);
-    if (!code) code = assay__ort_check(ort, ort->get_tensor_mutable_data(value, &data), error, "");
+    struct OrtStatus *status = assay__ort_shape_read(ort, value, &shape);
+    if (!status) status = ort->get_tensor_mutable_data(value, &data);
+    int code = assay__ort_check(ort, status, error, "logits");
     if (code) return code;
-    int64_t rows = rank == 3 ? dims[1] : 1, count = dims[rank - 1];
-    int dtype = assay__ort_dtype_of(element);
-    if (dims[0] != generation->batch || rows < 1 || count < 1 ||
+    if (shape.rank != 2 && shape.rank != 3)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "logits of %zu axes", shape.rank);
+    int64_t rows = shape.rank == 3 ? shape.dims[1] : 1, count = shape.dims[shape.rank - 1];
+    int dtype = assay__ort_dtype_of(shape.element);
+    if (shape.dims[0] != generation->batch || rows < 1 || count < 1 ||
         (dtype != ASSAY__FLOAT32 && dtype != ASSAY__FLOAT16 && dtype != ASSAY__BFLOAT16))
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "logits of an unexpected shape or type");
     for (int64_t b = 0; b < generation->batch; b++) {

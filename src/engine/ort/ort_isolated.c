@@ -33,15 +33,13 @@
 #define LARGE_OUTPUT ((size_t)64 << 10)
 #define OUTPUTS_MOST ((size_t)256 << 20) /* bytes that copies of a node may hold together */
 #define SMALL_VALUE 1024                 /* integer inputs up to this many bytes count by content */
-#define RANK_MOST 64
 #define BODY_DEPTH 32
 
 struct described { /* one value of the run */
     const struct OrtValue *value;
     bool tensor;
-    int element;
-    size_t rank, count, bytes;
-    int64_t dims[RANK_MOST];
+    struct assay__ort_shape shape;
+    size_t bytes;
 };
 
 struct isolated {
@@ -62,24 +60,17 @@ struct isolated {
 static void describe_value(const struct assay__ort *ort, const struct OrtValue *value,
                            struct described *out)
 {
-    struct OrtTensorTypeAndShapeInfo *info = NULL;
     int type = 0;
     memset(out, 0, sizeof *out);
     out->value = value;
     if (!value) return;
     struct OrtStatus *status = ort->get_value_type(value, &type);
     if (!status && type == ASSAY__ORT_TYPE_TENSOR) {
-        status = ort->get_tensor_type_and_shape(value, &info);
-        if (!status) status = ort->get_tensor_element_type(info, &out->element);
-        if (!status) status = ort->get_dimensions_count(info, &out->rank);
-        if (!status && out->rank <= RANK_MOST && out->rank)
-            status = ort->get_dimensions(info, out->dims, out->rank);
-        if (!status) status = ort->get_tensor_shape_element_count(info, &out->count);
-        out->tensor = !status && out->rank <= RANK_MOST;
-        out->bytes = out->count * (size_t)assay__dtype_bits((enum assay__dtype)out->element) / 8;
+        status = assay__ort_shape_read(ort, value, &out->shape);
+        out->tensor = !status;
+        out->bytes = assay__ort_shape_bytes(&out->shape);
     }
     assay__ort_ignore(ort, status);
-    if (info) ort->release_tensor_type_and_shape_info(info);
 }
 
 /** Makes every inner value of the graph an output and runs it once. */
@@ -244,10 +235,10 @@ static void key_value(const struct isolated *it, struct assay__buf *key, const c
     if (at != ASSAY__MAP_NONE) {
         const struct described *value = &it->described[at];
         void *data = NULL;
-        assay__buf_printf(key, "|v%d", value->tensor ? value->element : -1);
-        for (size_t i = 0; i < value->rank; i++)
-            assay__buf_printf(key, ",%lld", (long long)value->dims[i]);
-        if (!value->tensor || !is_integer(value->element) || value->bytes > SMALL_VALUE ||
+        assay__buf_printf(key, "|v%d", value->tensor ? value->shape.element : -1);
+        for (size_t i = 0; i < value->shape.rank; i++)
+            assay__buf_printf(key, ",%lld", (long long)value->shape.dims[i]);
+        if (!value->tensor || !is_integer(value->shape.element) || value->bytes > SMALL_VALUE ||
             !value->bytes)
             return;
         const struct assay__ort *ort = &it->work->session->ort;
@@ -363,12 +354,13 @@ static int add_sources(struct isolated *it, struct assay__model *model, const st
         size_t constant = assay__map_get(it->initializers, needs->names[i]);
         if (at != ASSAY__MAP_NONE) {
             const struct described *value = &it->described[at];
-            struct assay__dim dims[RANK_MOST];
+            const struct assay__ort_shape *shape = &value->shape;
+            struct assay__dim dims[ASSAY__ORT_RANK_MOST];
             if (!value->tensor) return ASSAY_EUNSUPPORTED;
-            for (size_t d = 0; d < value->rank; d++)
-                dims[d] = (struct assay__dim){.value = value->dims[d], .symbol = ""};
+            for (size_t d = 0; d < shape->rank; d++)
+                dims[d] = (struct assay__dim){.value = shape->dims[d], .symbol = ""};
             if (assay__graph_add_value(model, &graph->inputs, &graph->input_count, needs->names[i],
-                                       (enum assay__dtype)value->element, (int)value->rank, dims))
+                                       (enum assay__dtype)shape->element, (int)shape->rank, dims))
                 return ASSAY_ENOMEM;
             names[*input_count] = needs->names[i];
             values[(*input_count)++] = value->value;
@@ -410,8 +402,7 @@ static int open_copies(struct isolated *it, const struct assay__node *node,
         .input_count = input_count,
         .output_names = outputs,
         .output_count = 1};
-    if (!code && (!options.input_names || !options.inputs))
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!code && (!options.input_names || !options.inputs)) code = assay__no_memory(error);
     if (!code) { /* the session's view of its inputs outlives this function: it lies in the arena */
         memcpy((void *)options.input_names, names, input_count * sizeof *names);
         memcpy((void *)options.inputs, values, input_count * sizeof *values);

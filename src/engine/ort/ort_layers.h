@@ -72,7 +72,6 @@ struct assay__timed {
     const char *const *output_names;
     struct OrtValue **outputs;
     size_t output_count;
-    double create_s;
 };
 
 struct assay__timed_options {
@@ -119,6 +118,21 @@ void assay__timed_hook(assay__timed_hook_fn *hook, void *context);
  * point, infinity otherwise. NaN equals NaN. */
 double assay__values_difference(const struct assay__ort *ort, struct OrtAllocator *allocator,
                                 const struct OrtValue *a, const struct OrtValue *b);
+
+/* --- a chain of markers (ort_markers_chain.c) ------------------------------------------------- */
+
+struct assay__chain {
+    struct assay__timed timed;
+    float number; /* the input, behind `value` */
+    struct OrtValue *value;
+};
+
+/** A session of `length` markers with nothing in between, to measure what a marker costs. Close it
+ *  in any case; it must not move meanwhile. */
+int assay__chain_open(struct assay__layer_work *work, size_t length,
+                      const struct assay_layer_counters *counters, struct assay__chain *chain,
+                      struct assay_error *error);
+void assay__chain_close(struct assay__layer_work *work, struct assay__chain *chain);
 
 /* --- methods ---------------------------------------------------------------------------------- */
 

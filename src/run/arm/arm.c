@@ -165,7 +165,7 @@ static int name_script(struct assay__arm *arm, struct assay_error *error)
     struct assay_profile *profile = arm->recording->profile;
     struct assay__model_info *info = profile->models[0];
     if (*info->name && strcmp(info->name, "script") != 0) info = assay__profile_model(profile);
-    if (!info) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!info) return assay__no_memory(error);
     info->name = "script";
     arm->info = info;
     plan_script(arm);
@@ -179,7 +179,7 @@ int assay__arm_open(struct assay__recording *recording, const struct assay_run_o
     struct assay_profile *profile = recording->profile;
     struct assay__arm *arm = calloc(1, sizeof *arm);
     *out = NULL;
-    if (!arm) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!arm) return assay__no_memory(error);
     arm->recording = recording;
     arm->index = profile->trial_count;
     arm->start_ns = assay__now_ns();

@@ -116,7 +116,7 @@ static int put_hash(struct assay__arm *arm, struct assay__model_info *info,
     int code = assay__sha256_file(arm->model_path, digest, error);
     if (code) return code;
     info->sha256 = assay__arena_strdup(arm->recording->profile->arena, digest);
-    return info->sha256 ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return info->sha256 ? 0 : assay__no_memory(error);
 }
 
 static bool is_same(const struct assay__model_info *a, const struct assay__model_info *b)
@@ -134,7 +134,7 @@ static int describe(struct assay__arm *arm, const char *name, const char *path,
     struct assay_profile *profile = arm->recording->profile;
     bool first = profile->model_count == 1 && !*profile->models[0]->name;
     struct assay__model_info *info = first ? profile->models[0] : assay__profile_model(profile);
-    if (!info) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!info) return assay__no_memory(error);
     int code = assay__describe_model(profile, info, arm->model, arm->workload, name, path,
                                      &arm->costs, error);
     if (code == 0 && arm->generation.tokens)

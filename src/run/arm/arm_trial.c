@@ -196,7 +196,7 @@ int assay__arm_start_trial(struct assay__arm *arm, const struct assay__arm_ident
 {
     struct assay_profile *profile = arm->recording->profile;
     struct assay__trial *trial = assay__profile_trial(profile);
-    if (!trial) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!trial) return assay__no_memory(error);
     trial->model = arm->info;
     int code = identify(profile, trial, &arm->options, identity);
     if (!code) code = describe_target(arm, trial);
@@ -205,6 +205,6 @@ int assay__arm_start_trial(struct assay__arm *arm, const struct assay__arm_ident
     put_identity(&w);
     put_watched(&w);
     put_model(&w);
-    if (w.code) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (w.code) return assay__no_memory(error);
     return arm->workload ? assay__describe_workload(profile, trial, arm->workload, error) : 0;
 }

@@ -26,7 +26,7 @@ int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *
     if (code || !plan) return code;
     struct assay_profile *profile = arms->recording.profile;
     const char *slo = assay__arena_strdup(profile->arena, plan->slo);
-    if (!slo) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!slo) return assay__no_memory(error);
     profile->plan = *plan;
     profile->plan.slo = slo;
     return 0;
@@ -79,7 +79,7 @@ int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *op
                         sizeof *arms->items) ||
         assay__vec_grow((void **)&arms->trials, &arms->trial_capacity, arms->count + 1,
                         sizeof *arms->trials))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     one.power = false; /* the machine's sensors are read once, for all */
     size_t at = arms->count;
     arms->items[at] = NULL;
@@ -110,11 +110,10 @@ int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_opt
     if (assay__vec_grow((void **)&arms->items, &arms->capacity, at + 1, sizeof *arms->items) ||
         assay__vec_grow((void **)&arms->trials, &arms->trial_capacity, at + 1,
                         sizeof *arms->trials))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     arms->items[at] = NULL;
     arms->trials[at] = arms->recording.profile->trial_count;
-    if (add_failed(arms, options, identity, reason))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (add_failed(arms, options, identity, reason)) return assay__no_memory(error);
     arms->count++;
     if (index) *index = at;
     return 0;

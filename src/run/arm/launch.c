@@ -288,7 +288,7 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
     outcome->stream_count = request->job.streams;
     outcome->streams = calloc((size_t)request->job.streams, sizeof *outcome->streams);
     if (!outcome->streams)
-        assay_error_set(&talk.error, ASSAY_ENOMEM, "out of memory");
+        assay__no_memory(&talk.error);
     else
         start(&talk, &child, &log);
     if (talk.error.code) {

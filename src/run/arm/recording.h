@@ -4,6 +4,7 @@
 #ifndef ASSAY_RUN_ARM_RECORDING_H
 #define ASSAY_RUN_ARM_RECORDING_H
 
+#include "base/no_memory.h"
 #include "profile/store.h"
 
 #include <assay/run.h>

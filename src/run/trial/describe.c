@@ -1,7 +1,6 @@
 /* describe.c - writes the machine, the model and the workload into the profile. */
 #include "run/trial/describe.h"
 
-#include "base/no_memory.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "platform/platform.h"

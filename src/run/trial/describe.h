@@ -4,6 +4,7 @@
 #define ASSAY_RUN_TRIAL_DESCRIBE_H
 
 #include "base/buf.h"
+#include "base/no_memory.h"
 #include "cost/cost.h"
 #include "model/inputs/generation_roles.h"
 #include "model/graph.h"

@@ -37,7 +37,7 @@ int assay__describe_ceilings(struct assay_profile *profile, const struct assay_c
             .measured_at = copy(arena, given[i].measured_at, &failed),
         };
     }
-    if (failed) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (failed) return assay__no_memory(error);
     profile->ceilings = made;
     profile->ceiling_count = count;
     return 0;

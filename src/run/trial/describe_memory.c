@@ -98,9 +98,7 @@ int assay__describe_liveness(struct assay_profile *profile, const struct assay__
     size_t *order = calloc(count + 1, sizeof *order);
     struct assay__liveness live = {0};
     costs->live_bytes = calloc(count + 1, sizeof *costs->live_bytes);
-    int code = arena && order && costs->live_bytes
-                   ? 0
-                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = arena && order && costs->live_bytes ? 0 : assay__no_memory(error);
     if (code == 0) code = assay__graph_order(&model->graph, order, error);
     if (code == 0) code = assay__liveness(model, shapes, order, arena, &live, error);
     for (size_t i = 0; i < count && code == 0; i++)
@@ -109,8 +107,7 @@ int assay__describe_liveness(struct assay_profile *profile, const struct assay__
         costs->live_peak_bytes = live.peak_bytes;
         costs->live_reason = isfinite(live.peak_bytes) ? "" : unknown_reason(profile->arena, &live);
         const struct source from = {profile->arena, &model->graph, shapes, order};
-        if (describe_peak(&from, &live, &costs->peak))
-            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (describe_peak(&from, &live, &costs->peak)) code = assay__no_memory(error);
     }
     free(order);
     assay__arena_free(arena);

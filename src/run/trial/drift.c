@@ -116,7 +116,7 @@ static int compare_one(const struct assay__output *reference, const struct assay
     const char *none = candidate ? ""
                                  : assay__arena_printf(arena, "it has no output '%.80s' to compare",
                                                        out->name ? out->name : "");
-    if (!none) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!none) return assay__no_memory(error);
     out->reason = !candidate           ? none
                   : *reference->reason ? reference->reason
                   : *candidate->reason ? candidate->reason
@@ -199,7 +199,7 @@ static int plan_inputs(struct assay__single_run *work, const char *reference, co
     if (!code) code = assay__model_load(candidate, &b, error);
     if (!code) code = assay__workload_plan(b, &chosen, &other, error);
     if (!code && shape_texts(other, work->arena, &shapes, &chosen.shape_count))
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        code = assay__no_memory(error);
     chosen.shapes = shapes;
     chosen.dims = NULL;
     chosen.dim_count = 0;
@@ -221,7 +221,7 @@ static int compare_lists(const struct assay__output *r, size_t r_count,
 {
     int code = 0;
     drift->outputs = assay__arena_array(drift->arena, r_count, sizeof *drift->outputs);
-    if (!drift->outputs) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!drift->outputs) return assay__no_memory(error);
     for (size_t i = 0; i < r_count && !code; i++) {
         const struct assay__output *match = NULL;
         for (size_t k = 0; k < c_count; k++)
@@ -258,7 +258,7 @@ int assay__drift_folders(const char *reference, const char *candidate, struct as
     struct assay__output *r = NULL, *c = NULL;
     size_t r_count = 0, c_count = 0;
     *drift = (struct assay__drift){.arena = assay__arena_new(), .engine = "", .version = ""};
-    if (!drift->arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!drift->arena) return assay__no_memory(error);
     int code = *reference && *candidate ? 0 : ASSAY_ENOTFOUND;
     if (!code) code = assay__outputs_read(reference, drift->arena, &r, &r_count, error);
     if (!code) code = assay__outputs_read(candidate, drift->arena, &c, &c_count, error);
@@ -280,7 +280,7 @@ int assay__drift(const char *reference_path, const char *candidate_path,
     if (!work || !drift->arena) {
         free(work);
         assay__drift_free(drift);
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     }
     work->arena = drift->arena;
     work->options = options ? options : &defaults;

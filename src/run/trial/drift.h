@@ -5,6 +5,7 @@
 #define ASSAY_RUN_TRIAL_DRIFT_H
 
 #include "base/arena.h"
+#include "base/no_memory.h"
 #include "model/graph.h"
 #include "model/inputs/inputs.h"
 

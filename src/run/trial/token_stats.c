@@ -39,7 +39,7 @@ static void hear_ids(struct assay__tokens *tokens, const struct assay__json *lis
     }
     int64_t *ids = realloc(tokens->ids, list->count * sizeof *ids);
     if (!ids) {
-        assay_error_set(error, ASSAY_ENOMEM, "out of memory for the tokens");
+        assay__no_memory(error);
         return;
     }
     tokens->ids = ids;
@@ -88,7 +88,7 @@ void assay__tokens_hear_times(struct assay__tokens *tokens, const struct assay__
     size_t needed = tokens->count + json->count < room ? tokens->count + json->count : room;
     if (assay__vec_grow((void **)&tokens->times_ns, &tokens->capacity, needed,
                         sizeof *tokens->times_ns)) {
-        assay_error_set(error, ASSAY_ENOMEM, "out of memory for the tokens' times");
+        assay__no_memory(error);
         return;
     }
     for (const struct assay__json *item = json->first; item; item = item->next) {

@@ -2,6 +2,7 @@
 #include "run/watch/memory_track.h"
 
 #include "base/file.h"
+#include "base/no_memory.h"
 
 #include <limits.h>
 #include <math.h>
@@ -84,10 +85,10 @@ int assay__tracked_read(const struct assay__json *json, struct assay__arena *are
                         struct assay__tracked **tracked, struct assay_error *error)
 {
     struct assay__tracked *out = assay__arena_alloc(arena, sizeof *out);
-    if (!out) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!out) return assay__no_memory(error);
     struct assay__allocations *seen = &out->seen;
     if (assay__fields_receive(json, &assay__message_tracked, arena, out))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     int code = read_list(assay__json_get(json, "phases"), &assay__stored_phase, arena,
                          &seen->phases, &seen->phase_count, error);
     if (!code)
@@ -161,7 +162,7 @@ int assay__track_preload(const char *worker, struct assay__arena *arena, const c
                                variable, library);
     *preload = assay__arena_printf(arena, "%s=%s%s%s", variable, library,
                                    already && already[0] ? ":" : "", already ? already : "");
-    return *preload ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return *preload ? 0 : assay__no_memory(error);
 }
 
 static int64_t prerun_of(double p50_ns)

@@ -23,7 +23,7 @@ int assay__watch_begin(const struct assay__watch_plan *plan, struct assay__watch
         any |= rows[i]->wanted(plan->options);
     if (!any) return 0;
     struct assay__watch *made = calloc(1, sizeof *made);
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!made) return assay__no_memory(error);
     for (size_t i = 0; i < ROWS; i++) {
         if (!rows[i]->wanted(plan->options)) continue;
         int code = rows[i]->begin(plan, &made->watchers[i], error);

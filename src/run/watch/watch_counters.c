@@ -69,11 +69,11 @@ static int open_controllers(const struct assay__watch_plan *plan, struct assay__
 {
     (void)plan;
     struct assay__watcher *w = *watcher = calloc(1, sizeof *w);
-    if (!w) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!w) return assay__no_memory(error);
     w->arena = assay__arena_new();
     w->uncore = assay__probe_find("uncore");
     int code = w->arena ? w->uncore->open(w->arena, &w->controllers, error)
-                        : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+                        : assay__no_memory(error);
     w->moved_reason = code ? "" : w->uncore->reason(w->controllers);
     return code;
 }

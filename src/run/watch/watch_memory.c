@@ -45,7 +45,7 @@ static int new_watcher(const struct assay__watch_plan *plan, struct assay__watch
                        struct assay_error *error)
 {
     *watcher = calloc(1, sizeof **watcher);
-    if (!*watcher) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!*watcher) return assay__no_memory(error);
     (*watcher)->plan = *plan;
     (*watcher)->seen = (struct assay__memory_seen){.device_reason = "",
                                                    .device_peak = NAN,

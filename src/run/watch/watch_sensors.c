@@ -174,7 +174,7 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
                                "the sensors are read at most every 0.1 ms, and the idle machine is "
                                "watched for no less than 0 s");
     struct assay__watcher *made = calloc(1, sizeof *made);
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!made) return assay__no_memory(error);
     made->plan = *plan;
     made->interval_s = interval_s;
     made->idle_reason = "no idle baseline was taken (--idle 0)";
@@ -263,7 +263,7 @@ static int put_sensors(struct assay__watcher *watcher, const struct assay__trial
     size_t count = 0;
     assay__sampler_stop(watcher->sampler);
     struct assay__sensor_window *windows = collect(input, &count);
-    if (!windows) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!windows) return assay__no_memory(error);
     struct assay__sensors sensors = {
         .sampler = watcher->sampler,
         .profile = input->profile,

@@ -4,6 +4,7 @@
 #include "run/worker/streams.h"
 
 #include "base/clock.h"
+#include "base/no_memory.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -137,7 +138,7 @@ int assay__streams_start(const struct assay_engine_ops *engine, struct assay_ses
     *out = NULL;
     struct assay__streams *streams = calloc(1,
                                             sizeof *streams + ring->streams * sizeof(struct lane));
-    if (!streams) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!streams) return assay__no_memory(error);
     streams->count = (int)ring->streams;
     pthread_mutex_init(&streams->lock, NULL);
     pthread_cond_init(&streams->wake, NULL);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "engine/engine.h"
 #include "platform/platform.h"
 #include "probe/live.h"
 #include "run/assignment.h"
@@ -140,7 +141,7 @@ static int make_inputs(struct worker *worker)
 {
     const struct assay__job *job = &worker->job;
     worker->inputs = assay__arena_array(worker->arena, job->input_count, sizeof *worker->inputs);
-    if (!worker->inputs) return assay_error_set(&worker->error, ASSAY_ENOMEM, "out of memory");
+    if (!worker->inputs) return assay__no_memory(&worker->error);
     for (size_t i = 0; i < job->input_count; i++) {
         const struct assay__input_plan *plan = &job->inputs[i];
         struct assay_tensor *tensor = &worker->inputs[i];
@@ -321,7 +322,7 @@ static int read_answer(struct worker *worker, struct answer *answer)
     /* Its own arena: the answers of a long launch must not grow the worker. */
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root = NULL;
-    if (!arena) return assay_error_set(&worker->error, ASSAY_ENOMEM, "out of memory");
+    if (!arena) return assay__no_memory(&worker->error);
     code = assay__json_parse(arena, line, length, &root, &worker->error);
     const struct assay__json *window = assay__json_get(root, "window"),
                              *stop = assay__json_get(root, "stop");
@@ -500,8 +501,7 @@ static int time_layers(struct worker *worker, double latency_ns)
         .method = worker->job.layers,
         .latency_ns = latency_ns,
         .counters = assay__worker_counters_layers(worker->counters)};
-    struct assay_layer_result result = {
-        .engine_ns = NAN, .scale_factor = NAN, .slowdown = NAN, .spread = NAN, .contention = NAN};
+    struct assay_layer_result result = assay__layer_result_unknown("");
     struct assay_error error = {0};
     uint64_t start = assay__now_ns();
     if (!worker->engine->layers)
@@ -510,14 +510,10 @@ static int time_layers(struct worker *worker, double latency_ns)
     else
         code = worker->engine->layers(worker->session, &options, &result, &error);
     worker->layers_ns = assay__now_ns() - start;
-    if (code)
-        result = (struct assay_layer_result){.method = "",
-                                             .reason = error.message,
-                                             .engine_ns = NAN,
-                                             .scale_factor = NAN,
-                                             .slowdown = NAN,
-                                             .spread = NAN,
-                                             .contention = NAN};
+    if (code) {
+        result = assay__layer_result_unknown("");
+        result.reason = error.message;
+    }
     return send_layer_result(worker, &result);
 }
 
@@ -574,8 +570,7 @@ int assay__worker_main(void)
     assay__channel_open(&worker.channel, ASSAY__WORKER_SOCKET);
     worker.ring.fd = -1;
     worker.arena = assay__arena_new();
-    int code = worker.arena ? work(&worker)
-                            : assay_error_set(&worker.error, ASSAY_ENOMEM, "out of memory");
+    int code = worker.arena ? work(&worker) : assay__no_memory(&worker.error);
     if (code) send_error(&worker);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
     assay__streams_stop(worker.streams);

@@ -2,6 +2,7 @@
  * one process with one session, so its state stands here. */
 #include "run/worker/worker_allocations.h"
 
+#include "base/no_memory.h"
 #include "base/track.h"
 #include "platform/platform.h"
 #include "run/watch/memory_growth.h"
@@ -171,7 +172,7 @@ int assay__allocations_write(struct assay_session *session, struct assay__json_w
     struct assay__track_site *sites = malloc(SITES * sizeof *sites);
     if (!sites || assay__memory_growth(marks, count, &growth)) {
         free(sites);
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the allocations");
+        return assay__no_memory(error);
     }
     struct assay_arena_use use = arena_use(session);
     tracked.track->heap(&heap);

@@ -145,7 +145,7 @@ int assay__assignment_answer(struct assay__channel *channel, const char *line, s
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root = NULL;
     int code = arena ? assay__json_parse(arena, line, length, &root, error)
-                     : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+                     : assay__no_memory(error);
     assay_log_set(on_log, &tell, ASSAY_LOG_ERROR);
     if (!code) code = answer(&tell, root);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);

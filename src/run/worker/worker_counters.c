@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/no_memory.h"
 #include "base/stats.h"
 #include "probe/perf_event.h"
 #include "probe/probe.h"
@@ -121,7 +122,7 @@ int assay__worker_counters_open(struct assay__arena *arena, const struct assay__
 {
     struct assay__worker_counters *c = assay__arena_alloc(arena, sizeof *c);
     *counters = NULL;
-    if (!c) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the counters");
+    if (!c) return assay__no_memory(error);
     int code = assay__counters_fake(job, error);
     if (code) return code;
     c->ops = assay__probe_find("perf");
@@ -281,7 +282,7 @@ int assay__worker_counters_run(struct assay__worker_counters *counters,
     int code = assay__ring_create(&s.ring, (uint32_t)counters->stream_count, error);
     if (code) return code;
     s.scratch = calloc((size_t)s.ring.capacity + 1, sizeof *s.scratch);
-    if (!s.scratch) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for the counters");
+    if (!s.scratch) code = assay__no_memory(error);
     if (code == 0) code = assay__streams_start(engine, session, &s.ring, &s.streams, error);
     if (code == 0) code = run_slices(counters, &s);
     counters->spent_ns = assay__streams_spent_ns(s.streams);
