@@ -23,6 +23,7 @@
 #include <stddef.h>
 
 struct assay__channel;
+struct assay__json;
 
 #define ASSAY__ASSIGNMENT_TIMEOUT_S 300.0
 
@@ -54,12 +55,8 @@ int assay__assignment_ask(const struct assay__assignment_request *request,
                           struct assay__arena *arena, struct assay__assignment *assignment,
                           struct assay_error *error);
 
-/* --- the child's side (worker_assignment.c) --------------------------------------------------- */
-
-/** True when the line is such a job. */
-bool assay__assignment_asked(const char *line, size_t length);
-/** Answers the job. */
-int assay__assignment_answer(struct assay__channel *channel, const char *line, size_t length,
+/** The worker's side (worker_assignment.c): answers the job. */
+int assay__assignment_answer(struct assay__channel *channel, const struct assay__json *job,
                              struct assay_error *error);
 
 #endif

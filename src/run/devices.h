@@ -22,6 +22,7 @@
 #include <stddef.h>
 
 struct assay__channel;
+struct assay__json;
 
 #define ASSAY__DEVICES_TIMEOUT_S 30.0
 
@@ -42,12 +43,8 @@ struct assay__devices_options {
 int assay__devices_list(const struct assay__devices_options *options, assay_device_fn *found,
                         void *context, struct assay_error *error);
 
-/* --- the child's side (worker_devices.c) ------------------------------------------------------ */
-
-/** True when the line is such a job. */
-bool assay__devices_asked(const char *line, size_t length);
-/** Answers the job. */
-int assay__devices_answer(struct assay__channel *channel, const char *line, size_t length,
+/** The worker's side (worker_devices.c): answers the job. */
+int assay__devices_answer(struct assay__channel *channel, const struct assay__json *job,
                           struct assay_error *error);
 
 #endif

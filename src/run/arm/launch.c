@@ -5,13 +5,11 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "run/worker/channel.h"
+#include "run/child.h"
 #include "run/arm/conversation.h"
-#include "run/worker/ring.h"
 #include "run/watch/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,33 +51,6 @@ void assay__outcome_free(struct assay__outcome *outcome)
     outcome->streams = NULL;
     outcome->windows = NULL;
     outcome->layers.items = NULL;
-}
-
-/* The worker's stdout and stderr: a nameless file, so that nothing is left behind whatever happens.
- */
-static int open_log(FILE **log)
-{
-    *log = tmpfile();
-    return *log ? fileno(*log) : open("/dev/null", O_WRONLY | O_CLOEXEC);
-}
-
-static const char *read_tail(FILE *log, struct assay__arena *arena)
-{
-    char text[LOG_TAIL + 1];
-    if (!log) return "";
-    off_t end = lseek(fileno(log), 0, SEEK_END);
-    if (end <= 0) return "";
-    off_t from = end > LOG_TAIL ? end - LOG_TAIL : 0;
-    ssize_t got = pread(fileno(log), text, LOG_TAIL, from);
-    if (got <= 0) return "";
-    size_t length = (size_t)got;
-    while (length > 0 &&
-           (text[length - 1] == '\n' || text[length - 1] == '\r' || text[length - 1] == ' '))
-        length--;
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)text[i] < 0x20 && text[i] != '\n') text[i] = text[i] == '\t' ? ' ' : '?';
-    const char *tail = assay__arena_strndup(arena, text, length);
-    return tail ? tail : "";
 }
 
 static const char *last_line(const char *tail)
@@ -154,17 +125,16 @@ static void end_worker(struct assay__conversation *talk, struct assay__child *ch
     struct assay__outcome *outcome = talk->outcome;
     if (talk->error.code && talk->error.code != ASSAY_ECRASH && !talk->worker_leaves)
         assay__process_kill(child, SIGKILL);
-    int code = assay__process_wait(child, EXIT_GRACE_NS, &outcome->exit);
-    if (code == ASSAY_ETIMEOUT) {
-        assay__process_kill(child, SIGKILL);
-        code = assay__process_wait(child, UINT64_MAX, &outcome->exit);
-        outcome->remark = "the worker did not exit by itself and was killed";
-    }
-    outcome->exit_known = code == 0;
+    bool killed;
+    outcome->exit_known = assay__child_end(child, EXIT_GRACE_NS, &outcome->exit, &killed) == 0;
+    if (killed) outcome->remark = "the worker did not exit by itself and was killed";
     /* What the worker had measured in an unfinished window is in our mapping. */
     if (talk->error.code && strcmp(talk->phase, ASSAY__PHASE_MEASURING) == 0)
         assay__conversation_take(talk);
-    outcome->log_tail = read_tail(log, talk->request->arena);
+    char tail[LOG_TAIL + 1];
+    assay__child_log_tail(log, tail, sizeof tail);
+    outcome->log_tail = assay__arena_strdup(talk->request->arena, tail);
+    if (!outcome->log_tail) outcome->log_tail = "";
     if (talk->error.code) {
         explain(talk);
         only_layers_lost(talk);
@@ -249,7 +219,7 @@ static int start(struct assay__conversation *talk, struct assay__child *child, F
     const struct assay__request *request = talk->request;
     int code = assay__ring_create(&talk->ring, (uint32_t)request->job.streams, &talk->error);
     if (code) return code;
-    int log_fd = open_log(log);
+    int log_fd = assay__child_log_open(log);
     const char *const argv[] = {request->worker, NULL};
     const char *environment[3] = {NULL};
     size_t variables = 0;
