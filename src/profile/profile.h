@@ -290,7 +290,7 @@ struct assay__trial {
     int64_t batch;                     /* -1 unknown */
     struct assay__tensor_info *inputs; /* the workload's, fixed */
     size_t input_count;
-    const char **notes; /* "symbolic dimension 'seq' set to 1 (give --dim seq=N)", … */
+    const char **notes; /* "symbolic dimension 'seq' set to 1", … */
     size_t note_count;
     struct assay__launch *launches;
     size_t launch_count;
@@ -377,6 +377,10 @@ int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *
                             const struct assay__series_info *series);
 int assay__trial_add_span(struct assay_profile *profile, struct assay__trial *trial,
                           const struct assay__span *span);
+/** Appends a note, borrowed, to a trial whose notes all came this way. NULL: out of memory. 0 or
+ *  ASSAY_ENOMEM. */
+int assay__trial_add_note(struct assay_profile *profile, struct assay__trial *trial,
+                          const char *note);
 /** Nothing tracked, and no reason: every number unknown. */
 struct assay__allocations assay__allocations_unknown(void);
 

@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
-
 static const char worker_name[] = "assay-worker";
 
 static bool usable(const char *path)

@@ -13,11 +13,6 @@
 
 #define TIMEOUT_S 300.0
 
-const char *assay__or_default(const char *text, const char *otherwise)
-{
-    return text && *text ? text : otherwise;
-}
-
 int assay__single_run_run(struct assay__single_run *work, const char *model, const char *what,
                           struct assay__output **outputs, size_t *count, struct assay_error *error)
 {

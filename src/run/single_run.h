@@ -9,10 +9,6 @@
 
 #include <limits.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
-
 struct assay__single_run {
     struct assay__arena *arena;
     const struct assay__drift_options *options;
@@ -28,6 +24,10 @@ int assay__single_run_run(struct assay__single_run *work, const char *model, con
 /** An output's numbers, whatever its type; free() them. */
 int assay__single_run_numbers(const struct assay__output *output, double **numbers,
                               int64_t *elements, struct assay_error *error);
-const char *assay__or_default(const char *text, const char *otherwise);
+
+static inline const char *assay__or_default(const char *text, const char *otherwise)
+{
+    return text && *text ? text : otherwise;
+}
 
 #endif

@@ -20,7 +20,7 @@ expect_not out "token_ids"
 expect_exit 0 "$ASSAY" run -q --engine fake --script "$script" --generate 8 --iters 20 --json -o g.assay
 python3 "$ROOT/tests/schema_check.py" run out || fail "the JSON is not as promised"
 cp out run.json
-expect_has out "layers are not timed while it generates" # and not: run with --layers, which is refused
+expect_has out "phase=decode" # and not: time the layers, which is refused
 expect_exit 0 "$ASSAY" report g.assay --json
 python3 - <<'END' || fail "the generation is not what the script says, or was not kept"
 import json

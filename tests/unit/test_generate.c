@@ -209,7 +209,7 @@ static void test_refused(void)
     refused(options, ASSAY_EINVAL, "phase=decode");
     options = options_of("steady=1ms", 0);
     options.prompt = 8;
-    refused(options, ASSAY_EINVAL, "--generate");
+    refused(options, ASSAY_EINVAL, "1 to 1000000");
     refused(options_of("steady=1ms", -1), ASSAY_EINVAL, "1 to 1000000");
     refused(options_of("steady=1ms", 1000001), ASSAY_EINVAL, "1 to 1000000");
     static const char *const models[][2] = {

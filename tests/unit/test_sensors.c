@@ -232,7 +232,7 @@ static void test_no_idle(void)
     sensors.idle_end_ns = sensors.idle_begin_ns;
     compute();
     CHECK_NEAR(value("energy.inference.gross"), 50 * LENGTH / 800, 1e-12);
-    CHECK_HAS(why_not("energy.inference.net"), "--idle 0");
+    CHECK_HAS(why_not("energy.inference.net"), "no idle baseline");
     CHECK_HAS(why_not("power.idle.package"), "--idle 0");
     done();
 }

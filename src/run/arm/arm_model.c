@@ -165,9 +165,8 @@ int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
     if (code) return code;
     if (!assay__model_is_onnx(arm->model))
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "%s is a %s: no engine here runs it; `assay inspect` shows what it "
-                               "computes, moves and holds",
-                               name, arm->model->format);
+                               "%s is a %s: no engine here runs it; it can only be inspected", name,
+                               arm->model->format);
     code = assay__model_check(arm->model, error);
     if (code) return code;
     struct assay__workload_options plan = {

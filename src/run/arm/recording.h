@@ -10,10 +10,6 @@
 #include <assay/run.h>
 #include <limits.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
-
 struct assay__recording {
     struct assay_profile *profile;
     struct assay__store *store; /* NULL: not kept, or no longer */

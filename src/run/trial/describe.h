@@ -51,11 +51,6 @@ int assay__describe_generation(struct assay_profile *profile, struct assay__mode
                                const struct assay__workload *workload,
                                const struct assay_generation *generation,
                                struct assay__model_costs *costs, struct assay_error *error);
-/** info->cell, of a model that says it is a recurrent cell over time steps. What it says
- * wrongly is the cell's fault, not a failure. */
-int assay__describe_cell(struct assay_profile *profile, struct assay__model_info *info,
-                         const struct assay__model *model, struct assay__shapes *shapes,
-                         struct assay_error *error);
 /** costs->live_*: memory over the order of execution. */
 int assay__describe_liveness(struct assay_profile *profile, const struct assay__model *model,
                              const struct assay__shapes *shapes, struct assay__model_costs *costs,

@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 #define LIST_NAME "outputs.json"
 #define LIST_MOST ((size_t)64 << 20)
 

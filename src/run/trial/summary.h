@@ -60,6 +60,5 @@ struct assay__percentile {
     size_t offset; /* into struct assay__summary */
 };
 const struct assay__percentile *assay__percentile_at(size_t index);
-double assay__summary_field(const struct assay__summary *summary, size_t offset);
 
 #endif

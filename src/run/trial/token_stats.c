@@ -232,8 +232,7 @@ static const char *reason_of(const struct row *row, const struct assay__outcome 
         snprintf(text, size, "needs at least %d decode steps in a generation, there are %lld",
                  QUARTERS_NEED, (long long)(tokens - 1));
     else if (row->q > 0)
-        snprintf(text, size,
-                 "needs %zu %s in a launch, there are %zu: run longer (--iters, --time)",
+        snprintf(text, size, "needs %zu %s in a launch, there are %zu: run longer",
                  assay__stats_percentile_needs(row->q), row->steps ? "decode steps" : "generations",
                  least);
     else

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 #define LIBRARY "libassay-track.so"
 #define ITERATIONS_MOST 1000.0
 #define PRERUN_MOST \

@@ -88,9 +88,6 @@ size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                   const struct assay__rails *rails);
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails);
 
-int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails);
-/** energy.inference.gross of each launch, into the launch's own metrics. */
-int assay__sensors_launches(const struct assay__sensors *sensors, const struct assay__rails *rails);
 int assay__sensors_series(const struct assay__sensors *sensors, const struct assay__rails *rails);
 /** Sentences into the profile's environment. */
 int assay__sensors_throttling(const struct assay__sensors *sensors,

@@ -264,53 +264,33 @@ bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *
     return false;
 }
 
-static bool is_package(const char *rail)
+enum rail_kind { OTHER, PACKAGE, DRAM, CPU, SOCKET, GPU, NPU, PSYS, MACHINE };
+
+static enum rail_kind kind_of(const char *rail)
 {
-    return strcmp(rail, "package") == 0 || strncmp(rail, "package-", 8) == 0;
+    static const struct {
+        const char *name;
+        enum rail_kind kind;
+    } names[] = {{"package", PACKAGE}, {"dram", DRAM}, {"cpu", CPU},
+                 {"ane", NPU},         {"psys", PSYS}, {"system", MACHINE}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(rail, names[i].name) == 0) return names[i].kind;
+    if (strncmp(rail, "package-", 8) == 0) return PACKAGE;
+    if (strncmp(rail, "dram-", 5) == 0) return DRAM;
+    if (strncmp(rail, "npu", 3) == 0) return NPU;
+    if (strncmp(rail, "gpu", 3) == 0 && rail[3 + strspn(rail + 3, "0123456789")] == '\0')
+        return GPU;
+    if (strstr(rail, ".esocket")) return SOCKET; /* the amd_energy driver's */
+    return strstr(rail, "power_meter") ? MACHINE : OTHER;
 }
 
-static bool is_memory(const char *rail)
-{
-    return strcmp(rail, "dram") == 0 || strncmp(rail, "dram-", 5) == 0;
-}
-
-static bool is_cpu(const char *rail)
-{
-    return strcmp(rail, "cpu") == 0;
-}
-
-static bool is_socket(const char *rail)
-{
-    return strstr(rail, ".esocket") != NULL; /* the amd_energy driver's */
-}
-
-static bool is_gpu(const char *rail)
-{
-    return strncmp(rail, "gpu", 3) == 0 && rail[3 + strspn(rail + 3, "0123456789")] == '\0';
-}
-
-static bool is_npu(const char *rail)
-{
-    return strncmp(rail, "npu", 3) == 0 || strcmp(rail, "ane") == 0;
-}
-
-static bool is_psys(const char *rail)
-{
-    return strcmp(rail, "psys") == 0;
-}
-
-static bool is_machine(const char *rail)
-{
-    return strcmp(rail, "system") == 0 || strstr(rail, "power_meter") != NULL;
-}
-
-/* Adds the rails that match. working: only those that were read. */
-static void take(const struct assay__sensors *sensors, bool (*match)(const char *rail),
-                 bool working, size_t most, struct assay__rails *rails)
+/* Adds the rails of a kind. working: only those that were read. */
+static void take(const struct assay__sensors *sensors, enum rail_kind kind, bool working,
+                 size_t most, struct assay__rails *rails)
 {
     const char *rail;
     for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL; i++)
-        if (match(rail) && rails->count < most && rails->count < ASSAY__RAIL_PARTS &&
+        if (kind_of(rail) == kind && rails->count < most && rails->count < ASSAY__RAIL_PARTS &&
             (!working || assay__sensors_rail_read(sensors, rail)))
             rails->names[rails->count++] = rail;
 }
@@ -353,7 +333,7 @@ static void choose_cuda(const struct assay__sensors *sensors, const char *device
                         struct assay__rails *rails)
 {
     struct assay__rails gpus = {.count = 0};
-    take(sensors, is_gpu, false, ASSAY__RAIL_PARTS, &gpus);
+    take(sensors, GPU, false, ASSAY__RAIL_PARTS, &gpus);
     long n = gpus.count == 1 && !sensors->cuda_visible
                  ? number_of(device)
                  : nvml_number(sensors->cuda_visible, number_of(device));
@@ -373,7 +353,7 @@ static void choose_cuda(const struct assay__sensors *sensors, const char *device
 
 static void choose_only_gpu(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    take(sensors, is_gpu, false, ASSAY__RAIL_PARTS, rails);
+    take(sensors, GPU, false, ASSAY__RAIL_PARTS, rails);
     if (rails->count > 1) {
         rails->count = 0;
         snprintf(rails->reason, sizeof rails->reason, "which of the cards ran it is not known");
@@ -383,16 +363,16 @@ static void choose_only_gpu(const struct assay__sensors *sensors, struct assay__
 
 static void choose_cpu(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    static bool (*const order[])(const char *) = {is_package, is_socket, is_cpu};
+    static const enum rail_kind order[] = {PACKAGE, SOCKET, CPU};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         rails->count = 0;
         take(sensors, order[i], false, ASSAY__RAIL_PARTS, rails);
         if (!any_works(sensors, rails)) continue;
-        if (order[i] == is_package) take(sensors, is_memory, true, ASSAY__RAIL_PARTS, rails);
+        if (order[i] == PACKAGE) take(sensors, DRAM, true, ASSAY__RAIL_PARTS, rails);
         return;
     }
     rails->count = 0;
-    take(sensors, is_package, false, ASSAY__RAIL_PARTS, rails); /* for its reason */
+    take(sensors, PACKAGE, false, ASSAY__RAIL_PARTS, rails); /* for its reason */
 }
 
 /* --- why there is none ------------------------------------------------------------------------ */
@@ -494,7 +474,7 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
 static bool choose_last_resort(const struct assay__sensors *sensors, const char *why,
                                struct assay__rails *rails)
 {
-    static bool (*const last_resorts[])(const char *) = {is_psys, is_machine};
+    static const enum rail_kind last_resorts[] = {PSYS, MACHINE};
     for (size_t i = 0; i < sizeof last_resorts / sizeof last_resorts[0]; i++) {
         struct assay__rails last = {.device_class = rails->device_class, .whole_machine = true};
         struct assay__sensed sensed = {.available = false};
@@ -524,7 +504,7 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
     else if (target->device_class == ASSAY__CLASS_GPU)
         choose_only_gpu(sensors, rails);
     else if (target->device_class == ASSAY__CLASS_NPU)
-        take(sensors, is_npu, false, 1, rails);
+        take(sensors, NPU, false, 1, rails);
     else
         choose_cpu(sensors, rails);
     char why[440];

@@ -177,7 +177,7 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
     if (!made) return assay__no_memory(error);
     made->plan = *plan;
     made->interval_s = interval_s;
-    made->idle_reason = "no idle baseline was taken (--idle 0)";
+    made->idle_reason = "no idle baseline was taken";
     int code = open_sampler(made, idle_s, error);
     bool power = code == 0 && has_power(made->sampler);
     if (power) assay__sampler_calibrate(made->sampler, CALIBRATE_NS, CALIBRATE_EACH_NS);
