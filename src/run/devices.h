@@ -3,10 +3,9 @@
  * line:
  *
  *   parent -> {"job": 1, "devices": true, "engine": "ort", "library": null, "only": null,
- *              "working": ["cpu", …], "failed": ["cuda:0", …]}       what an earlier child has told
+ *              "working": ["cpu", …], "failed": ["cuda:0", …]}       what an earlier child has sent
  *   worker -> {"trying": {name, kind, library, version}}             before each
  *             {"log": "…"}                                           an error that the engine logs
- *               meanwhile
  *             {"device": {…}}                                        struct assay_device
  *             {"done": true}                                         then it exits
  *             {"error": {"code": -8, "message": "…"}}                instead

@@ -1,4 +1,4 @@
-/* single_run.c - runs a model once in a worker and hands over its outputs. */
+/* single_run.c - runs a model once in a worker and reads its outputs. */
 #include "run/single_run.h"
 
 #include "base/file.h"

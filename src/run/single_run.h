@@ -1,5 +1,5 @@
-/* single_run.h - a model run once, in a worker process of its own, to look at its outputs: what
- * drift and ranges share. */
+/* single_run.h - runs a model once in a worker process and reads its outputs, for drift and
+ * activation ranges. */
 #ifndef ASSAY_RUN_SINGLE_RUN_H
 #define ASSAY_RUN_SINGLE_RUN_H
 

@@ -30,7 +30,7 @@ assert ran["token_ids"] == list(range(8)) and ran["generations"] == 20 and ran["
 assert abs(ran["ttft_us"]["p50"] - 1000) < 1e-6 and abs(ran["itl_us"]["p50"] - 100) < 1e-6, ran
 assert ran["ttft_us"]["p90"] is None and abs(ran["itl_us"]["p90"] - 100) < 1e-6, ran
 END
-expect_error 1 "layers are not timed while it generates" "$ASSAY" report g.assay --svg layers
+expect_error 1 "phase=decode" "$ASSAY" report g.assay --svg layers
 expect_exit 0 "$ASSAY" report g.assay --format csv
 expect_has out "llm.decode,"
 expect_exit 0 "$ASSAY" run -q --engine fake --script "$script" --iters 20 --json

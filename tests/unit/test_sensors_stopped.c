@@ -50,7 +50,7 @@ static void check_last_resort(double (*script_of)(double t), const char *reason)
     why_not("power.average.package");
     CHECK_NEAR(value("power.average"), 50, 1e-9);
     CHECK_NEAR(value("energy.inference.net"), 40 * LENGTH / 800, 1e-9);
-    CHECK_HAS(get("power.average")->note, "system; the whole machine's, as nothing tells");
+    CHECK_HAS(get("power.average")->note, "system; of the whole machine");
     CHECK_HAS(get("power.average")->note, reason);
     check_page("the whole machine's, as nothing tells the processor's own (package: ", NULL);
     done();

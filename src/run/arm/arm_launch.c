@@ -19,7 +19,7 @@ static void persist_launch(struct assay__arm *arm, const struct assay__launch *l
     assay__recording_note(arm->recording, &error);
 }
 
-/* Until a launch has left them: the first one may be lost. */
+/* Until a launch has written them: the first one may fail. */
 static bool wants_outputs(const struct assay__arm *arm)
 {
     for (size_t i = arm->adopted; i < arm->outcome_count; i++)
@@ -67,7 +67,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
 }
 
 /* The samples move from the outcome's growing arrays to one exact one in the document, where the
- * outcome finds them too: a million samples stand in the parent once. */
+ * outcome finds them too: the parent holds a million samples once. */
 static int keep_samples(struct assay__arm *arm, struct assay__launch *launch,
                         struct assay__outcome *outcome)
 {
@@ -92,7 +92,7 @@ static int keep_samples(struct assay__arm *arm, struct assay__launch *launch,
     return 0;
 }
 
-/* When it was measured, for what else was read meanwhile. */
+/* The measured windows, for readings taken at the same time. */
 static int keep_spans(struct assay__arm *arm, const struct assay__launch *launch,
                       const struct assay__outcome *outcome)
 {

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void tell(const struct assay__arm *arm, const char *phase)
+static void show_progress(const struct assay__arm *arm, const char *phase)
 {
     if (!arm->options.progress) return;
     struct assay_progress progress = {phase, 0, arm->options.launches, -1};
@@ -27,9 +27,9 @@ static int build_zoo(struct assay__arm *arm, const char *name, struct assay_erro
     snprintf(file, sizeof file, "model-%zu.onnx", arm->index + 1);
     struct assay__model *built = NULL;
     uint64_t start = assay__now_ns();
-    tell(arm, "building");
+    show_progress(arm, "building");
     char folder[PATH_MAX];
-    if (arm->recording->folder[0] == '\0') /* says why there is none */
+    if (arm->recording->folder[0] == '\0') /* sets the error */
         return assay__folder_temporary(folder, sizeof folder, error);
     if (assay__path_join(arm->recording->folder, file, arm->model_path, sizeof arm->model_path))
         return assay_error_set(error, ASSAY_ELIMIT, "the temporary folder's path is too long");
@@ -94,7 +94,7 @@ static int plan_workload(struct assay__arm *arm, struct assay__workload_options 
     return code;
 }
 
-/* Inputs that cannot be held need not be tried: the machine would swap for minutes first. */
+/* Inputs that do not fit are not tried: the machine would swap for minutes first. */
 static int check_memory(const struct assay__arm *arm, struct assay_error *error)
 {
     double memory = arm->recording->profile->environment.memory_bytes, bytes = 0;

@@ -1,6 +1,6 @@
-/* arm_trial.c - the trial of an arm in the document: what it runs on, how it is measured, what it
- * is among the others. Beside the typed facts stand the same things as options, in the words and
- * the order that JSON has had since 0.1. */
+/* arm_trial.c - the trial of an arm in the document: what it runs on, how it is measured, its role
+ * among the others. The typed facts are also kept as options, with the keys and order that JSON has
+ * had since 0.1. */
 #include "run/arm/arm_internal.h"
 
 #include "engine/engine.h"
@@ -102,7 +102,7 @@ static void put_plan(struct writing *w)
         put(w, "drift_limit", assay__arena_printf(arena, "%.9g", plan->drift_limit));
 }
 
-/* What the arm is among the others. */
+/* The arm's role among the others. */
 static void put_identity(struct writing *w)
 {
     const struct assay__trial *trial = w->trial;
@@ -115,7 +115,7 @@ static void put_identity(struct writing *w)
         put(w, "software", "yes");
 }
 
-/* What else is read meanwhile; none without a wish. */
+/* What is read beside the latency; absent when nothing is. */
 static void put_watched(struct writing *w)
 {
     static const char *const names[] = {"power", "memory", "counters"};

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #define FAILURES_MOST 2
-#define LIMITS_MOST 2.5 /* launch limits that the launches of one arm may take together */
+#define LIMITS_MOST 2.5 /* times the launch limit that one arm may take */
 
 int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *whole,
                       const struct assay__plan *plan, struct assay_error *error)
@@ -42,7 +42,7 @@ struct assay__trial *assay__arms_trial(const struct assay__arms *arms, size_t in
     return &arms->recording.profile->trials[arms->trials[index]];
 }
 
-/* A trial for an arm that never came to run. A model that was never read has a name at least. */
+/* A trial for an arm that never ran. Its model, never read, still has a name. */
 static int add_failed(struct assay__arms *arms, const struct assay_run_options *options,
                       const struct assay__arm_identity *identity, const char *reason)
 {
@@ -139,7 +139,7 @@ int assay__arms_start(struct assay__arms *arms, struct assay_error *error)
 
 /* --- launches --------------------------------------------------------------------------------- */
 
-/* The last launches failed, one after the other; or one took too long: so would the next. */
+/* The last launches failed in a row, or one timed out, as the next one would. */
 static bool is_lost(const struct assay__arm *arm)
 {
     size_t count = 0, failed = 0;
@@ -150,8 +150,7 @@ static bool is_lost(const struct assay__arm *arm)
     return failed >= FAILURES_MOST;
 }
 
-/* Seconds that the arm's launches took together; 0 while they are within what one arm may take of
- * everybody's time. */
+/* Seconds that the arm's launches took together; 0 while within the limit. */
 static double overdrawn_s(const struct assay__arm *arm)
 {
     size_t count = 0;
@@ -188,7 +187,7 @@ static int launch_one(struct assay__arms *arms, size_t index, struct assay_error
     assay__arm_share(arm, arms->sensors);
     int code = count == 0 ? assay__arm_begin(arm, error) : 0;
     if (code == 0) code = assay__arm_launch(arm, error);
-    /* an arm with a watch of its own tells that one: the shared sensors are read at its end here */
+    /* an arm with its own watch notifies that one only, so the shared sensors are read here */
     if (assay__arm_options(arm)->memory) assay__watch_ended(arms->sensors, 0);
     if (code == 0 && count == 0) persist_trial(arms, index); /* with the engine's version */
     return code;
@@ -250,14 +249,14 @@ static struct worst worst_of(const struct assay__drift *drift)
     return w;
 }
 
-/* What must be said of the numbers, or instead of them. */
+/* The note of the numbers, or why they are missing. */
 static void say_worst(const struct worst *w, const char *reference, char *note, size_t note_size,
                       char *missing, size_t size)
 {
     missing[0] = '\0';
     if (w->broken)
         snprintf(missing, size,
-                 "%lld of %lld values are NaN or infinite, and not so in the outputs of %s",
+                 "%lld of %lld values are NaN or infinite, but finite in the outputs of %s",
                  (long long)w->broken, (long long)w->elements, reference);
     else if (*w->reason)
         snprintf(missing, size, "%s", w->reason);
@@ -287,7 +286,7 @@ static void put_drift(struct assay__trial *trial, const struct assay__drift *dri
                                  "outputs", note, *missing ? missing : rows[i].missing);
 }
 
-/* Its label, which tells two models on one device apart; else its device. */
+/* Its label, which distinguishes two models on one device; else its device. */
 static const char *name_of(const struct assay__trial *trial)
 {
     return *trial->label ? trial->label : trial->target.device;

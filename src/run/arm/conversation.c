@@ -161,7 +161,7 @@ static void answer(struct assay__conversation *talk, const struct assay__window_
     }
     int code = assay__channel_send(&talk->channel, &line, ANSWER_TIMEOUT_MS);
     assay__buf_free(&line);
-    if (code && code != ASSAY_EIO) /* when it is gone, reading on tells what it said last */
+    if (code && code != ASSAY_EIO) /* when it is gone, its last messages can still be read */
         assay_error_set(&talk->error, code, "worker does not read its answers");
 }
 
@@ -290,7 +290,7 @@ static void hear_error(struct assay__conversation *talk, const struct assay__jso
     int64_t code = assay__json_get_integer(error, "code", ASSAY_EENGINE);
     bool known = code < 0 && code >= ASSAY_EDENIED;
     assay_error_set(&talk->error, known ? (int)code : ASSAY_EENGINE, "%s",
-                    assay__json_get_string(error, "message", "an error without a text"));
+                    assay__json_get_string(error, "message", "an error without a message"));
     talk->worker_leaves = true;
 }
 
@@ -303,7 +303,7 @@ static void hear_log(struct assay__conversation *talk, const struct assay__json 
 static void hear_generation(struct assay__conversation *talk, const struct assay__json *json)
 {
     if (talk->request->job.generation.tokens < 1)
-        bad(talk, "a generation that nobody asked for");
+        bad(talk, "a generation that was not requested");
     else if (talk->error.code == 0)
         assay__tokens_hear(&talk->outcome->tokens, talk->request->job.generation.tokens, json,
                            &talk->error);
@@ -317,7 +317,7 @@ static void hear_token_times(struct assay__conversation *talk, const struct assa
 static void hear_allocations(struct assay__conversation *talk, const struct assay__json *json)
 {
     if (!talk->request->job.allocations || talk->outcome->tracked)
-        bad(talk, "allocations that nobody asked for");
+        bad(talk, "allocations that were not requested");
     else
         assay__tracked_read(json, talk->request->arena, &talk->outcome->tracked, &talk->error);
 }

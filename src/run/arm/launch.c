@@ -1,4 +1,4 @@
-/* launch.c - starts a worker, waits for it and says how it ended; conversation.c reads what the
+/* launch.c - starts a worker, waits for it and reports how it ended; conversation.c reads what the
  * worker says. While a window runs the parent is blocked in poll(); between windows it copies the
  * samples out of the ring, stores them and decides what comes next. */
 #include "run/arm/launch.h"
@@ -89,7 +89,7 @@ static void explain(struct assay__conversation *talk)
         describe_exit(talk, what, sizeof what);
     else
         snprintf(what, sizeof what, "%s", talk->error.message);
-    /* A worker that could say what was wrong has said it; the log helps where it could not. */
+    /* The log helps where the worker could not report an error itself. */
     bool silent = talk->error.code == ASSAY_ECRASH || talk->error.code == ASSAY_ETIMEOUT;
     const char *line = !silent                ? ""
                        : outcome->log_tail[0] ? last_line(outcome->log_tail)
@@ -105,7 +105,7 @@ static void explain(struct assay__conversation *talk)
     if (!outcome->reason) outcome->reason = "the launch failed (out of memory for the reason)";
 }
 
-/* The latency was complete when the layer pass broke: the launch stands, its layers do not. */
+/* The latency was complete when the layer pass failed: the launch counts, its layers do not. */
 static bool only_layers_lost(struct assay__conversation *talk)
 {
     struct assay__outcome *outcome = talk->outcome;
@@ -169,7 +169,7 @@ static int silent(struct assay__conversation *talk, uint64_t *last_ns, uint64_t 
                            talk->request->timeout_s);
 }
 
-/* However alive it is. */
+/* Even when it shows signs of life. */
 static bool too_long(struct assay__conversation *talk, uint64_t begin_ns)
 {
     double limit_s = talk->request->limit_s;

@@ -1,7 +1,7 @@
-/* recover.c - computes the metrics of a capture that did not end. The launches' samples are made
- * into outcomes again, and the code of a run that ended does the rest into a set of its own; from
- * there the metrics are taken over with notes that say where they come from. What the samples do
- * not tell (the pre-run, memory, layers) stays unknown. */
+/* recover.c - computes the metrics of a capture that did not end. Outcomes are restored from the
+ * launches' samples, and the code of a complete run computes their metrics into a separate set;
+ * from there they are taken over with notes that say where they come from. What samples do not show
+ * (the pre-run, memory, layers) stays unknown. */
 #include "run/arm/recover.h"
 
 #include "base/metric_value.h"
@@ -97,7 +97,7 @@ static int recover_launch(const struct assay__outcome *outcome, struct assay__la
     return code;
 }
 
-/* The verdict, and that it rests on less than usual. */
+/* The verdict, with a reason that says it rests on less than usual. */
 static int recover_stability(struct assay__trial_input *input, struct assay__stability *out)
 {
     int code = assay__trial_stability(input);

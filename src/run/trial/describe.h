@@ -57,7 +57,7 @@ int assay__describe_liveness(struct assay_profile *profile, const struct assay__
                              struct assay_error *error);
 /** costs->constants. */
 int assay__describe_constants(struct assay__model_costs *costs);
-/** Shapes, weights and attributes of a layer that came from these nodes, in words. 0 or
+/** Shapes, weights and attributes of a layer that came from these nodes, as text. 0 or
  *  ASSAY_ENOMEM. */
 int assay__describe_layer(struct assay__arena *arena, const struct assay__model_costs *costs,
                           const size_t *nodes, size_t count, struct assay__layer *layer);

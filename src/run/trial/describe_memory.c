@@ -1,5 +1,5 @@
-/* describe_memory.c - what the graph says of memory: how much is alive while each node runs, and at
- * most (cost/liveness.h). */
+/* describe_memory.c - what the graph says about memory: how much is live while each node runs, and
+ * the peak (cost/liveness.h). */
 #include "run/trial/describe.h"
 
 #include "cost/liveness.h"
@@ -21,7 +21,7 @@ static const char *node_name(const struct assay__node *node)
     return node->output_count ? node->outputs[0] : "";
 }
 
-/* What the graph lies in and in which order it runs: what the tensors' texts are made of. */
+/* The sources of a tensor's description. */
 struct source {
     struct assay__arena *arena; /* the profile's */
     const struct assay__graph *graph;

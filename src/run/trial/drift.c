@@ -1,6 +1,6 @@
 /* drift.c - runs two models on the same inputs and compares their outputs. Sums are in double
- * precision. Numbers that are infinite or NaN are never averaged away: alike in both they are
- * counted and left out, otherwise the output has no numbers but a sentence. */
+ * precision. Infinite values and NaN are never averaged away: the same in both they are counted and
+ * left out, otherwise the output has a reason instead of numbers. */
 #include "run/trial/drift.h"
 
 #include "base/file.h"
@@ -21,7 +21,8 @@ static bool same_nonfinite(double a, double b)
     return (isnan(a) && isnan(b)) || (isinf(a) && a == b);
 }
 
-/* Where the largest of a row stands; -1 when it is not alone: then the row has no first class. */
+/* Index of the largest value of a row; -1 when it is not unique: then the row has no first class.
+ */
 static int64_t first_class(const double *row, int64_t classes)
 {
     int64_t best = 0;
@@ -36,9 +37,9 @@ static int64_t first_class(const double *row, int64_t classes)
     return alone && !isnan(row[best]) ? best : -1;
 }
 
-/* Rows without a first class in the reference say nothing, as where all numbers are equal: they do
- * not count. Rows of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B,
- * S, V] at axis 2. */
+/* Rows without a first class in the reference, as where all numbers are equal, do not count. Rows
+ * of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B, S, V] at axis 2.
+ */
 static void count_top1(const double *reference, const double *candidate, int rank,
                        const int64_t *dims, struct assay__drift_output *out)
 {
@@ -81,7 +82,8 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
     if (out->broken) {
         const char *reason = assay__arena_printf(
             arena,
-            "%" PRId64 " of %" PRId64 " numbers are infinite or NaN and not alike in both (%" PRId64
+            "%" PRId64 " of %" PRId64
+            " numbers are infinite or NaN and differ between the two (%" PRId64
             " of the other's are)",
             out->broken, out->elements, bad_candidate);
         out->reason = reason ? reason : "infinite or NaN";

@@ -77,7 +77,7 @@ static void set_unknown(struct assay__summary *summary)
     };
 }
 
-/* What needs time order: the first stream stands for all (they run the same work side by side). */
+/* What needs time order: the first stream represents all (they run the same work in parallel). */
 static void time_order(const double *values, size_t count, bool full,
                        struct assay__summary *summary)
 {
@@ -85,7 +85,7 @@ static void time_order(const double *values, size_t count, bool full,
     if (full) summary->drift = assay__stats_drift(values, count, &summary->drift_p);
 }
 
-/* A sample is read off a clock with steps: a thousand equal samples do not say where between two
+/* A sample is read off a clock with steps: a thousand equal samples do not show where between two
  * ticks the median lies. half_width stays: more samples would not make a step finer, so the goal
  * must not wait for it. */
 static void widen_to_step(double step_ns, struct assay__summary *summary)
@@ -214,11 +214,12 @@ void assay__summary_metrics(const struct assay__summary *summary, const char *pr
         "latency.max",  "latency.iqr",    "latency.ci_low", "latency.ci_high"};
     static const char warm[] = "warm samples, host to host", few[] = "needs at least 2 samples";
     const struct latency_writer to = {metrics, prefix};
-    assay_metrics_measured(metrics, "latency.samples", (double)summary->samples, "clock",
-                           "warm samples, all launches and streams");
     for (size_t i = 0; summary->samples == 0 && i < sizeof all / sizeof all[0]; i++)
         assay_metrics_unavailable(metrics, all[i], "no sample was taken");
-    if (summary->samples == 0) return;
+    if (summary->samples == 0) {
+        assay_metrics_measured(metrics, "latency.samples", 0, "clock", "");
+        return;
+    }
     /* Below four samples the quartiles are not four different ones. */
     bool quartiles = summary->samples >= QUARTILES_NEED;
     char fewer[96];
@@ -238,6 +239,8 @@ void assay__summary_metrics(const struct assay__summary *summary, const char *pr
         quartiles ? (summary->p75 - summary->p25) / 1e9 : (double)NAN, "p75 - p25, nearest rank",
         fewer);
     put_interval(summary, &to);
+    assay_metrics_measured(metrics, "latency.samples", (double)summary->samples, "clock",
+                           "warm samples, all launches and streams");
 }
 
 void assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_t found,
@@ -245,7 +248,7 @@ void assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_
 {
     char note[256];
     if (forced)
-        snprintf(note, sizeof note, "%zu iterations before measuring, as asked", prerun);
+        snprintf(note, sizeof note, "%zu iterations before measuring, as requested", prerun);
     else if (streams > 1)
         snprintf(note, sizeof note, "%zu iterations before measuring, over %d streams", prerun,
                  streams);

@@ -226,8 +226,8 @@ static const char *reason_of(const struct row *row, const struct assay__outcome 
         told += values > 0;
         if (values < least) least = values;
     }
-    if (row->steps && tokens < 2) return "one token: there is no step between two";
-    if (!told) return "the worker ended before it told when its tokens were there";
+    if (row->steps && tokens < 2) return "one token: there is no decode step";
+    if (!told) return "the worker ended before it sent the times of its tokens";
     if (row->quarters && tokens - 1 < QUARTERS_NEED)
         snprintf(text, size, "needs at least %d decode steps in a generation, there are %lld",
                  QUARTERS_NEED, (long long)(tokens - 1));
@@ -282,11 +282,11 @@ void assay__generation_metrics(const struct assay__outcome *const *used, size_t 
     snprintf(note, sizeof note,
              "whole generations with the time of every token, all launches; those before "
              "measuring are not counted%s",
-             dropped > 0 ? "; more were made than there was room for" : "");
+             dropped > 0 ? "; more were generated than there was room for" : "");
     assay_metrics_measured(metrics, "llm.generations", generations, "clock", note);
     if (dropped > 0)
         assay_metrics_measured(metrics, "llm.dropped", dropped, "clock",
-                               "measured generations whose tokens' times found no room");
+                               "measured generations without room for their tokens' times");
 }
 
 int assay__generation_ids(const struct assay__outcome *const *used, size_t count,

@@ -15,7 +15,7 @@
 
 #define FUSED_MOST 256u /* original nodes of one layer; beyond it FLOPs and bytes stay unknown */
 
-/* One launch's layers, and where lead's layers stand among them. */
+/* One launch's layers, and the index of each of lead's layers among them. */
 struct joined {
     const struct assay__layers *layers;
     size_t *where;
@@ -42,7 +42,7 @@ static int gather(const struct assay__trial_input *input, struct joined *out, si
     return 0;
 }
 
-/* What is to be said of the layers: the first remark, and of which launch it is. */
+/* The remark on the layers: the first launch's that has one. */
 static const char *remark(const struct assay__trial_input *input, size_t joined)
 {
     size_t with = 0;
@@ -66,7 +66,8 @@ static const char *remark(const struct assay__trial_input *input, size_t joined)
         if (!first) return NULL;
     }
     if (with == joined) return first;
-    return assay__arena_printf(arena, "%s%s%zu of %zu launches ran other layers and are left out.",
+    return assay__arena_printf(arena,
+                               "%s%s%zu of %zu launches ran different layers and are left out.",
                                first, first[0] ? " " : "", with - joined, with);
 }
 

@@ -1,6 +1,6 @@
 /* trial_metrics.c - the metrics of a trial and of a launch (names and units: base/metric_table.c).
- * What this run cannot know is put as unavailable with the reason, so that a report shows the whole
- * list. */
+ * What this run cannot know is unavailable with the reason, so that a report shows the whole list.
+ */
 #include "base/metric_table.h"
 #include "base/metric_value.h"
 #include "cost/score.h"
@@ -34,7 +34,7 @@ static const struct {
      "not part of the model file: an ONNX model ends at its output tensors"},
 };
 
-/* What every run has, until somebody who can read it puts it anew. */
+/* Metrics that a watcher replaces where it can read them. */
 static void put_unread(struct assay_metrics *metrics)
 {
     for (size_t i = 0; i < assay__metric_table_count; i++)
@@ -100,7 +100,7 @@ static void throughput(const struct assay__trial_input *input, double rate,
     const bool tokens = workload && workload->has_tokens && workload->sequence > 0 &&
                         input->generate == 0;
     static const char *const two_kinds =
-        "a generation reads tokens and makes tokens: see llm.prefill and llm.decode";
+        "a generation both reads and produces tokens: see llm.prefill and llm.decode";
     const bool images = workload && workload->has_images;
     static const char *const no_batch = "the inputs have no batch axis that is known as one";
     char note[128];
@@ -168,22 +168,21 @@ static void worker_memory(const struct assay__outcome *const *used, size_t count
                  "resident before inputs and engine", lost);
     put_measured(metrics, "memory.pss.worker", assay__trial_median(used, count, AT(memory.pss)),
                  "process", "after the measured windows, before the layer pass", lost);
-    put_measured(
-        metrics, "memory.activation.arena", arena, "engine",
-        "the engine's arena at its peak, where it tells it; weights that the engine has copied may "
-        "be in it",
-        "the engine does not report its arena");
+    put_measured(metrics, "memory.activation.arena", arena, "engine",
+                 "the engine's arena at its peak, where it reports it; may include weights that "
+                 "the engine has copied",
+                 "the engine does not report its arena");
 }
 
-/* Whoever reads the device's memory (watch_memory.c) puts these anew. */
+/* watch_memory.c replaces these where it reads the device's memory. */
 static void device_memory(const struct assay__trial *trial, struct assay_metrics *metrics)
 {
     static const char *const unread = "the device's memory was not sampled";
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker");
     bool cpu = assay__trial_on_cpu(trial);
-    assay_metrics_unavailable(
-        metrics, "memory.peak.device",
-        cpu ? "the run used the CPU: no device with memory of its own took part" : unread);
+    assay_metrics_unavailable(metrics, "memory.peak.device",
+                              cpu ? "the run used the CPU: no device with its own memory took part"
+                                  : unread);
     if (!cpu || !host || host->state == ASSAY_UNAVAILABLE)
         assay_metrics_unavailable(metrics, "memory.total",
                                   !cpu   ? unread
@@ -229,14 +228,13 @@ static void overhead(const struct assay__trial_input *input,
     double slowdown = input->trial->layers.slowdown;
     const char *reason = input->trial->layers.reason;
     if (!reason[0] && input->trial->layers.count)
-        reason = "this way of timing layers does not tell how much it slowed the run";
+        reason = "this way of timing layers does not show how much it slowed the run";
     put_measured(metrics, "overhead.layers", slowdown, "clock", "instrumented run / plain run",
                  reason[0] ? reason : "layers were not timed");
-    put_measured(
-        metrics, "overhead.run", input->overhead_run_s, "clock",
-        "wall time beyond session creation, inferences, the layer pass and building a zoo model; "
-        "until the metrics stood",
-        "a launch failed before it told what it spent");
+    put_measured(metrics, "overhead.run", input->overhead_run_s, "clock",
+                 "wall time beyond session creation, inferences, the layer pass and building a zoo "
+                 "model; until the metrics were computed",
+                 "a launch failed before it reported its times");
 }
 
 /* --- together --------------------------------------------------------------------------------- */

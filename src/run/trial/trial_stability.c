@@ -1,4 +1,4 @@
-/* trial_stability.c - is this number to be relied on? Verdict and reasons, with numbers:
+/* trial_stability.c - can this number be relied on? Verdict and reasons, with numbers:
  *   too-few   the interval of the median is wider than asked for, or cannot be had, and nothing
  *             else is wrong
  *   unstable  drift, two modes, many outliers, unequal last windows (perf_analyzer's rule), strong

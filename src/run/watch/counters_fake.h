@@ -1,5 +1,5 @@
-/* counters_fake.h - counters that a script of the fake engine decides, so that a test knows every
- * count (doc/fake-engine.md). */
+/* counters_fake.h - counters from a script of the fake engine, so that a test knows every count
+ * (doc/fake-engine.md). */
 #ifndef ASSAY_RUN_WATCH_COUNTERS_FAKE_H
 #define ASSAY_RUN_WATCH_COUNTERS_FAKE_H
 

@@ -44,7 +44,7 @@ struct assay__sensors {
 struct assay__sensed {
     bool available;
     char reason[320]; /* why not */
-    char note[400];   /* what must be said; "" */
+    char note[400];   /* a note; "" */
     double seconds, growth, average, peak, least;
     enum assay__window_method method;
     size_t index; /* of the series */
@@ -52,8 +52,8 @@ struct assay__sensed {
     size_t peak_index; /* of the series that peak and least are of */
     double idle_w;     /* rails: NaN unknown */
     char idle_reason[256];
-    char idle_note[320]; /* what must be said of it; "" */
-    bool idle_same;      /* it read one and the same, idle and at work: no net energy */
+    char idle_note[320]; /* a note about it; "" */
+    bool idle_same;      /* it read the same value idle and at work: no net energy */
 };
 
 /** The rails that the workload ran on: their energies are added up. */
@@ -64,8 +64,8 @@ struct assay__rails {
     char reason[1200];                     /* why there are none; "" */
     char remark[480];                      /* about the choice; "" */
     enum assay__device_class device_class; /* of the workload's device */
-    bool listed;                           /* no sensor tells: the reason lists every source */
-    char gpu[24];                          /* "gpu0" when it is known which; else "" */
+    bool listed;  /* no sensor measures it: the reason lists every source */
+    char gpu[24]; /* "gpu0" when it is known which; else "" */
 };
 
 void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
@@ -82,7 +82,7 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
 const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t index);
 /** Whether a rail was read at all. */
 bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail);
-/** The channel that tells the temperature or the clock of the processor that the workload ran on;
+/** The channel for the temperature or the clock of the processor that ran the workload;
  *  SIZE_MAX: none. */
 size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                   const struct assay__rails *rails);

@@ -1,6 +1,6 @@
 /* sensors_metrics.c - power.*, energy.*, efficiency.*, sensor.period.*, hardware.temperature and
- * .frequency, overhead.sensors and score.efficiency of a trial whose sensors were read. What has no
- * answer is put as unavailable with the sampler's own reason.
+ * .frequency, overhead.sensors and score.efficiency of a trial whose sensors were read. What is
+ * unknown is unavailable with the sampler's reason.
  *
  *   gross   J / inference = energy in the measured windows / inferences in them
  *   net     J / inference = (energy - idle power x time) / inferences
@@ -40,7 +40,7 @@ static void put_none(struct metric_writer *to, const char *name, const char *rea
     assay_metrics_unavailable(to->metrics, name, reason && *reason ? reason : "not known");
 }
 
-/* What must not be overlooked; "" is nothing. */
+/* A warning for the reader; "" none. */
 static void warn(struct metric_writer *to, const char *about, const char *text)
 {
     if (to->code == 0 && *text)
@@ -136,9 +136,9 @@ static void put_one_rail(struct metric_writer *to, const char *rail)
              : isnan(sensed.peak)
                  ? "the windows are too short: fewer than 10 update periods of the "
                    "source"
-             : by_samples ? "greatest sample of its power, as its counter is read seldom"
-             : counted    ? "greatest rate over 10 update periods of the counter"
-                          : "greatest sample");
+             : by_samples ? "max sample of its power, because its counter is read rarely"
+             : counted    ? "max rate over 10 update periods of the counter"
+                          : "max sample");
     put_rail(to, rail, "power.peak", counted && !by_samples ? worked : state, sensed.peak, source,
              note);
     bool idle = isfinite(sensed.idle_w);
@@ -183,8 +183,8 @@ static void add_up(const struct metric_writer *to, struct total *total)
                      sensed.idle_note);
         if (sensed.idle_same && !*total->idle_reason)
             snprintf(total->idle_reason, sizeof total->idle_reason,
-                     "%s read %.4g W all the time, idle and at work: it was not updated meanwhile, "
-                     "and the difference is not known",
+                     "%s read %.4g W throughout, idle and at work: the sensor did not update, so "
+                     "the difference is unknown",
                      rails->names[i], sensed.idle_w);
         if (sensed.idle_same) sensed.idle_w = NAN;
         if (isnan(sensed.idle_w) && !*total->idle_reason)
@@ -218,8 +218,8 @@ static void put_net(struct metric_writer *to, const struct total *total)
         return;
     }
     char formula[640];
-    static const char below[] = "below zero: the idle machine drew more than this run, the "
-                                "difference is noise";
+    static const char below[] =
+        "below zero: the idle machine drew more than this run, so the difference is noise";
     snprintf(formula, sizeof formula, "(energy - idle power x time) / inferences%s%s%s%s",
              net_j < 0 ? "; " : "", net_j < 0 ? below : "", *total->idle_note ? "; " : "",
              total->idle_note);
@@ -239,7 +239,7 @@ static void put_tops(struct metric_writer *to, const struct total *total)
     put_none(to, "efficiency.tops_per_watt", flops ? flops->note : "the FLOPs are not known");
 }
 
-/* What the numbers are of, or why there are none. */
+/* Which rails the numbers cover, or why they are unknown. */
 static void keep_power(struct metric_writer *to, bool known)
 {
     struct assay__arena *arena = to->sensors->profile->arena;
@@ -291,13 +291,13 @@ static void put_workload(struct metric_writer *to)
 
 /* --- temperature and clock -------------------------------------------------------------------- */
 
-/* GPUs and NPUs: what stood there before is the CPU's, which did not do the work. */
+/* On GPUs and NPUs the earlier value is the CPU's, which did not do the work. */
 static void put_none_of_device(struct metric_writer *to, const char *name, const char *what)
 {
     char reason[120];
     if (to->rails->device_class != ASSAY__CLASS_GPU && to->rails->device_class != ASSAY__CLASS_NPU)
         return; /* what was read around the launches stays */
-    snprintf(reason, sizeof reason, "nothing here tells the %s of the device that ran it", what);
+    snprintf(reason, sizeof reason, "nothing here measures the %s of the device that ran it", what);
     put_none(to, name, reason);
 }
 
@@ -329,8 +329,7 @@ static void put_channel(struct metric_writer *to, size_t index, const char *name
         put_none(to, name, sensed.reason);
     }
     if (!peak_name) return;
-    snprintf(note, sizeof note, "%s: greatest sample in the measured windows",
-             series->channel->name);
+    snprintf(note, sizeof note, "%s: max sample in the measured windows", series->channel->name);
     if (sensed.available && isfinite(sensed.peak))
         put_metric(to, peak_name, ASSAY_MEASURED, sensed.peak, series->ops->name, note);
     else
@@ -431,7 +430,7 @@ static void put_launch(const struct assay__sensors *all, const struct assay__rai
     snprintf(reason, sizeof reason, "%s", rails->reason);
     if (!rails->count || !add_rails(&one, rails, &energy_j, &completions, reason, sizeof reason))
         assay_metrics_unavailable(launch->metrics, name,
-                                  *reason ? reason : "no rail tells its energy");
+                                  *reason ? reason : "no rail reports energy");
     else
         assay_metrics_derived(launch->metrics, name, energy_j / (double)completions, "sensors",
                               "energy in this launch's windows / its inferences");

@@ -1,5 +1,5 @@
-/* sensors_rails.c - one channel or rail over all measured windows, and the choice of the rail that
- * a device stands on.
+/* sensors_rails.c - one channel or rail over all measured windows, and the choice of the rails that
+ * supply a device.
  *
  * A CPU's energy is that of its packages and, where it is counted beside them, of the memory
  * (dram). Parts of a package (core, uncore) are in it already. A CUDA device is NVML's GPU of the
@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SELDOM 1.1      /* times the interval: less is not worth a word */
+#define SELDOM 1.1      /* times the interval: smaller differences are not mentioned */
 #define REASON_EACH 170 /* characters of each probe's reason */
-#define IDLE_CHANGE 0.1 /* from the first third of the idle window to the last: not idle yet */
+#define IDLE_CHANGE 0.1 /* between the first and the last third of the idle window: not idle yet \
+                         */
 #define THIRD_PERIODS_TOLD 3
-#define THIRD_PERIODS_USED 9.5 /* 10, as far as a period can be measured */
+#define THIRD_PERIODS_USED 9.5 /* 10, allowing for errors in the measured period */
 
 /* --- over the windows ------------------------------------------------------------------------- */
 
@@ -70,7 +71,7 @@ static void refuse(struct assay__sensed *sensed, const char *reason)
     sensed->growth = sensed->average = sensed->peak = sensed->least = NAN;
 }
 
-/* The windows of one launch, from `first` on; the stretch is what the sampler says of all of them
+/* The windows of one launch, from `first` on; `stretch` is the sampler's answer for all of them
  * together. Returns the index behind the last. */
 static size_t add_launch(const struct assay__sensors *sensors, size_t first,
                          const struct assay__window *stretch, struct assay__sensed *sensed)
@@ -87,7 +88,7 @@ static size_t add_launch(const struct assay__sensors *sensors, size_t first,
         sensed->completions += window->completions;
         if (!stretch->available) continue;
         double growth = growth_of(series, window->begin_ns, window->end_ns);
-        /* A counter's reading may be missing at an inner edge, where the stretch has an answer. */
+        /* A counter may lack a reading at an inner edge, where the whole stretch has one. */
         sensed->growth += isnan(growth) ? stretch->average * seconds : growth;
     }
     if (!stretch->available) {
@@ -126,7 +127,7 @@ static void over_windows(const struct assay__sensors *sensors, size_t index, con
     if (!sensed->available || *sensed->reason) {
         char reason[sizeof sensed->reason];
         memcpy(reason, sensed->reason, sizeof reason);
-        refuse(sensed, reason); /* a later launch must not leave half a sum behind */
+        refuse(sensed, reason); /* no partial sum remains */
         return;
     }
     sensed->average = sensed->growth / sensed->seconds;
@@ -155,8 +156,8 @@ size_t assay__sensors_sampled(const struct assay__sensors *sensors, const char *
     return SIZE_MAX;
 }
 
-/* A counter that is read seldom hides a peak between two readings; samples of the rail's power show
- * it. */
+/* A counter that is read rarely hides peaks between two readings; samples of the rail's power show
+ * them. */
 static void peak_of_samples(const struct assay__sensors *sensors, const char *rail,
                             struct assay__sensed *sensed)
 {
@@ -172,8 +173,8 @@ static void peak_of_samples(const struct assay__sensors *sensors, const char *ra
     sensed->peak_index = index;
 }
 
-/* Power that still changes from the first third of the idle window to the last (clocks that stay
- * high for seconds after what ran before): said, and the last third is the baseline. */
+/* Power may still change during the idle window, as when clocks stay high for seconds after earlier
+ * work. Then a note says so and the last third is the baseline. */
 static void sense_settling(const struct assay__sensors *sensors, const char *rail,
                            struct assay__sensed *sensed)
 {
@@ -186,7 +187,7 @@ static void sense_settling(const struct assay__sensors *sensors, const char *rai
     if (!first.available || !last.available || first.index != last.index) return;
     double periods = last.seconds / sensors->series[last.index].period_s;
     double most = fmax(first.average, last.average);
-    /* One update more or less of a counter at either end is no change of power. */
+    /* One counter update more or less at either end is not a change in power. */
     double noise = last.method == ASSAY__WINDOW_COUNTER ? 2 / periods : 0;
     if (!(fabs(last.average - first.average) > (IDLE_CHANGE + noise) * most) ||
         !(periods >= THIRD_PERIODS_TOLD))
@@ -251,8 +252,7 @@ const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t 
     return NULL;
 }
 
-/* Whether the rail was read at all, so that the sampler's reason is worth more than the list of
- * probes. */
+/* Whether the rail was read at all: then the sampler's reason says more than a list of probes. */
 bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail)
 {
     for (size_t i = 0; i < sensors->series_count; i++) {
@@ -347,8 +347,9 @@ static void choose_cuda(const struct assay__sensors *sensors, const char *device
         if (strcmp(gpus.names[i], rails->gpu) == 0) rails->names[rails->count++] = gpus.names[i];
     bool by_bus = sensors->cuda_order && strcmp(sensors->cuda_order, "PCI_BUS_ID") == 0;
     if (gpus.count > 1 && rails->count && !by_bus)
-        snprintf(rails->remark, sizeof rails->remark,
-                 "CUDA and NVML count the GPUs alike only with CUDA_DEVICE_ORDER=PCI_BUS_ID");
+        snprintf(
+            rails->remark, sizeof rails->remark,
+            "CUDA and NVML number the GPUs the same way only with CUDA_DEVICE_ORDER=PCI_BUS_ID");
 }
 
 static void choose_only_gpu(const struct assay__sensors *sensors, struct assay__rails *rails)
@@ -375,7 +376,8 @@ static void choose_cpu(const struct assay__sensors *sensors, struct assay__rails
     take(sensors, PACKAGE, false, ASSAY__RAIL_PARTS, rails); /* for its reason */
 }
 
-/* --- why there is none ------------------------------------------------------------------------ */
+/* --- why power is unknown ------------------------------------------------------------------------
+ */
 
 static const char *probe_reason(const struct assay__sensors *sensors,
                                 const struct assay__probe_cost *probe)
@@ -384,13 +386,13 @@ static const char *probe_reason(const struct assay__sensors *sensors,
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
         if (series->ops != probe->ops || !is_power_channel(series->channel)) continue;
-        if (series->count > 0) return "what it reads is something else's";
+        if (series->count > 0) return "it measures something else";
         if (!reason) reason = series->channel->reason;
     }
     return reason && *reason ? reason : *probe->reason ? probe->reason : "it reads no power here";
 }
 
-/* The start of the reason: what was read all the same. */
+/* The start of the reason: the rails that were read. */
 static size_t explain_others(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
     const char *rail;
@@ -407,7 +409,7 @@ static size_t explain_others(const struct assay__sensors *sensors, struct assay_
     return used;
 }
 
-/* The device's own rail is there, but cannot be read: that is the reason. */
+/* The device's own rail exists but cannot be read: that is the reason. */
 static bool explain_candidate(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
     for (size_t i = 0; rails->count && i < sensors->series_count; i++) {
@@ -448,7 +450,7 @@ static void explain(const struct assay__sensors *sensors, struct assay__rails *r
     }
 }
 
-/* Whether every rail has an answer; else why not ("" when there is nothing to say). */
+/* Whether every rail has an answer; else why not ("" unknown). */
 static bool all_answer(const struct assay__sensors *sensors, const struct assay__rails *rails,
                        char *why, size_t size)
 {
@@ -470,7 +472,8 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
     return false;
 }
 
-/* The whole machine's power, where it has an answer and the rails have none. why: of the rails. */
+/* The whole machine's power, when it is known and the rails' power is not. why: the rails' reason.
+ */
 static bool choose_last_resort(const struct assay__sensors *sensors, const char *why,
                                struct assay__rails *rails)
 {
@@ -482,11 +485,12 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
         if (last.count) assay__sensed_rail(sensors, last.names[0], &sensed);
         if (!sensed.available) continue;
         memcpy(last.gpu, rails->gpu, sizeof last.gpu);
-        snprintf(last.remark, sizeof last.remark,
-                 "the whole machine's, as nothing tells the processor's own%s%.380s%s",
-                 *why ? " (" : "", why, *why ? ")" : "");
+        snprintf(
+            last.remark, sizeof last.remark,
+            "of the whole machine, because nothing here measures the processor alone%s%.380s%s",
+            *why ? " (" : "", why, *why ? ")" : "");
         for (char *part = last.remark; (part = strchr(part, ';')) != NULL;)
-            *part = ','; /* parts of a note are set apart by it */
+            *part = ','; /* it separates the parts of a note */
         *rails = last;
         return true;
     }
@@ -510,7 +514,7 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
     char why[440];
     if (*rails->reason || all_answer(sensors, rails, why, sizeof why) ||
         choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
-        return; /* rails that were read and have no answer have their own reasons */
+        return; /* rails that were read have reasons of their own */
     explain(sensors, rails);
     rails->count = 0;
 }
@@ -523,7 +527,7 @@ static bool channel_has(const struct assay__series *series, const char *quantity
            strstr(series->channel->name, part) != NULL;
 }
 
-/* The first channel of the quantity whose name holds the earliest of the words. */
+/* The first channel of the quantity whose name contains the earliest of the words. */
 static size_t find_by_name(const struct assay__sensors *sensors, const char *quantity,
                            const char *const *words, const char *rail)
 {

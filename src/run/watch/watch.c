@@ -1,5 +1,4 @@
-/* watch.c - tells every watcher of the list in watchers.h that takes part of each event of a run.
- */
+/* watch.c - passes each event of a run to the active watchers of watchers.h. */
 #include "run/watch/watchers.h"
 
 #include "base/clock.h"
@@ -11,7 +10,7 @@ static const struct assay__watcher_ops *const rows[] = {ASSAY__WATCHERS(ROW)};
 #define ROWS (sizeof rows / sizeof rows[0])
 
 struct assay__watch {
-    struct assay__watcher *watchers[ROWS]; /* NULL: does not take part */
+    struct assay__watcher *watchers[ROWS]; /* NULL: not active */
 };
 
 int assay__watch_begin(const struct assay__watch_plan *plan, struct assay__watch **watch,

@@ -1,9 +1,9 @@
 /* watch_counters.c - the processor's and the kernel's counters, per inference. The worker counts
- * (worker_counters.c); here what the launches said becomes metrics:
- *   counter = Σ growth / Σ inferences, over the counted slices of all launches that know it.
- * A counter that took turns with others was scaled by enabled / running time: derived, and the note
- * says for how much of the time it really counted. A counter that must move while a processor works
- * (cycles, instructions, branches, CPU time) and does not is a fault, not 0. */
+ * (worker_counters.c); here the launches' counts become metrics: counter = Σ growth / Σ inferences,
+ * over the counted slices of all launches that know it. A multiplexed counter was scaled by enabled
+ * / running time: it is derived, and its note says how long it really ran. A counter that must move
+ * while a processor works (cycles, instructions, branches, CPU time) and does not is a fault, not
+ * 0. */
 #include "run/watch/watchers.h"
 
 #include "base/map.h"
@@ -17,13 +17,13 @@
 #include <string.h>
 
 #define CONTROLLER_CHANNELS 2
-#define WHOLE_SHARE 0.9995 /* counted for (almost) all of the time: nothing to say */
+#define WHOLE_SHARE 0.9995 /* counted almost all of the time: no note needed */
 
 struct assay__watcher {
     const struct assay__trial_input *input;
-    const struct assay__outcome *used[1000]; /* launches that told of counters */
+    const struct assay__outcome *used[1000]; /* launches with counters */
     size_t used_count;
-    double share;    /* the least over the counters; NaN */
+    double share;    /* min over the counters; NaN */
     double seconds;  /* of an inference, in the counted slices; NaN */
     bool user_space; /* what the kernel did for the worker is not in the counts */
 
@@ -103,7 +103,7 @@ static void window_ends(struct assay__watcher *w, int launch, uint64_t now_ns, s
     w->uncore->read(w->controllers, now);
     for (size_t i = 0; i < CONTROLLER_CHANNELS; i++) {
         double grown = now[i].value - w->before[i].value;
-        if (!isfinite(grown) || grown < 0) /* one half of it would look like the whole */
+        if (!isfinite(grown) || grown < 0) /* half of it would pass for the whole */
             w->moved_reason = now[i].reason[0]         ? now[i].reason
                               : w->before[i].reason[0] ? w->before[i].reason
                                                        : "a counter that went backwards";
@@ -113,7 +113,7 @@ static void window_ends(struct assay__watcher *w, int launch, uint64_t now_ns, s
     w->moved_s += (double)(now_ns - w->before_ns) * 1e-9;
 }
 
-/* The fastest that DRAM was ever measured at here; NaN: never. */
+/* The highest bandwidth of DRAM that was measured here; NaN: none was. */
 static double memory_ceiling(const struct assay_profile *profile)
 {
     double best = NAN;
@@ -189,8 +189,8 @@ static const char *missing(const struct assay__watcher *w, const struct row *row
     if (w->used_count == 0) return "no launch lasted until its counters were read";
     if (!(total->completions > 0)) return total->reason[0] ? total->reason : "it was not counted";
     if (row->must_move && total->grown == 0)
-        return "it stayed at 0 while inferences ran: the counter is there but does not count, as "
-               "in some virtual machines";
+        return "it stayed at 0 while inferences ran: the counter exists but does not count, as in "
+               "some virtual machines";
     return NULL;
 }
 
@@ -212,11 +212,10 @@ static void put_counter(struct assay__watcher *w, const struct row *row)
         return;
     }
     char note[160];
-    snprintf(
-        note, sizeof note,
-        "count x enabled / running time: it took turns with others and was counted for %.0f %% "
-        "of the time",
-        100 * total.share);
+    snprintf(note, sizeof note,
+             "count x enabled / running time: the counter was multiplexed and ran for %.0f %% of "
+             "the time",
+             100 * total.share);
     assay_metrics_derived(metrics, row->metric, value, total.source, note);
 }
 
@@ -237,8 +236,8 @@ static void put_hit_rate(struct assay__watcher *w)
                                   assay__metric_is_known(misses) ? references->note : misses->note);
     else if (!(references->value > 0) || misses->value > references->value)
         assay_metrics_unavailable(metrics, "cache.hit_rate",
-                                  "the counts of cache references and misses do not go together: "
-                                  "more misses than references, or none at all");
+                                  "the counts of cache references and misses contradict each "
+                                  "other: more misses than references, or none at all");
     else
         assay_metrics_derived(metrics, "cache.hit_rate", 1 - misses->value / references->value,
                               references->source,
@@ -284,12 +283,11 @@ static void put_overhead(struct assay__watcher *w)
         on += w->used[i]->counted.on_ns;
         off += w->used[i]->counted.off_ns;
     }
-    assay__metrics_put_known(
-        w->input->trial->metrics, "overhead.counters", ASSAY_MEASURED,
-        on > 0 && off > 0 ? on / off : (double)NAN, "clock",
-        "medians of slices with the counters on over slices with them off, in turns; the latency "
-        "was measured with them off",
-        "no slice with counters and no slice without was timed");
+    assay__metrics_put_known(w->input->trial->metrics, "overhead.counters", ASSAY_MEASURED,
+                             on > 0 && off > 0 ? on / off : (double)NAN, "clock",
+                             "median of slices with the counters on / off, alternating; the "
+                             "latency was measured with them off",
+                             "no slice with counters and no slice without was timed");
 }
 
 static void put_derived(struct assay__watcher *w)

@@ -1,5 +1,5 @@
-/* messages.h - what a worker tells about one launch, as structs that travel whole: each has a field
- * table (profile/fields.h), and an object of the protocol (job.h) has a member for every row. */
+/* messages.h - what a worker sends about one launch, as structs: each has a field table
+ * (profile/fields.h), and its object in the protocol (job.h) has a member for every row. */
 #ifndef ASSAY_RUN_WORKER_MESSAGES_H
 #define ASSAY_RUN_WORKER_MESSAGES_H
 

@@ -1,7 +1,7 @@
 /* worker.c - one launch from the inside (protocol: job.h). In order: baseline memory, pinning,
  * inputs, session, first inference, pre-run, windows as the parent asks for them, memory, layers,
- * done. The peak is read before the layer pass, whose extra sessions must not count. Whatever fails
- * is one "error" line; the parent copes with everything worse. */
+ * done. The peak is read before the layer pass, whose extra sessions must not count. Any failure is
+ * one "error" line; the parent handles everything worse. */
 #include "run/worker/worker.h"
 
 #include "base/clock.h"
@@ -204,7 +204,7 @@ static int first_step(struct worker *worker)
     uint64_t start = engine->now_ns ? engine->now_ns(worker->session) : real;
     int code = engine->step(worker->session, 0);
     if (code) {
-        send_phase(worker, "first"); /* told only now: the parent must sleep while it runs */
+        send_phase(worker, "first"); /* sent only now: the parent must sleep while it runs */
         return step_failed(worker, code);
     }
     uint64_t end = assay__now_ns();
@@ -353,8 +353,7 @@ static double known_bytes(bool known, uint64_t bytes)
     return known ? (double)bytes : NAN;
 }
 
-/* Another machine's files in place of /proc do not tell of this process: what they hold is
- * another's memory. */
+/* Another machine's files in place of /proc do not describe this process. */
 static void read_own_memory(struct assay__memory *memory)
 {
     memset(memory, 0, sizeof *memory);
@@ -468,7 +467,7 @@ static int send_layer_result(struct worker *worker, const struct assay_layer_res
     return code;
 }
 
-/* A failed layer pass does not fail the launch: its latency stands. */
+/* A failed layer pass does not fail the launch: its latency is valid. */
 static int time_layers(struct worker *worker, double latency_ns)
 {
     if (worker->job.layers == ASSAY_LAYERS_OFF) return 0;

@@ -1,5 +1,5 @@
-/* worker_allocations.c - marks for the allocation tracker what the engine allocates. One worker is
- * one process with one session, so its state stands here. */
+/* worker_allocations.c - marks for the allocation tracker what the engine allocates. A worker is
+ * one process with one session, so its state is static. */
 #include "run/worker/worker_allocations.h"
 
 #include "base/no_memory.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SITES 12 /* told of each phase */
+#define SITES 12 /* sent per phase */
 
 static const char *const phase_names[ASSAY__TRACK_PHASES] = {"load", "first", "prerun", "warm"};
 
