@@ -1,7 +1,7 @@
-/* fake.c - an engine that runs no model: its times come from a script, on a clock of its own that
- * only its steps advance, so that a test knows every value exactly. It can also crash, hang, be
- * killed, exit or fail at a chosen step, and it can burn real time for a known duration. The
- * grammar of scripts is in doc/fake-engine.md and in fake_script.c.
+/* fake.c - an engine that runs no model: its times come from a script, on a clock that only its
+ * steps advance, so that a test knows every value exactly. It can also crash, hang, be killed, exit
+ * or fail at a chosen step, and it can burn real time for a known duration. The grammar of scripts
+ * is in doc/fake-engine.md and in fake_script.c.
  *
  * Each stream has its own clock and its own count of steps. now_ns() shows the clock of the stream
  * that the calling thread stepped last; a thread that never stepped sees stream 0's, or with
@@ -180,7 +180,7 @@ static int fake_open(const struct assay_session_options *given, struct assay_ses
     return 0;
 }
 
-/* What the script wants to go wrong at this step. 0 or an error code; most of these do not return.
+/* The failure that the script wants at this step. 0 or an error code; most of these do not return.
  */
 static int misfortune(struct assay_session *session, int64_t step)
 {
@@ -199,8 +199,8 @@ static int misfortune(struct assay_session *session, int64_t step)
     return ASSAY_EENGINE;
 }
 
-/* Through a pointer that the compiler cannot see through: a block that nobody reads would not be
- * asked for at all. */
+/* Through a volatile pointer: otherwise the compiler would remove an allocation that is never read.
+ */
 static void *(*volatile ask_memory)(size_t) = malloc;
 
 static int step_memory(struct assay_session *session, int64_t step)

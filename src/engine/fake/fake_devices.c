@@ -29,7 +29,7 @@ static void misbehave(const char *what, const char *name)
     if (!crash && !hang && !leave && !killed) return;
     char line[128];
     int length = snprintf(line, sizeof line, "fake driver of %s: %s\n", name, what);
-    /* a driver writes where it likes: not through our log */
+    /* a driver writes directly, not through our log */
     if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0) return;
     if (crash) {
         signal(SIGSEGV, SIG_DFL); /* a sanitizer would catch it */
@@ -105,7 +105,7 @@ const char *assay__fake_device_script(const char *device, struct assay__arena *a
     return NULL;
 }
 
-/* Openings are counted in a file, one byte each: they are processes of their own. */
+/* Openings are counted in a file, one byte each, because each is in another process. */
 int assay__fake_device_gone(const char *script, struct assay_error *error)
 {
     const char *at = strncmp(script, "gone=", 5) == 0 ? script : strstr(script, ";gone=");

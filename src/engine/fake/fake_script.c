@@ -71,7 +71,7 @@ static int set_text(struct assay_session *session, char *value, void *field)
     return *out ? 0 : ASSAY_ENOMEM;
 }
 
-/* --- values of their own kind ----------------------------------------------------------------- */
+/* --- other values ----------------------------------------------------------------- */
 
 static int on_clock(struct assay_session *session, char *value, void *field)
 {

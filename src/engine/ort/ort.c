@@ -1,4 +1,4 @@
-/* ort.c - ONNX Runtime as an engine: opens a model, runs it, tells facts about the session.
+/* ort.c - ONNX Runtime as an engine: opens a model, runs it, reports facts about the session.
  *
  * What a step is: one Run() with inputs in host memory that were made into values once, outputs
  * allocated by the library in host memory, and the release of the outputs of the step before: what
@@ -13,7 +13,6 @@
  * the device's own tracer, so there the two times are unavailable. */
 #include "engine/engine.h"
 #include "engine/engines.h"
-#include "engine/ort/ort_generate.h"
 #include "engine/ort/ort_session.h"
 
 #include "base/clock.h"
@@ -140,7 +139,7 @@ static void profile_end(struct assay_session *session)
     assay__ort_ignore(ort, ort->allocator_free(session->allocator, path));
 }
 
-/* A folder for the profile when load and compile can be told apart; else the reason, and folder "".
+/* A folder for the profile when load and compile can be separated; else the reason, and folder "".
  */
 static void profile_start(struct assay_session *session, struct OrtSessionOptions *options,
                           char *folder, size_t folder_size)
@@ -335,7 +334,7 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     int code = options_keep(session, options, error);
     if (code == 0) code = assay__ort_load(options->library, &session->ort, error);
     if (code) return code;
-    struct assay__mapping file; /* only to refuse what is no file in our own words */
+    struct assay__mapping file; /* only for a clear error when it is not a file */
     code = assay__file_map(session->model_path, &file, error);
     if (code) return code;
     assay__file_unmap(&file);

@@ -1,4 +1,4 @@
-/* ort_counted.c - counters of each layer, in a pass of its own over the graph with a marker behind
+/* ort_counted.c - counters of each layer, from a separate pass over the graph with a marker behind
  * every node.
  *
  * Every marker reads all counters at its entry and at its exit. A node's growth is that from the
@@ -8,17 +8,17 @@
  * own the same two growths in a chain of markers with nothing in between (the engine's step from
  * node to node right after a system call, against a marker). Each is the inter-quartile mean over
  * the runs; of a counter that stays as it is in most runs (page faults, context switches) the plain
- * mean, in which what happens once in a hundred runs is there with a hundredth. The difference may
- * come out a little below 0: it is passed on like that, so that sums over layers stay right.
+ * mean, so that an event in one of a hundred runs counts one hundredth. The difference may be
+ * slightly below 0; it is kept, so that sums over layers stay right.
  *
  * After a system call caches and predictors are colder than in an undisturbed run: a layer of a
  * microsecond counts more than its share.
  *
  * Counters of a process are sums over its threads. A reading takes a system call per counter,
  * during which the engine's idle threads may spin: that is subtracted with the reading, as far as
- * it is alike at every marker.
+ * it is equal at every marker.
  *
- * A pair of readings of which one has no value (the counter had no turn) is left out for that
+ * A pair of readings of which one has no value (the counter did not run) is left out for that
  * counter. */
 #include "engine/ort/ort_layers.h"
 

@@ -1,13 +1,12 @@
-/* ort_device.c - devices of the ort engine: which provider of ONNX Runtime stands behind a device
- * name, how it is added to a session, and which of them work here. One table row per kind of
- * device.
+/* ort_device.c - devices of the ort engine: the ONNX Runtime provider of a device name, how it is
+ * added to a session, and which of them work here. One table row per kind of device.
  *
  * A device counts as available only after a tiny model has run on it with the right result, the
  * fall-back to the CPU forbidden: a provider that is compiled in may still lack its driver. The
- * Azure provider calls a remote service and is no device of this machine; it has no row. Limits:
+ * Azure provider calls a remote service, not a device of this machine; it has no row. Limits:
  * the probe runs in the calling process, so a driver that crashes crashes it; run/devices.c asks
  * from a child. DirectML is Windows' and the ROCm provider left the library with 1.23 (MIGraphX
- * took its place): their rows say what a build has, and were never seen to run. */
+ * took its place): their rows report what a build has and are untested. */
 #include "engine/adapter.h"
 
 #include "engine/ort/ort_session.h"
@@ -400,7 +399,7 @@ int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
     if (!ort) return assay__no_memory(error);
     int code = assay__ort_load(library, ort, &reason);
     if (code == 0) code = assay__ort_env(ort, &env, &reason);
-    if (code) { /* nothing can be asked: say why for the one device that is always here */
+    if (code) { /* no device can be queried: give the reason for the CPU, which is always there */
         struct assay_device cpu = {.name = "cpu",
                                    .kind = "cpu",
                                    .engine = "ort",

@@ -6,10 +6,10 @@
  * 2 + K. Then
  *   time of the node = (run of 2 + K copies - run of 2 copies) / K,
  * the median over alternating rounds. Two copies and not one in the base: the first intermediate
- * value brings a memory block of its own. K = 100 µs / time, 1 … 32, and 1 for nodes of more than
- * 5 ms. Inputs are the real values, taken from one run of the whole graph in which every inner
- * value is an output: times depend on them (NonZero, denormals). A large output gets a consumer
- * (Shape) so that its memory is given back, as in the real graph.
+ * value needs a memory block. K = 100 µs / time, 1 … 32, and 1 for nodes of more than 5 ms. Inputs
+ * are the real values, taken from one run of the whole graph in which every inner value is an
+ * output: times depend on them (NonZero, denormals). A large output gets a consumer (Shape) so that
+ * its memory is given back, as in the real graph.
  *
  * What it is not: the node's share of a real run. Copies find hot code, hot weights and hot
  * inputs; a layer with large weights comes out several times too fast. Hence the label "alone,

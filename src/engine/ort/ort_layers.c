@@ -3,10 +3,10 @@
  *
  * The model under test is opened once more with the same options and saved after optimisation;
  * the methods work on that file with optimisation off, so that what they time is what the
- * unprofiled session runs. Files lie in a private folder. When the model keeps weights in files
- * of their own, the saved model refers to them, and ONNX Runtime wants them in the model's
- * folder: they are linked into ours, or, where links cannot be made, our files are written
- * beside the model and removed afterwards. */
+ * unprofiled session runs. Files go to a private folder. When the model keeps weights in separate
+ * files, the saved model refers to them, and ONNX Runtime expects them in the model's folder: they
+ * are linked into ours, or, where links cannot be made, our files are written beside the model and
+ * removed afterwards. */
 #include "engine/ort/ort_layers.h"
 
 #include "base/clock.h"
@@ -95,11 +95,9 @@ static int place_files(struct assay__layer_work *work, struct assay_error *error
     if (code) return assay_error_set(error, code, "the model's path is too long");
     if (access(work->beside, W_OK) == 0) return 0;
     work->beside[0] = '\0';
-    return assay_error_set(
-        error, ASSAY_EDENIED,
-        "the model's weights lie in files of their own that can neither be linked nor "
-        "written beside: "
-        "its folder is not writable");
+    return assay_error_set(error, ASSAY_EDENIED,
+                           "the model's weights are in separate files that cannot be linked, and "
+                           "its folder is not writable");
 }
 
 static int save_optimized(struct assay__layer_work *work, struct assay_error *error)

@@ -50,8 +50,8 @@ struct assay__layer_work {
 /** Adds a sentence to the result's reason. */
 void assay__layers_say(struct assay__layer_work *work, const char *format, ...) ASSAY_PRINTF(2, 3);
 double assay__layers_elapsed_s(const struct assay__layer_work *work);
-/** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are
- * in files of their own). */
+/** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are in
+ * separate files). */
 int assay__layers_path(struct assay__layer_work *work, const char *name, char *out,
                        size_t out_size);
 /** Removes such a file. */
@@ -128,7 +128,7 @@ struct assay__chain {
 };
 
 /** A session of `length` markers with nothing in between, to measure what a marker costs. Close it
- *  in any case; it must not move meanwhile. */
+ * in any case; it must not move until then. */
 int assay__chain_open(struct assay__layer_work *work, size_t length,
                       const struct assay_layer_counters *counters, struct assay__chain *chain,
                       struct assay_error *error);

@@ -8,15 +8,15 @@
  * Two things decide how much it disturbs the graph around it:
  *  - It passes shapes on (shape inference). Otherwise the engine no longer knows the shapes
  *    behind a marker, plans memory differently, and the model itself changes speed. A dimension
- *    that is neither known nor named gets a name of its own: the engine refuses -1 there, and a
+ *    that is neither known nor named gets a unique name: the engine refuses -1 there, and a
  *    shared name would claim that two sizes are equal.
  *  - It is light: where the shape cannot change between runs (attribute "fixed") it is kept from
  *    the first run, and so is the finding that input and output are the same memory, which the
  *    engine's memory plan decides once per session.
  *
  * To shape inference a value of unknown rank looks like a scalar. So rank 0 is passed on only by
- * the second operator, put where a run has shown a scalar. If a marker is ever given a buffer of
- * its own it copies, and counts that.
+ * the second operator, put where a run has shown a scalar. A marker that is given a separate buffer
+ * copies, and counts that.
  *
  * Attributes: id (int), fixed (int, 0 or 1). Runs on the CPU provider. Not safe for two runs of
  * one session at a time. */

@@ -19,12 +19,12 @@
  * latency. For the same reason the marked graph's sum and the bracket's total must agree within 15
  * %. Within a round a node's time is the inter-quartile mean of its runs (finer than the clock's
  * step), over rounds the median. When means and medians of the nodes differ by more than 5 %,
- * something else ran, and that is said.
+ * something else ran, and the result says so.
  *
- * A model that streams large weights is as fast as the place where they lie in memory: of two
- * sessions that are open together the later one ran 2 to 5 % faster on an AlexNet (4 kB pages;
- * either model first), one after the other they ran alike. For such models no two sessions are open
- * at once while one is timed.
+ * The speed of a model that streams large weights depends on where they are in memory: of two
+ * sessions open at once the later one ran 2 to 5 % faster on an AlexNet (4 kB pages; either model
+ * first), one after the other they ran equally fast. For such models no two sessions are open at
+ * once while one is timed.
  *
  * Limits: CPU provider, sequential execution, one run at a time. */
 #include "engine/ort/ort_markers.h"

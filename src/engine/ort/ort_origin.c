@@ -14,7 +14,7 @@
  *  - equal computations are merged: a value counts as the first value that is computed in the
  *    same way from the same inputs;
  *  - one node became several (MatMul + Add: Reshape, Gemm, Reshape) and the last of them kept
- *    the name: what is no change of view goes to the node in front that does the work; and a
+ *    the name: what is not a view change goes to the preceding node that does the work; and a
  *    node called "<original node>/<fusion>" gets that node.
  *
  * Nodes that compute from constants only, nodes whose result became a constant, and shape
@@ -281,7 +281,7 @@ static void note_idle(struct tracing *t)
             if (node->outputs[k][0] &&
                 assay__map_get(t->kept, canonical(t, node->outputs[k])) != KEPT_SOURCE)
                 became_constant = false;
-        /* A body may read any value: nothing is said about its producers. */
+        /* A body may read any value: nothing is known about its producers. */
         if (has_body(node)) {
             for (size_t b = 0; b < i; b++)
                 used[b] = true;

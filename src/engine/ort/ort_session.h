@@ -16,7 +16,8 @@
 struct assay__ort_layers; /* the layer timing's own state */
 struct assay__ort_generation;
 
-/* What step() of one stream touches. Streams are allocated apart, so that they share no cache line.
+/* What step() of one stream touches. Streams are allocated separately, so that they share no cache
+ * line.
  */
 struct assay__ort_stream {
     /* output_count; the last step's results, released by the next step */
@@ -128,6 +129,18 @@ int assay__ort_devices(const char *library, assay_device_fn *found, void *contex
                        struct assay_error *error);
 int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
                             assay_device_fn *found, void *context, struct assay_error *error);
+
+/* --- generation with a cache (ort_generate.c) ------------------------------------------------- */
+
+/** After inputs and outputs of the session are made. The plan is borrowed. */
+int assay__ort_generation_open(struct assay_session *session, const struct assay_generation *plan,
+                               struct assay_error *error);
+int assay__ort_generation_step(struct assay_session *session, struct assay_error *error);
+int assay__ort_generation_tokens(struct assay_session *session, struct assay_token_times *times,
+                                 struct assay_error *error);
+/** The outputs of the last run, in the session's order; entries are NULL before the first step. */
+struct OrtValue *const *assay__ort_generation_outputs(const struct assay_session *session);
+void assay__ort_generation_close(struct assay_session *session);
 
 /* --- the layer timing (ort_layers.c) ---------------------------------------------------------- */
 
