@@ -1,7 +1,7 @@
-/* load_damage.c - what a profile lacks that its writer put there. The loader takes a missing table
- * as an empty one, and a report of an empty table looks like a report of nothing measured: here the
- * difference is said. Tables and key columns are those of schema version 1 from its start; what
- * later versions add is not demanded. A capture that was killed lacks rows, never tables. */
+/* load_damage.c - what a profile lacks that its writer put there. The loader treats a missing table
+ * as empty, and its report would look as if nothing was measured: here the difference is noted.
+ * Tables and key columns are those of schema version 1 from its start; what later versions add is
+ * not required. A capture that was killed lacks rows, never tables. */
 #include "profile/rows.h"
 
 static const struct {

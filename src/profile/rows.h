@@ -92,7 +92,7 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
  *  failure when there is no trial to say it of (load_damage.c). For a document that is loaded
  *  otherwise. */
 void assay__load_damage(struct assay__loader *loader);
-/** Adds a note to a trial. */
+/** Adds a note to a trial; NULL: out of memory. */
 void assay__load_note(struct assay__loader *loader, struct assay__trial *trial, const char *note);
 
 #endif
