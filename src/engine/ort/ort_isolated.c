@@ -106,14 +106,10 @@ static int expose(struct isolated *it, struct assay_error *error)
     assay__map_free(outputs);
     if (code) return assay_error_set(error, code, "out of memory for inner values");
     code = assay__model_write(it->exposed, path, error);
-    struct assay__timed_options options = {
-        .path = path,
-        .optimization = ASSAY__ORT_OPT_NONE,
-        .input_names = work->session->input_names,
-        .inputs = (const struct OrtValue *const *)work->session->input_values,
-        .input_count = work->session->input_count,
-        .output_names = it->names,
-        .output_count = it->name_count};
+    struct assay__timed_options options = {.path = path,
+                                           .optimization = ASSAY__ORT_OPT_NONE,
+                                           .output_names = it->names,
+                                           .output_count = it->name_count};
     if (!code) code = assay__timed_open(work->session, &options, &it->whole, error);
     if (!code) code = assay__timed_run(&it->whole, NULL, error);
     assay__layers_unlink(path);
@@ -384,8 +380,10 @@ static int open_copies(struct isolated *it, const struct assay__node *node,
     static const char *const outputs[] = {"assay.out"};
     char path[ASSAY__LAYERS_PATH] = "";
     struct assay__model *model = model_like(it->work->optimized);
-    const char **names = calloc(needs->count + 1, sizeof *names);
-    const struct OrtValue **values = calloc(needs->count + 1, sizeof *values);
+    /* The session's view of its inputs outlives this function. */
+    const char **names = assay__arena_array(it->work->arena, needs->count + 1, sizeof *names);
+    const struct OrtValue **values = assay__arena_array(it->work->arena, needs->count + 1,
+                                                        sizeof *values);
     size_t input_count = 0;
     int code = model && names && values ? 0 : ASSAY_ENOMEM;
     if (!code) code = assay__layers_path(it->work, file, path, sizeof path);
@@ -394,24 +392,16 @@ static int open_copies(struct isolated *it, const struct assay__node *node,
         code = add_copy(it, model, node, i);
     if (code) assay_error_set(error, code, "cannot put the node alone: %s", assay_error_text(code));
     if (!code) code = assay__model_write(model, path, error);
-    struct assay__timed_options options = {
-        .path = path,
-        .optimization = ASSAY__ORT_OPT_NONE,
-        .input_names = assay__arena_array(it->work->arena, input_count + 1, sizeof *names),
-        .inputs = assay__arena_array(it->work->arena, input_count + 1, sizeof *values),
-        .input_count = input_count,
-        .output_names = outputs,
-        .output_count = 1};
-    if (!code && (!options.input_names || !options.inputs)) code = assay__no_memory(error);
-    if (!code) { /* the session's view of its inputs outlives this function: it lies in the arena */
-        memcpy((void *)options.input_names, names, input_count * sizeof *names);
-        memcpy((void *)options.inputs, values, input_count * sizeof *values);
-        code = assay__timed_open(it->work->session, &options, timed, error);
-    }
+    struct assay__timed_options options = {.path = path,
+                                           .optimization = ASSAY__ORT_OPT_NONE,
+                                           .input_names = names,
+                                           .inputs = values,
+                                           .input_count = input_count,
+                                           .output_names = outputs,
+                                           .output_count = 1};
+    if (!code) code = assay__timed_open(it->work->session, &options, timed, error);
     assay__layers_unlink(path);
     assay__model_free(model);
-    free(names);
-    free(values);
     return code;
 }
 
@@ -468,7 +458,6 @@ static int time_slope(struct isolated *it, const struct assay__node *node,
 static int time_empty(struct isolated *it, struct assay_error *error)
 {
     static const char *const outputs[] = {"assay.out"};
-    struct assay_session *session = it->work->session;
     char path[ASSAY__LAYERS_PATH] = "";
     struct assay__timed timed = {0};
     struct assay__model *model = model_like(it->work->optimized);
@@ -478,15 +467,11 @@ static int time_empty(struct isolated *it, struct assay_error *error)
         model->graph.input_count = it->work->optimized->graph.input_count;
         code = assay__model_write(model, path, error);
     }
-    struct assay__timed_options options = {
-        .path = path,
-        .optimization = ASSAY__ORT_OPT_NONE,
-        .input_names = session->input_names,
-        .inputs = (const struct OrtValue *const *)session->input_values,
-        .input_count = session->input_count,
-        .output_names = outputs,
-        .output_count = 1};
-    if (!code) code = assay__timed_open(session, &options, &timed, error);
+    struct assay__timed_options options = {.path = path,
+                                           .optimization = ASSAY__ORT_OPT_NONE,
+                                           .output_names = outputs,
+                                           .output_count = 1};
+    if (!code) code = assay__timed_open(it->work->session, &options, &timed, error);
     if (!code) code = assay__timed_median(&timed, 50, 1000, &it->work->result->engine_ns, error);
     assay__timed_close(&timed);
     assay__layers_unlink(path);

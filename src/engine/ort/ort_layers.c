@@ -204,15 +204,6 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
     return assay__layers_profile(work, error);
 }
 
-static void clean_up(struct assay__layer_work *work)
-{
-    assay__model_free(work->optimized);
-    assay__model_free(work->original);
-    assay__layers_unlink(work->optimized_path);
-    if (work->folder[0]) assay__folder_remove(work->folder);
-    assay__buf_free(&work->reason);
-}
-
 static int fresh_storage(struct assay_session *session, struct assay_error *error)
 {
     assay__ort_layers_free(session);
@@ -251,7 +242,11 @@ int assay__ort_layers(struct assay_session *session, const struct assay_layer_op
         *result = assay__layer_result_unknown("off");
         if (error) *error = own;
     }
-    clean_up(work);
+    assay__model_free(work->optimized);
+    assay__model_free(work->original);
+    assay__layers_unlink(work->optimized_path);
+    if (work->folder[0]) assay__folder_remove(work->folder);
+    assay__buf_free(&work->reason);
     free(work);
     return code;
 }

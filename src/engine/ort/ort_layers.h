@@ -81,7 +81,7 @@ struct assay__timed_options {
     const struct assay_layer_counters *counters; /* read by the markers; NULL: none */
     const char *save_path;                       /* NULL or: save the optimised model there */
     const char *profile_prefix;                  /* NULL or: with ONNX Runtime's own profiler */
-    /* NULL: the owner's inputs and outputs. Borrowed. */
+    /* Names NULL: the owner's inputs, the owner's outputs. Borrowed. */
     const char *const *input_names;
     const struct OrtValue *const *inputs;
     size_t input_count;

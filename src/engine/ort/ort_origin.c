@@ -224,12 +224,6 @@ static const char *stands_for(const struct tracing *t, const struct assay__node 
     return value;
 }
 
-/** What the engine put behind a node only to change the layout back is not the work itself. */
-static bool is_layout_change(const struct assay__node *node)
-{
-    return strcmp(node->op, "ReorderOutput") == 0 || strcmp(node->op, "ReorderInput") == 0;
-}
-
 static int read_optimized(struct tracing *t)
 {
     const struct assay__graph *graph = t->optimized;
@@ -245,7 +239,10 @@ static int read_optimized(struct tracing *t)
             if (!value) continue;
             value = canonical(t, value);
             bool taken = assay__map_get(t->kept, value) != ASSAY__MAP_NONE;
-            if (!taken || !is_layout_change(node)) code = assay__map_set(t->kept, value, i);
+            /* A node that only changes the layout back does not do the work. */
+            bool layout = strcmp(node->op, "ReorderOutput") == 0 ||
+                          strcmp(node->op, "ReorderInput") == 0;
+            if (!taken || !layout) code = assay__map_set(t->kept, value, i);
         }
     }
     return code;

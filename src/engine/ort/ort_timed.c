@@ -77,10 +77,12 @@ int assay__timed_open(struct assay_session *owner, const struct assay__timed_opt
     struct OrtSessionOptions *made = NULL;
     int code = assay__timed_borrow(owner, timed, error);
     timed->session = NULL;
-    if (!code && options->output_names) {
+    if (options->input_names) {
         timed->input_names = options->input_names;
         timed->inputs = options->inputs;
         timed->input_count = options->input_count;
+    }
+    if (!code && options->output_names) {
         timed->output_names = options->output_names;
         timed->output_count = options->output_count;
         free(timed->outputs);

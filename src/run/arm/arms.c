@@ -286,12 +286,6 @@ static void put_drift(struct assay__trial *trial, const struct assay__drift *dri
                                  "outputs", note, *missing ? missing : rows[i].missing);
 }
 
-/* Its label, which distinguishes two models on one device; else its device. */
-static const char *name_of(const struct assay__trial *trial)
-{
-    return *trial->label ? trial->label : trial->target.device;
-}
-
 int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t index,
                           struct assay_error *error)
 {
@@ -300,12 +294,13 @@ int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t ind
     if (index == reference || reference >= arms->count || index >= arms->count ||
         !arms->items[reference] || !arms->items[index])
         return 0;
-    struct assay__trial *trial = assay__arms_trial(arms, index);
+    struct assay__trial *trial = assay__arms_trial(arms, index),
+                        *other = assay__arms_trial(arms, reference);
     if (assay__drift_folders(assay__arm_outputs(arms->items[reference]),
                              assay__arm_outputs(arms->items[index]), &drift, &why))
         assay_metrics_unavailable(trial->metrics, "drift.relative_l2", why.message);
     else
-        put_drift(trial, &drift, name_of(assay__arms_trial(arms, reference)));
+        put_drift(trial, &drift, *other->label ? other->label : other->target.device);
     assay__drift_free(&drift);
     int code = assay_metrics_failed(trial->metrics);
     return code ? assay__no_memory(error) : 0;

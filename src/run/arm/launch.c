@@ -54,12 +54,6 @@ void assay__outcome_free(struct assay__outcome *outcome)
     outcome->layers.items = NULL;
 }
 
-static const char *last_line(const char *tail)
-{
-    const char *newline = strrchr(tail, '\n');
-    return newline ? newline + 1 : tail;
-}
-
 /* --- how it ended ----------------------------------------------------------------------------- */
 
 static void describe_exit(const struct assay__conversation *talk, char *out, size_t size)
@@ -91,8 +85,10 @@ static void explain(struct assay__conversation *talk)
         snprintf(what, sizeof what, "%s", talk->error.message);
     /* The log helps where the worker could not report an error itself. */
     bool silent = talk->error.code == ASSAY_ECRASH || talk->error.code == ASSAY_ETIMEOUT;
+    const char *last = strrchr(outcome->log_tail, '\n');
     const char *line = !silent                ? ""
-                       : outcome->log_tail[0] ? last_line(outcome->log_tail)
+                       : last                 ? last + 1
+                       : outcome->log_tail[0] ? outcome->log_tail
                                               : talk->last_log;
     char samples[64] = "";
     if (outcome->total > 0)

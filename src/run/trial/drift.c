@@ -16,11 +16,6 @@
 
 /* --- the numbers ------------------------------------------------------------------------------ */
 
-static bool same_nonfinite(double a, double b)
-{
-    return (isnan(a) && isnan(b)) || (isinf(a) && a == b);
-}
-
 /* Index of the largest value of a row; -1 when it is not unique: then the row has no first class.
  */
 static int64_t first_class(const double *row, int64_t classes)
@@ -70,7 +65,8 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
         double r = reference[i], c = candidate[i];
         if (!isfinite(r) || !isfinite(c)) {
             bad_candidate += !isfinite(c);
-            same_nonfinite(r, c) ? out->nonfinite++ : out->broken++;
+            bool same = (isnan(r) && isnan(c)) || (isinf(r) && r == c);
+            *(same ? &out->nonfinite : &out->broken) += 1;
             continue;
         }
         difference += (c - r) * (c - r);
@@ -115,14 +111,11 @@ static int compare_one(const struct assay__output *reference, const struct assay
 {
     double *r = NULL, *c = NULL;
     int64_t count = 0;
-    const char *none = candidate ? ""
-                                 : assay__arena_printf(arena, "it has no output '%.80s' to compare",
-                                                       out->name ? out->name : "");
-    if (!none) return assay__no_memory(error);
-    out->reason = !candidate           ? none
+    out->reason = !candidate
+                      ? assay__arena_printf(arena, "it has no output '%.80s' to compare", out->name)
                   : *reference->reason ? reference->reason
-                  : *candidate->reason ? candidate->reason
-                                       : "";
+                                       : candidate->reason;
+    if (!out->reason) return assay__no_memory(error);
     if (*out->reason) return 0;
     out->candidate_dtype = candidate->dtype;
     int code = assay__single_run_numbers(reference, &r, &out->elements, error);
@@ -151,7 +144,7 @@ static const struct assay__input_plan *find_input(const struct assay__workload *
 }
 
 static int same_inputs(const struct assay__workload *a, const struct assay__workload *b,
-                       bool shapes, struct assay_error *error)
+                       struct assay_error *error)
 {
     if (a->input_count != b->input_count)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
@@ -160,7 +153,7 @@ static int same_inputs(const struct assay__workload *a, const struct assay__work
     for (size_t i = 0; i < a->input_count; i++) {
         const struct assay__input_plan *mine = &a->inputs[i], *other = find_input(b, mine->name);
         bool same = other && other->dtype == mine->dtype && other->rank == mine->rank;
-        for (int d = 0; same && shapes && d < mine->rank; d++)
+        for (int d = 0; same && d < mine->rank; d++)
             same = mine->dims[d] == other->dims[d];
         if (!same)
             return assay_error_set(error, ASSAY_EUNSUPPORTED,
@@ -209,7 +202,7 @@ static int plan_inputs(struct assay__single_run *work, const char *reference, co
     if (!code && (code = assay__workload_plan(a, &chosen, &work->workload, &detail)))
         assay_error_set(error, code, "the original does not take the same inputs: %s",
                         detail.message);
-    if (!code) code = same_inputs(work->workload, other, true, error);
+    if (!code) code = same_inputs(work->workload, other, error);
     assay__workload_free(other);
     assay__model_free(a);
     assay__model_free(b);

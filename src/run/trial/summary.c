@@ -25,11 +25,6 @@ const struct assay__percentile *assay__percentile_at(size_t index)
     return index < PERCENTILES ? &percentiles[index] : NULL;
 }
 
-static void set_field(struct assay__summary *summary, size_t offset, double value)
-{
-    memcpy((char *)summary + offset, &value, sizeof value);
-}
-
 int assay__samples_reserve(struct assay__samples *samples, size_t more)
 {
     size_t needed = samples->count + more;
@@ -77,14 +72,6 @@ static void set_unknown(struct assay__summary *summary)
     };
 }
 
-/* What needs time order: the first stream represents all (they run the same work in parallel). */
-static void time_order(const double *values, size_t count, bool full,
-                       struct assay__summary *summary)
-{
-    summary->tau = assay__stats_autocorrelation_time(values, count);
-    if (full) summary->drift = assay__stats_drift(values, count, &summary->drift_p);
-}
-
 /* A sample is read off a clock with steps: a thousand equal samples do not show where between two
  * ticks the median lies. half_width stays: more samples would not make a step finer, so the goal
  * must not wait for it. */
@@ -110,9 +97,10 @@ static void sorted_order(double *sorted, bool full, double step_ns, struct assay
     summary->p25 = assay__stats_percentile(sorted, count, 0.25);
     summary->p75 = assay__stats_percentile(sorted, count, 0.75);
     for (size_t i = 0; i < PERCENTILES; i++)
-        if (count >= assay__stats_percentile_needs(percentiles[i].q))
-            set_field(summary, percentiles[i].offset,
-                      assay__stats_percentile(sorted, count, percentiles[i].q));
+        if (count >= assay__stats_percentile_needs(percentiles[i].q)) {
+            double value = assay__stats_percentile(sorted, count, percentiles[i].q);
+            memcpy((char *)summary + percentiles[i].offset, &value, sizeof value);
+        }
     summary->interval = assay__stats_median_interval(sorted, count, summary->tau);
     if (summary->interval.known && summary->p50 > 0)
         summary->half_width = (summary->interval.high - summary->interval.low) / 2 / summary->p50;
@@ -146,10 +134,11 @@ int assay__summary_compute(const struct assay__samples *streams, int stream_coun
         summary->sum_ns += copy[i];
     summary->mean = assay__stats_mean(copy, summary->samples);
     summary->stddev = assay__stats_stddev(copy, summary->samples);
-    if (streams[0].count > skip)
-        time_order(streams[0].values + skip, streams[0].count - skip, full, summary);
-    else
-        summary->tau = 1;
+    /* What needs time order: the first stream represents all (they run the same work). */
+    const double *values = streams[0].values + skip;
+    size_t count = streams[0].count > skip ? streams[0].count - skip : 0;
+    summary->tau = count ? assay__stats_autocorrelation_time(values, count) : 1;
+    if (count && full) summary->drift = assay__stats_drift(values, count, &summary->drift_p);
     sorted_order(copy, full, step_ns, summary);
     if (full) { /* last: it uses the sorted copy as scratch and counts on the originals */
         double mad = assay__stats_mad(copy, summary->samples, summary->p50, copy);

@@ -74,37 +74,32 @@ static int keep_one(const struct assay__watch_plan *plan, struct assay__sampler 
 {
     struct assay__arena *arena = plan->profile->arena;
     const struct assay__channel *channel = series->channel;
-    bool known = count > 0;
-    const char *reason = known                ? cost_note(arena, sampler, count)
+    bool device = strcmp(series->ops->name, "nvml") == 0;
+    const char *reason = count                ? cost_note(arena, sampler, count)
                          : series->reason[0]  ? series->reason
                          : channel->reason[0] ? channel->reason
                                               : "no reading succeeded";
     struct assay__series_info info = {
         .launch = launch,
         .name = series_name(arena, series),
-        .quantity = channel->quantity,
-        .rail = strcmp(series->ops->name, "nvml") == 0 ? channel->rail : "worker",
-        .unit = channel->unit,
+        .quantity = assay__arena_strdup(arena, channel->quantity),
+        .rail = assay__arena_strdup(arena, device ? channel->rail : "worker"),
+        .unit = assay__arena_strdup(arena, channel->unit),
         .probe = series->ops->name,
-        .source = channel->source,
-        .state = known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE,
-        .note = reason,
+        .source = assay__arena_strdup(arena, channel->source),
+        .state = count ? ASSAY_MEASURED : ASSAY_UNAVAILABLE,
+        .note = reason ? assay__arena_strdup(arena, reason) : NULL,
         .counter = channel->kind == ASSAY__CHANNEL_COUNTER,
         .period_s = series->period_s,
         .period_is_bound = series->period_is_bound,
         .count = count,
+        .times_ns = assay__arena_array(arena, count, sizeof(double)),
+        .values = assay__arena_array(arena, count, sizeof(double)),
     };
-    info.quantity = assay__arena_strdup(arena, info.quantity);
-    info.rail = assay__arena_strdup(arena, info.rail);
-    info.unit = assay__arena_strdup(arena, info.unit);
-    info.source = assay__arena_strdup(arena, info.source);
-    info.note = info.note ? assay__arena_strdup(arena, info.note) : NULL;
-    info.times_ns = assay__arena_array(arena, info.count, sizeof *info.times_ns);
-    info.values = assay__arena_array(arena, info.count, sizeof *info.values);
     if (!info.name || !info.quantity || !info.rail || !info.unit || !info.source || !info.note ||
         !info.times_ns || !info.values)
         return ASSAY_ENOMEM;
-    for (size_t i = 0; i < info.count; i++) {
+    for (size_t i = 0; i < count; i++) {
         info.times_ns[i] = (double)series->times_ns[i] - (double)plan->origin_ns;
         info.values[i] = series->values[i];
     }
@@ -236,17 +231,6 @@ static void put_device(const struct assay__watch_plan *plan, const struct assay_
                              host->state == ASSAY_UNAVAILABLE ? host->note : device->note);
 }
 
-static const char *const tracked_names[] = {
-    "memory.allocations",   "memory.allocated",         "memory.growth",     "memory.heap.peak",
-    "memory.fragmentation", "memory.arena.allocations", "memory.arena.held", "overhead.allocations",
-};
-
-static void put_untracked(const char *reason, struct assay_metrics *metrics)
-{
-    for (size_t i = 0; i < sizeof tracked_names / sizeof tracked_names[0]; i++)
-        assay_metrics_unavailable(metrics, tracked_names[i], reason);
-}
-
 /* How the slope was computed, what it shows and what it would have missed. */
 static void growth_note(const struct assay__tracked *tracked, char *note, size_t size)
 {
@@ -281,14 +265,6 @@ static void growth_note(const struct assay__tracked *tracked, char *note, size_t
                  least, often);
     else
         snprintf(note, size, "%s: no growth shown; a block lost %s would have", slope, often);
-}
-
-static void put_growth(const struct assay__tracked *tracked, struct assay_metrics *metrics)
-{
-    char note[384];
-    growth_note(tracked, note, sizeof note);
-    assay__metrics_put_known(metrics, "memory.growth", ASSAY_DERIVED, tracked->seen.growth_bytes,
-                             "tracker", note, "too few inferences were tracked: 10 are needed");
 }
 
 static void put_heap(const struct assay__tracked *tracked, struct assay_metrics *metrics)
@@ -330,6 +306,7 @@ static void put_tracked(const struct assay__tracked *tracked, double slowdown,
     for (size_t i = 0; i < tracked->seen.phase_count; i++)
         if (strcmp(tracked->seen.phases[i].name, "warm") == 0) warm = &tracked->seen.phases[i];
     double inferences = warm && warm->inferences > 0 ? (double)warm->inferences : NAN;
+    char note[384];
     static const char *const none = "no warm inference was tracked";
     static const char *const how =
         "malloc and its relatives, all threads; without allocations inside the engine's arena";
@@ -337,7 +314,9 @@ static void put_tracked(const struct assay__tracked *tracked, double slowdown,
                              warm ? warm->count / inferences : (double)NAN, "tracker", how, none);
     assay__metrics_put_known(metrics, "memory.allocated", ASSAY_DERIVED,
                              warm ? warm->bytes / inferences : (double)NAN, "tracker", how, none);
-    put_growth(tracked, metrics);
+    growth_note(tracked, note, sizeof note);
+    assay__metrics_put_known(metrics, "memory.growth", ASSAY_DERIVED, tracked->seen.growth_bytes,
+                             "tracker", note, "too few inferences were tracked: 10 are needed");
     put_heap(tracked, metrics);
     put_arena(tracked, inferences, metrics);
     assay__metrics_put_known(
@@ -351,6 +330,10 @@ int assay__memory_metrics(const struct assay__watch_plan *plan,
                           const struct assay__trial_input *input,
                           const struct assay__memory_seen *seen)
 {
+    static const char *const tracked_names[] = {"memory.allocations",   "memory.allocated",
+                                                "memory.growth",        "memory.heap.peak",
+                                                "memory.fragmentation", "memory.arena.allocations",
+                                                "memory.arena.held",    "overhead.allocations"};
     struct assay__trial *trial = input->trial;
     struct assay_metrics *metrics = trial->metrics;
     const struct assay_metric *p50 = assay_metrics_get(metrics, "latency.p50");
@@ -368,6 +351,7 @@ int assay__memory_metrics(const struct assay__watch_plan *plan,
                                                  : "the run ended before allocations were counted";
     trial->allocations = assay__allocations_unknown();
     trial->allocations.reason = reason;
-    put_untracked(reason, metrics);
+    for (size_t i = 0; i < sizeof tracked_names / sizeof tracked_names[0]; i++)
+        assay_metrics_unavailable(metrics, tracked_names[i], reason);
     return assay_metrics_failed(metrics);
 }

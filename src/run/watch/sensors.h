@@ -68,6 +68,8 @@ struct assay__rails {
     char gpu[24]; /* "gpu0" when it is known which; else "" */
 };
 
+/** Index behind the last window of the launch of window `first`. */
+size_t assay__sensors_launch_end(const struct assay__sensors *sensors, size_t first);
 void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
                            struct assay__sensed *sensed);
 /** Energy (J) and power (W) of a rail, with its idle power. */

@@ -448,11 +448,8 @@ static int put_launches(const struct assay__sensors *sensors, const struct assay
     int code = 0;
     if (sensors->trial->launch_count < 2) return 0;
     for (size_t first = 0, end; first < sensors->window_count && code == 0; first = end) {
-        const struct assay__sensor_window *windows = sensors->windows;
-        for (end = first + 1;
-             end < sensors->window_count && windows[end].launch == windows[first].launch; end++) {
-        }
-        struct assay__launch *launch = find_launch(sensors->trial, windows[first].launch);
+        end = assay__sensors_launch_end(sensors, first);
+        struct assay__launch *launch = find_launch(sensors->trial, sensors->windows[first].launch);
         if (!launch || !launch->metrics) continue;
         put_launch(sensors, rails, launch, first, end - first);
         code = assay_metrics_failed(launch->metrics);

@@ -15,8 +15,9 @@
 
 #define SELDOM 1.1      /* times the interval: smaller differences are not mentioned */
 #define REASON_EACH 170 /* characters of each probe's reason */
-#define IDLE_CHANGE 0.1 /* between the first and the last third of the idle window: not idle yet \
-                         */
+#define IDLE_CHANGE                                                              \
+    0.1 /* between the first and the last third of the idle window: not idle yet \
+         */
 #define THIRD_PERIODS_TOLD 3
 #define THIRD_PERIODS_USED 9.5 /* 10, allowing for errors in the measured period */
 
@@ -71,29 +72,25 @@ static void refuse(struct assay__sensed *sensed, const char *reason)
     sensed->growth = sensed->average = sensed->peak = sensed->least = NAN;
 }
 
-/* The windows of one launch, from `first` on; `stretch` is the sampler's answer for all of them
- * together. Returns the index behind the last. */
-static size_t add_launch(const struct assay__sensors *sensors, size_t first,
-                         const struct assay__window *stretch, struct assay__sensed *sensed)
+/* The windows first … end - 1 of one launch; `stretch` is the sampler's answer for all of them
+ * together. */
+static void add_launch(const struct assay__sensors *sensors, size_t first, size_t end,
+                       const struct assay__window *stretch, struct assay__sensed *sensed)
 {
-    size_t end = first;
-    const struct assay__series *series = stretch->available ? &sensors->series[stretch->index]
-                                                            : NULL;
-    for (; end < sensors->window_count &&
-           sensors->windows[end].launch == sensors->windows[first].launch;
-         end++) {
-        const struct assay__sensor_window *window = &sensors->windows[end];
+    for (size_t i = first; i < end; i++) {
+        const struct assay__sensor_window *window = &sensors->windows[i];
         double seconds = (double)(window->end_ns - window->begin_ns) * 1e-9;
         sensed->seconds += seconds;
         sensed->completions += window->completions;
         if (!stretch->available) continue;
-        double growth = growth_of(series, window->begin_ns, window->end_ns);
+        double growth = growth_of(&sensors->series[stretch->index], window->begin_ns,
+                                  window->end_ns);
         /* A counter may lack a reading at an inner edge, where the whole stretch has one. */
         sensed->growth += isnan(growth) ? stretch->average * seconds : growth;
     }
     if (!stretch->available) {
         if (!*sensed->reason) refuse(sensed, stretch->reason);
-        return end;
+        return;
     }
     sensed->peak = fmax(sensed->peak, stretch->greatest); /* fmax ignores NaN */
     sensed->least = fmin(sensed->least, stretch->least);
@@ -102,6 +99,14 @@ static size_t add_launch(const struct assay__sensors *sensors, size_t first,
         sensed->method = stretch->method;
         sensed->index = stretch->index;
     }
+}
+
+size_t assay__sensors_launch_end(const struct assay__sensors *sensors, size_t first)
+{
+    size_t end = first + 1;
+    while (end < sensors->window_count &&
+           sensors->windows[end].launch == sensors->windows[first].launch)
+        end++;
     return end;
 }
 
@@ -111,17 +116,15 @@ static void over_windows(const struct assay__sensors *sensors, size_t index, con
     *sensed = (struct assay__sensed){
         .available = true, .index = index, .peak = NAN, .least = NAN, .idle_w = NAN};
     for (size_t first = 0, end; first < sensors->window_count; first = end) {
-        const struct assay__sensor_window *windows = sensors->windows;
         struct assay__window stretch;
-        for (end = first + 1;
-             end < sensors->window_count && windows[end].launch == windows[first].launch; end++) {
-        }
-        uint64_t begin_ns = windows[first].begin_ns, end_ns = windows[end - 1].end_ns;
+        end = assay__sensors_launch_end(sensors, first);
+        uint64_t begin_ns = sensors->windows[first].begin_ns,
+                 end_ns = sensors->windows[end - 1].end_ns;
         if (rail)
             assay__sampler_energy(sensors->sampler, rail, begin_ns, end_ns, true, &stretch);
         else
             assay__sampler_window(sensors->sampler, index, begin_ns, end_ns, true, &stretch);
-        end = add_launch(sensors, first, &stretch, sensed);
+        add_launch(sensors, first, end, &stretch, sensed);
     }
     if (sensors->window_count == 0) refuse(sensed, "nothing was measured");
     if (!sensed->available || *sensed->reason) {
@@ -521,12 +524,6 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
 
 /* --- temperature and clock -------------------------------------------------------------------- */
 
-static bool channel_has(const struct assay__series *series, const char *quantity, const char *part)
-{
-    return strcmp(series->channel->quantity, quantity) == 0 && series->count > 0 &&
-           strstr(series->channel->name, part) != NULL;
-}
-
 /* The first channel of the quantity whose name contains the earliest of the words. */
 static size_t find_by_name(const struct assay__sensors *sensors, const char *quantity,
                            const char *const *words, const char *rail)
@@ -534,7 +531,8 @@ static size_t find_by_name(const struct assay__sensors *sensors, const char *qua
     for (; *words; words++)
         for (size_t i = 0; i < sensors->series_count; i++) {
             const struct assay__series *series = &sensors->series[i];
-            if (channel_has(series, quantity, *words) &&
+            if (strcmp(series->channel->quantity, quantity) == 0 && series->count > 0 &&
+                strstr(series->channel->name, *words) &&
                 (!rail || strcmp(series->channel->rail, rail) == 0))
                 return i;
         }
