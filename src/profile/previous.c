@@ -115,7 +115,7 @@ static void remove_logs(const char *path)
 static void move_beside(const char *from, const char *to, const char *suffix)
 {
     char *old = assay__sql_path(from, suffix), *new = assay__sql_path(to, suffix);
-    if (old && new) rename(old, new); /* mostly there is none */
+    if (old && new) rename(old, new); /* usually there is none */
     free(old);
     free(new);
 }

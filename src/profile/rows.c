@@ -118,7 +118,7 @@ bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes)
                               "damaged profile: it holds more rows than bytes");
 }
 
-/* There are as many rows as there may be: the rest is left out, and a note says so. */
+/* The limit is reached: the rest is left out, and a note says so. */
 static void note_limit(struct assay__rows *rows)
 {
     struct assay__loader *loader = rows->loader;

@@ -49,7 +49,7 @@ struct assay__axis_row {
     const char *symbol;
 };
 
-/** What is said of a trial's class counters, as a row. */
+/** The note on a trial's class counters, as a row. */
 struct assay__counter_info {
     int64_t counters; /* how many names; -1: there are none */
     const char *note;

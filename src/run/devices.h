@@ -31,7 +31,7 @@ struct assay__devices_options {
     const char *only;    /* the engine's own name of one device ("cuda" is "cuda:0"); NULL: all */
     double timeout_s;    /* per device; 0: 30 */
     const volatile int *interrupt;
-    /** Told before each device; may be NULL. */
+    /** Called before each device; may be NULL. */
     void (*trying)(void *context, const char *name);
     void *trying_context;
 };

@@ -3,7 +3,7 @@
  * For every node: one marker on each output that something consumes, also when the only consumer
  * sits in the body of a later If, Loop or Scan. With a marker on only one of several outputs the
  * engine may run other nodes before it reaches the marker, and the node's end would be seen too
- * late. A node whose outputs nobody consumes gets a marker whose own output is left dangling.
+ * late. A node whose outputs are unused gets a marker with an unused output.
  * Consumers read the marker's output, bodies included. Graph outputs keep their name and
  * producer: a marker in between would cost a copy.
  *
@@ -92,7 +92,7 @@ static int note_consumed(struct insertion *work, const struct assay__graph *grap
             if (code) return code;
         }
     }
-    /* A body may output an outer value directly; the main graph's outputs are no consumers. */
+    /* A body may output an outer value directly; the main graph's outputs do not count. */
     for (size_t k = 0; depth > 0 && k < graph->output_count; k++)
         if (assay__map_set(work->consumed, graph->outputs[k].name, 1)) return ASSAY_ENOMEM;
     return 0;

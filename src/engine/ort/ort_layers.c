@@ -188,7 +188,7 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
             work->session->provider);
     if (method == ASSAY_LAYERS_ENGINE || (method == ASSAY_LAYERS_AUTO && !cpu)) {
         struct assay_error ignored = {
-            0}; /* the profile does without the optimised model: only the origins are lost */
+            0}; /* the profile works without the optimised model; only the origins are lost */
         if (prepare(work, &ignored))
             assay__layers_say(work, "The origin of fused layers is not known: %s.",
                               ignored.message);

@@ -39,7 +39,7 @@ struct assay__layer_work {
     struct assay__buf reason;
 
     char folder[ASSAY__LAYERS_PATH]; /* private; removed at the end */
-    /* "" or: files go there, named .assay-…, because the weights lie there */
+    /* "" or the folder of the weights: files go there, named .assay-… */
     char beside[ASSAY__LAYERS_PATH];
     char optimized_path[ASSAY__LAYERS_PATH];
     struct assay__model *optimized; /* what the engine really runs; NULL not known */

@@ -37,7 +37,7 @@ struct assay__marking {
     size_t *position;       /* by node: position of its first marker, or SIZE_MAX */
     size_t *input_position; /* by graph input */
     double gap_ns, own_ns;  /* c, and a marker's entry to exit */
-    double frame_ns;        /* what one more value costs the run outside of that */
+    double frame_ns;        /* what one more value costs the run beyond that */
     double *samples;        /* node_count x runs */
     double *totals, *rests, *times;
     size_t runs_most;

@@ -137,7 +137,7 @@ int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *er
             wanted[m->first_of[p]] = true;
             break;
         }
-    /* Without an input in front, the first node is where the bracket begins. */
+    /* Without an input before it, the bracket begins at the first node. */
     if (m->plan.mark_count && m->first_of[0] != SIZE_MAX) wanted[m->first_of[0]] = true;
     struct assay__mark_options options = {.nodes = wanted};
     return write_marked(m, &options, "bracket.onnx", &m->bracket, &m->bracket_plan, m->bracket_path,

@@ -20,7 +20,7 @@ static bool has_latency(const struct assay_metrics *metrics)
     return assay__metrics_known(metrics, "latency.p50") != NULL;
 }
 
-/* A launch that did not end counts when none did. */
+/* An unfinished launch counts only when no launch finished. */
 static int code_of(const struct assay__trial *trial, const struct assay__launch *launch)
 {
     if (launch->state == ASSAY__TRIAL_FAILED) return ASSAY_ECRASH;

@@ -5,11 +5,11 @@
 
 #include "run/worker/job.h"
 
-/** When the job's script says what is counted, the perf_event probe counts that from now on. 0 or
+/** When the job's script names counts, the perf_event probe returns those from now on. 0 or
  *  ASSAY_EINVAL. */
 int assay__counters_fake(const struct assay__job *job, struct assay_error *error);
-/** True when a script decides the counts: then *seconds is the time that its "elapsed" says has
- *  gone by, NaN when it does not name it. */
+/** True when a script sets the counts: then *seconds is the time elapsed by the script, NaN when it
+ * does not say. */
 bool assay__counters_fake_elapsed(double *seconds);
 
 #endif

@@ -1,6 +1,6 @@
-/* sensors.h - from what the sampler read around the measured windows to metrics, series and
- * sentences: power, energy, temperature, clocks, throttling. Functions of the sampler's columns and
- * the windows alone, so that a test with a scripted clock knows every number.
+/* sensors.h - metrics, series and sentences from the readings around the measured windows: power,
+ * energy, temperature, clocks, throttling. Functions of the sampler's columns and the windows
+ * alone, so that a test with a scripted clock knows every number.
  *
  * Only the measured windows count. Energy is summed over them; an average is energy (or a gauge's
  * integral) over their time together. Peaks, and whether the time was too short for the source, are
@@ -65,7 +65,7 @@ struct assay__rails {
     char remark[480];                      /* about the choice; "" */
     enum assay__device_class device_class; /* of the workload's device */
     bool listed;  /* no sensor measures it: the reason lists every source */
-    char gpu[24]; /* "gpu0" when it is known which; else "" */
+    char gpu[24]; /* "gpu0"; "" when it is not known which */
 };
 
 /** Index behind the last window of the launch of window `first`. */

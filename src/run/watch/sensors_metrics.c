@@ -81,8 +81,8 @@ static void put_period(struct metric_writer *to, const char *rail,
              isfinite(series->period_s) ? note : "too few changes of the source were seen");
 }
 
-/* Where a rail has a counter and a power sensor, the second checks the first: "; sampled power says
- * 30.1 W (-0.4 %)". */
+/* Where a rail has a counter and a power sensor, the latter checks the former: "; sampled power
+ * says 30.1 W (-0.4 %)". */
 static void add_check(struct metric_writer *to, const char *rail, const struct assay__sensed *by,
                       char *note, size_t size)
 {
@@ -301,7 +301,7 @@ static void put_none_of_device(struct metric_writer *to, const char *name, const
     put_none(to, name, reason);
 }
 
-/* *read: the name of the channel that was; left alone where none was. */
+/* *read: the name of the channel that was read; unchanged where none was. */
 static void put_channel(struct metric_writer *to, size_t index, const char *name,
                         const char *peak_name, const char *what, const char **read)
 {
@@ -394,7 +394,7 @@ static void put_cost(struct metric_writer *to)
  * is then refused (a source that updates too seldom for so short a time) is that launch's reason.
  * A single launch has the trial's own number and nothing here. */
 
-/* Joules of the rails together over the windows that `sensors` has. False: reason. */
+/* Energy of all rails over the windows of `sensors`, in J. False: see the reason. */
 static bool add_rails(const struct assay__sensors *sensors, const struct assay__rails *rails,
                       double *energy_j, size_t *completions, char *reason, size_t size)
 {

@@ -1,5 +1,5 @@
-/* job.h - what the parent asks of a worker: one JSON object, the first line on the socket. Then the
- * worker talks and the parent answers each "window" line. One object per line:
+/* job.h - the parent's request to a worker: one JSON object, the first line on the socket. Then the
+ * worker sends messages and the parent answers each "window". One object per line:
  *
  *   worker -> {"phase": "loading"}        or "first" (it failed), "warming up", "layers"
  *             {"log": "…"}                a line for people

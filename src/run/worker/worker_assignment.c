@@ -1,6 +1,6 @@
-/* worker_assignment.c - the child's side of assignment.h. Nodes are sent in lines of some hundred;
- * the last error of the engine's log is added to its message, since a provider often says why only
- * there. */
+/* worker_assignment.c - the child's side of assignment.h. Nodes are sent a few hundred per line.
+ * The last error in the engine's log is added to its message, because a provider often gives the
+ * cause only there. */
 #include "run/assignment.h"
 
 #include "base/json.h"

@@ -1,5 +1,5 @@
-/* worker_devices.c - the child's side of devices.h. A provider that fails often says why only in
- * its log: the last error of the log is added to the reason of the device that was being tried. */
+/* worker_devices.c - the child's side of devices.h. A failing provider often gives the cause only
+ * in its log, so the last logged error is added to the reason of the device. */
 #include "run/devices.h"
 
 #include "base/json.h"
