@@ -421,15 +421,12 @@ int assay__markers_insert(struct assay__model *model, const struct assay__mark_o
     memset(plan, 0, sizeof *plan);
     struct insertion work = {
         .model = model, .options = options ? options : &defaults, .plan = plan};
+    struct assay__map **maps[] = {&work.consumed, &work.types, &work.kinds, &work.initializers,
+                                  &work.renamed};
+    int code = 0;
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        if (!(*maps[i] = assay__map_new())) code = ASSAY_ENOMEM;
     work.random = assay__graph_is_random(&model->graph);
-    work.consumed = assay__map_new();
-    work.types = assay__map_new();
-    work.kinds = assay__map_new();
-    work.initializers = assay__map_new();
-    work.renamed = assay__map_new();
-    int code = work.consumed && work.types && work.kinds && work.initializers && work.renamed
-                   ? 0
-                   : ASSAY_ENOMEM;
     if (!code) code = make_room(&work);
     if (!code) code = note_consumed(&work, &model->graph, 0);
     if (!code) code = note_types(&work);
@@ -442,11 +439,8 @@ int assay__markers_insert(struct assay__model *model, const struct assay__mark_o
         model->graph.node_count = work.node_count;
         model->graph.node_capacity = work.node_capacity;
     }
-    assay__map_free(work.consumed);
-    assay__map_free(work.types);
-    assay__map_free(work.kinds);
-    assay__map_free(work.initializers);
-    assay__map_free(work.renamed);
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        assay__map_free(*maps[i]);
     return code ? assay_error_set(error, code, "cannot put markers into the graph: %s",
                                   assay_error_text(code))
                 : 0;

@@ -143,29 +143,20 @@ static int describe_all(struct isolated *it, struct assay_error *error)
 /* --- what a node needs ------------------------------------------------------------------------ */
 
 struct needs {
+    struct assay__arena *arena;
     const char **names; /* distinct, without "" */
-    size_t count, capacity;
+    size_t count;
     struct assay__map *seen;
 };
 
 static int need(struct needs *needs, const char *name)
 {
     if (!name[0] || assay__map_get(needs->seen, name) != ASSAY__MAP_NONE) return 0;
-    if (needs->count >= needs->capacity) return ASSAY_ELIMIT;
-    needs->names[needs->count++] = name;
+    const char **names = assay__arena_grow(needs->arena, needs->names, needs->count, sizeof *names);
+    if (!names) return ASSAY_ENOMEM;
+    needs->names = names;
+    names[needs->count++] = name;
     return assay__map_set(needs->seen, name, 1);
-}
-
-static size_t count_names(const struct assay__graph *graph, int depth)
-{
-    size_t count = graph->output_count;
-    for (size_t i = 0; i < graph->node_count; i++) {
-        count += graph->nodes[i].input_count;
-        for (size_t a = 0; depth < BODY_DEPTH && a < graph->nodes[i].attr_count; a++)
-            if (graph->nodes[i].attrs[a].g)
-                count += count_names(graph->nodes[i].attrs[a].g, depth + 1);
-    }
-    return count;
 }
 
 /** Outer values that a body reads: names that are known outside. ONNX has one namespace, so
@@ -190,14 +181,10 @@ static int body_needs(const struct isolated *it, struct needs *needs,
 }
 
 static int node_needs(const struct isolated *it, const struct assay__node *node,
-                      struct assay__arena *arena, struct needs *needs)
+                      struct needs *needs)
 {
-    needs->capacity = node->input_count;
-    for (size_t a = 0; a < node->attr_count; a++)
-        if (node->attrs[a].g) needs->capacity += count_names(node->attrs[a].g, 0);
-    needs->names = assay__arena_array(arena, needs->capacity + 1, sizeof *needs->names);
     needs->seen = assay__map_new();
-    int code = needs->names && needs->seen ? 0 : ASSAY_ENOMEM;
+    int code = needs->seen ? 0 : ASSAY_ENOMEM;
     for (size_t k = 0; !code && k < node->input_count; k++)
         code = need(needs, node->inputs[k]);
     for (size_t a = 0; !code && a < node->attr_count; a++)
@@ -486,8 +473,8 @@ static int time_node(struct isolated *it, size_t index, struct assay_error *erro
     struct assay_layer *layer = &it->work->layers[index];
     const struct assay__node *node = &it->work->optimized->graph.nodes[index];
     struct assay__arena *arena = assay__arena_new();
-    struct needs needs = {0};
-    int code = arena ? node_needs(it, node, arena, &needs) : ASSAY_ENOMEM;
+    struct needs needs = {.arena = arena};
+    int code = arena ? node_needs(it, node, &needs) : ASSAY_ENOMEM;
     const char *key = code ? NULL : node_key(it, node, &needs);
     if (!key)
         code = assay_error_set(error, code ? code : ASSAY_ENOMEM,

@@ -78,14 +78,6 @@ static int add_event(struct profile *profile, const struct event *event, struct 
     return 0;
 }
 
-/** Reads one string member into `place`. */
-static int take_string(const struct assay__json_token *token, struct assay__arena *arena,
-                       const char **place)
-{
-    *place = assay__json_unescape(arena, token);
-    return *place ? 0 : ASSAY_ENOMEM;
-}
-
 /** The members of an object whose opening brace was read. Bodies of "args" are read by calling
  * itself once. */
 static int read_members(struct assay__json_reader *reader, struct assay__arena *arena,
@@ -104,7 +96,7 @@ static int read_members(struct assay__json_reader *reader, struct assay__arena *
                              : args && strcmp(name, "provider") == 0 ? &event->provider
                                                                      : NULL;
         if (place && value.kind == ASSAY__JSON_STRING)
-            code = take_string(&value, arena, place);
+            code = (*place = assay__json_unescape(arena, &value)) ? 0 : assay__no_memory(error);
         else if (!args && strcmp(name, "dur") == 0 && value.kind == ASSAY__JSON_NUMBER)
             event->duration_us = value.number;
         else if (!args && strcmp(name, "args") == 0 && value.kind == ASSAY__JSON_OBJECT)

@@ -28,13 +28,6 @@ struct metric_writer {
     int code; /* of what is not a metric */
 };
 
-static void put_metric(struct metric_writer *to, const char *name, enum assay_state state,
-                       double value, const char *source, const char *note)
-{
-    struct assay_metric metric = {name, value, NULL, state, source, note};
-    assay_metrics_put(to->metrics, &metric);
-}
-
 static void put_none(struct metric_writer *to, const char *name, const char *reason)
 {
     assay_metrics_unavailable(to->metrics, name, reason && *reason ? reason : "not known");
@@ -59,10 +52,7 @@ static void put_rail(struct metric_writer *to, const char *rail, const char *fam
 {
     char name[160];
     snprintf(name, sizeof name, "%s.%s", family, rail);
-    if (state == ASSAY_UNAVAILABLE || !isfinite(value))
-        put_none(to, name, note);
-    else
-        put_metric(to, name, state, value, source, note);
+    assay__metrics_put_known(to->metrics, name, state, value, source, note, note);
 }
 
 /* The period of the source that answered; of one that did not, of the rail's first channel. */
@@ -70,7 +60,7 @@ static void put_period(struct metric_writer *to, const char *rail,
                        const struct assay__sensed *sensed)
 {
     if (!sensed->available) {
-        put_rail(to, rail, "sensor.period", ASSAY_UNAVAILABLE, NAN, "", sensed->reason);
+        put_rail(to, rail, "sensor.period", ASSAY_MEASURED, NAN, "", sensed->reason);
         return;
     }
     const struct assay__series *series = &to->sensors->series[sensed->index];
@@ -114,8 +104,7 @@ static void put_one_rail(struct metric_writer *to, const char *rail)
     const char *source = sensed.available ? to->sensors->series[sensed.index].channel->source
                                           : "none";
     char note[640];
-    enum assay_state state = sensed.available ? ASSAY_MEASURED : ASSAY_UNAVAILABLE;
-    enum assay_state worked = sensed.available ? ASSAY_DERIVED : ASSAY_UNAVAILABLE;
+    enum assay_state state = ASSAY_MEASURED, worked = ASSAY_DERIVED;
     const char *mark = *sensed.note ? "; " : "";
     snprintf(note, sizeof note, "%s%s%s",
              counted ? "growth of the counter in the measured windows / their time"
@@ -205,7 +194,7 @@ static void put_with(struct metric_writer *to, const char *name, double value, c
 {
     char note[2600];
     snprintf(note, sizeof note, "%s; %s", formula, total->note);
-    put_metric(to, name, ASSAY_DERIVED, value, "sensors", note);
+    assay_metrics_derived(to->metrics, name, value, "sensors", note);
 }
 
 static void put_net(struct metric_writer *to, const struct total *total)
@@ -280,7 +269,8 @@ static void put_workload(struct metric_writer *to)
     char note[1900];
     warn(to, "power", to->rails->remark);
     snprintf(note, sizeof note, "%s; energy / time of the measured windows", total.note);
-    put_metric(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
+    assay_metrics_derived(to->metrics, "power.average", total.energy_j / total.seconds, "sensors",
+                          note);
     put_with(to, "energy.inference.gross", total.energy_j / (double)total.completions,
              "energy in the measured windows / inferences", &total);
     put_net(to, &total);
@@ -324,14 +314,14 @@ static void put_channel(struct metric_writer *to, size_t index, const char *name
     if (sensed.available) {
         *read = assay__arena_strdup(to->sensors->profile->arena, series->channel->name);
         if (!*read) *read = "";
-        put_metric(to, name, ASSAY_MEASURED, sensed.average, series->ops->name, note);
+        assay_metrics_measured(to->metrics, name, sensed.average, series->ops->name, note);
     } else {
         put_none(to, name, sensed.reason);
     }
     if (!peak_name) return;
     snprintf(note, sizeof note, "%s: max sample in the measured windows", series->channel->name);
     if (sensed.available && isfinite(sensed.peak))
-        put_metric(to, peak_name, ASSAY_MEASURED, sensed.peak, series->ops->name, note);
+        assay_metrics_measured(to->metrics, peak_name, sensed.peak, series->ops->name, note);
     else
         put_none(to, peak_name, or_text(sensed.reason, "no sample lies in the measured windows"));
 }
@@ -383,8 +373,8 @@ static void put_cost(struct metric_writer *to)
         snprintf(note + used, sizeof note - (size_t)used, "; columns were thinned %u times",
                  cost.thinned);
     add_seldom(to, note, sizeof note);
-    put_metric(to, "overhead.sensors", ASSAY_MEASURED, (double)cost.cpu_ns / (double)cost.wall_ns,
-               "clock", note);
+    assay_metrics_measured(to->metrics, "overhead.sensors",
+                           (double)cost.cpu_ns / (double)cost.wall_ns, "clock", note);
 }
 
 /* --- each launch ------------------------------------------------------------------------------ */
