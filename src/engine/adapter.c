@@ -1,10 +1,10 @@
 /* adapter.c - asks Vulkan or CUDA for the name of the card behind a device.
  *
  * Vulkan: ONNX Runtime's WebGPU provider does not say which adapter it took. It asks for a Vulkan
- * adapter, and a processor that only stands in for a GPU (VkPhysicalDeviceType 4, CPU) comes after
- * every real one. So: when all physical devices are of type CPU the adapter is software for
- * certain; when exactly one is not, that one is the adapter; with several real ones it is not known
- * which, and the name stays unknown. Limits: what another program hides from this one is not seen.
+ * adapter, and a software device (VkPhysicalDeviceType 4, CPU) ranks after every real one. So: when
+ * all physical devices are of type CPU the adapter is software for certain; when exactly one is
+ * not, that one is the adapter; with several real ones it is not known which, and the name stays
+ * unknown. Limits: devices hidden from this process are not seen.
  *
  * CUDA: cuDeviceGetName counts as the runtime does in the same process (CUDA_VISIBLE_DEVICES,
  * CUDA_DEVICE_ORDER). */
@@ -66,7 +66,7 @@ static const char *or_default(const char *variable, const char *otherwise)
     return value && value[0] ? value : otherwise;
 }
 
-/* The one that WebGPU takes, from what all of them are. */
+/* The device that WebGPU takes. */
 static void choose(const struct device_properties *found, uint32_t count,
                    struct assay__adapter *adapter)
 {
@@ -77,7 +77,7 @@ static void choose(const struct device_properties *found, uint32_t count,
     }
     if (real > 1) {
         snprintf(adapter->note, sizeof adapter->note,
-                 "which of %u Vulkan devices it is, the provider does not say", (unsigned)real);
+                 "the provider does not say which of %u Vulkan devices it uses", (unsigned)real);
         return;
     }
     snprintf(adapter->name, sizeof adapter->name, "%s", found[chosen].device_name);

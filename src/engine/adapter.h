@@ -1,7 +1,6 @@
-/* adapter.h - which card stands behind a device of an engine, as the card's own driver names it.
- * Asked in the process that has just run a model on the device, so that the same loader,
- * environment and numbering are in force. The libraries are opened at run time and declared in
- * adapter.c. */
+/* adapter.h - the card behind an engine's device, by its driver's name. Asked in the process that
+ * has just run a model on the device, so that loader, environment and numbering are the same. The
+ * libraries are opened at run time and declared in adapter.c. */
 #ifndef ASSAY_ENGINE_ADAPTER_H
 #define ASSAY_ENGINE_ADAPTER_H
 

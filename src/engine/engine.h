@@ -3,6 +3,7 @@
 #ifndef ASSAY_ENGINE_ENGINE_H
 #define ASSAY_ENGINE_ENGINE_H
 
+#include "base/no_memory.h"
 #include "profile/facts.h"
 
 #include <assay/engine.h>
@@ -18,6 +19,8 @@ int assay__assignment_options_read(const struct assay_assignment_options *given,
 int assay__session_options_read(const struct assay_session_options *given,
                                 struct assay_session_options *own, struct assay_error *error);
 
+/** No layers yet: every number is unknown. */
+struct assay_layer_result assay__layer_result_unknown(const char *method);
 /** The counters that a caller asks of layers(); NULL: none, or its (older) struct has no place for
  *  them. */
 const struct assay_layer_counters *assay__layer_counters(const struct assay_layer_options *options);

@@ -181,16 +181,6 @@ static int damaged(struct cursor *cursor)
     return SQLITE_ERROR;
 }
 
-/* Decodes the columns `encoding` and the one behind it. */
-static int decode(sqlite3_stmt *chunks, int encoding, size_t count, double *out)
-{
-    if (sqlite3_column_type(chunks, encoding + 1) != SQLITE_BLOB) return ASSAY_EFORMAT;
-    const char *name = (const char *)sqlite3_column_text(chunks, encoding);
-    const void *data = sqlite3_column_blob(chunks, encoding + 1);
-    size_t size = (size_t)sqlite3_column_bytes(chunks, encoding + 1);
-    return assay__chunk_decode(name, data, size, count, out);
-}
-
 /* Decodes the next chunk that is not empty. */
 static int next_chunk(struct cursor *cursor)
 {
@@ -210,7 +200,8 @@ static int next_chunk(struct cursor *cursor)
         if (count < 0 || count > (int64_t)ASSAY__CHUNK_VALUES || cursor->first < 0)
             return damaged(cursor);
         for (int i = 0; i < kind_of(cursor)->values; i++)
-            if (decode(chunks, FIRST_COLUMN + 2 + 2 * i, (size_t)count, cursor->values[i]))
+            if (assay__sql_chunk(chunks, FIRST_COLUMN + 2 + 2 * i, (size_t)count,
+                                 cursor->values[i]))
                 return damaged(cursor);
         cursor->count = (size_t)count;
     }

@@ -1,8 +1,7 @@
-/* facts.h - the typed facts of a profile: what it is a profile of, what each trial ran on and is
- * there for, which settings vary, what was asked of all trials together, who ran which node. They
- * are filled where they are known and read everywhere; the texts that people and JSON see are
- * written from them and never read back. Profiles of schema 1 hold them as text only: schema1.c
- * reads those. */
+/* facts.h - the typed facts of a profile: its kind, each trial's target and role, the settings that
+ * vary, the plan of all trials together, the provider of each node. They are set where they are
+ * known and read everywhere; texts for people and JSON are written from them and never parsed.
+ * Profiles of schema 1 hold them as text only: schema1.c reads those. */
 #ifndef ASSAY_PROFILE_FACTS_H
 #define ASSAY_PROFILE_FACTS_H
 
@@ -33,18 +32,18 @@ extern const struct assay__enum_names assay__kind_names; /* the commands that ma
 /** The kind that a command makes; UNKNOWN for any other text, and for NULL. */
 enum assay__profile_kind assay__kind_of_command(const char *command);
 
-/* --- what a trial is there for ---------------------------------------------------------------- */
+/* --- the role of a trial ---------------------------------------------------------------- */
 
 enum assay__trial_role {
     ASSAY__ROLE_NONE,
     ASSAY__ROLE_REFERENCE, /* what the others are compared with */
     ASSAY__ROLE_CONTROL,   /* the CPU of a further build: measured, never recommended */
     ASSAY__ROLE_SOFTWARE,  /* on a device emulated in software: never recommended either */
-    ASSAY__ROLE_CONFIRM,   /* a point of a sweep once more, with launches enough for a test */
-    ASSAY__ROLE_START,     /* of a tuning: the usual settings */
+    ASSAY__ROLE_CONFIRM,   /* a point of a sweep again, with enough launches for a test */
+    ASSAY__ROLE_START,     /* of a tuning: the default settings */
     ASSAY__ROLE_SEARCH,    /* short launches that choose */
     ASSAY__ROLE_REFUSED,   /* known not to run */
-    ASSAY__ROLE_FINALIST,  /* launches of its own that judge */
+    ASSAY__ROLE_FINALIST,  /* separate launches that decide */
     ASSAY__ROLE_ABLATION,  /* the best, and the best with one setting reset */
     ASSAY__ROLE_COUNT
 };
@@ -86,7 +85,7 @@ struct assay__target {
     enum assay__device_class device_class;
     bool software;        /* emulated on the CPU */
     int threads;          /* 0 unknown */
-    bool threads_default; /* nobody asked for that number: it is the engine's */
+    bool threads_default; /* the engine's default, not requested */
     enum assay__optimization optimization;
     int streams;           /* requests in flight; 0 unknown */
     const char *precision; /* a copy of the model: "float16"; "" the model as it is */
@@ -144,12 +143,12 @@ enum assay__axis {
 };
 extern const struct assay__enum_names assay__axis_names;
 const char *assay__axis_name(enum assay__axis axis); /* "device", …: in labels and in JSON */
-/** ASSAY__AXIS_COUNT: there is none of that name. */
+/** ASSAY__AXIS_COUNT: no such axis. */
 enum assay__axis assay__axis_parse(const char *name, size_t length);
 /** Its values are numbers. */
 bool assay__axis_is_number(enum assay__axis axis);
 
-/** Where a trial stands on an axis of its sweep or tuning. */
+/** A trial's value on an axis of its sweep or tuning. */
 struct assay__axis_value {
     enum assay__axis axis;
     const char *value; /* "8", "float16" */
@@ -227,9 +226,9 @@ extern const struct assay__enum_names assay__disturbance_names; /* "clock", …;
 
 /* Why the power of a trial is not known. */
 enum assay__power_gap {
-    ASSAY__POWER_UNREAD, /* nobody asked for it */
+    ASSAY__POWER_UNREAD, /* not requested */
     ASSAY__POWER_KNOWN,
-    ASSAY__POWER_NO_SENSOR, /* nothing here tells it */
+    ASSAY__POWER_NO_SENSOR, /* nothing here measures it */
     ASSAY__POWER_LOST,      /* a sensor does, but had no answer: see the metric */
 };
 extern const struct assay__enum_names assay__power_gap_names; /* "known", …; "" unread */
@@ -264,7 +263,7 @@ struct assay__placed_node {
 
 /** As the engine says it; the totals are the metrics placement.* of the trial. */
 struct assay__placement {
-    const char *record; /* who was asked: "ONNX Runtime 1.31.1, …"; "" nobody */
+    const char *record; /* the source: "ONNX Runtime 1.31.1, …"; "" none */
     struct assay__placed_node *nodes;
     size_t node_count;
 };

@@ -269,10 +269,7 @@ static void load_metrics(struct assay__loader *loader, int64_t trial, int64_t la
 
 void assay__load_note(struct assay__loader *loader, struct assay__trial *trial, const char *note)
 {
-    const char **bigger = assay__rows_grow(loader, trial->notes, trial->note_count, sizeof *bigger);
-    if (!bigger) return;
-    trial->notes = bigger;
-    bigger[trial->note_count++] = note;
+    if (assay__trial_add_note(loader->profile, trial, note)) assay__load_no_memory(loader);
 }
 
 static void load_launches(struct assay__loader *loader, const struct assay__key *of_trial,

@@ -48,16 +48,9 @@ static bool decode(struct assay__loader *loader, int64_t trial, int launch, size
     while (sound && assay__rows_next(&rows)) {
         int64_t first = assay__rows_int(&rows, "first", 0, INT64_MAX, -1);
         int64_t count = assay__rows_int(&rows, "count", 1, (int64_t)ASSAY__CHUNK_VALUES, -1);
-        sqlite3_stmt *row = rows.statement; /* columns as the statement names them */
         sound = first == (int64_t)have && count > 0 && (size_t)count <= layers - have &&
-                sqlite3_column_type(row, 2) == SQLITE_TEXT &&
-                sqlite3_column_type(row, 3) == SQLITE_BLOB;
-        if (!sound) continue;
-        const void *data = sqlite3_column_blob(row, 3);
-        size_t size = (size_t)sqlite3_column_bytes(row, 3);
-        sound = assay__chunk_decode((const char *)sqlite3_column_text(row, 2), data, size,
-                                    (size_t)count, column + have) == 0;
-        have += (size_t)count;
+                assay__sql_chunk(rows.statement, 2, (size_t)count, column + have) == 0;
+        have += sound ? (size_t)count : 0;
     }
     assay__rows_stop(&rows);
     return sound && have == layers;
@@ -65,12 +58,10 @@ static bool decode(struct assay__loader *loader, int64_t trial, int launch, size
 
 static void note_lost(struct assay__loader *loader, struct assay__trial *trial, int launch)
 {
-    const char *note = assay__arena_printf(
-        loader->profile->arena, "damaged profile: the layer times of launch %d are lost", launch);
-    if (note)
-        assay__load_note(loader, trial, note);
-    else
-        assay__load_no_memory(loader);
+    assay__load_note(loader, trial,
+                     assay__arena_printf(loader->profile->arena,
+                                         "damaged profile: the layer times of launch %d are lost",
+                                         launch));
 }
 
 /* The ids of the launches that can hold a time for every layer; malloc. */

@@ -6,6 +6,7 @@
 #include "profile/rows.h"
 
 #define STREAM_LIMIT 65536
+#define ENCODING 4 /* its column in the statement */
 
 struct target {
     struct assay__launch *launch;
@@ -57,16 +58,9 @@ static const char *add_chunk(struct assay__rows *rows, struct target *target)
     if (assay__rows_int(rows, "first", 0, INT64_MAX, -1) != have)
         return "it does not join the chunk before it";
     int64_t count = assay__rows_int(rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, -1);
-    int encoding = assay__rows_column(rows, "encoding"), data = assay__rows_column(rows, "data");
-    if (count < 0 || (size_t)count > target->capacity - target->used || encoding < 0 || data < 0)
-        return "its count is wrong";
-    if (sqlite3_column_type(rows->statement, encoding) != SQLITE_TEXT ||
-        sqlite3_column_type(rows->statement, data) != SQLITE_BLOB)
-        return "it holds no samples";
-    const void *bytes = sqlite3_column_blob(rows->statement, data);
-    size_t size = (size_t)sqlite3_column_bytes(rows->statement, data);
-    if (assay__chunk_decode((const char *)sqlite3_column_text(rows->statement, encoding), bytes,
-                            size, (size_t)count, launch->samples_ns + target->used))
+    if (count < 0 || (size_t)count > target->capacity - target->used) return "its count is wrong";
+    if (assay__sql_chunk(rows->statement, ENCODING, (size_t)count,
+                         launch->samples_ns + target->used))
         return "its bytes do not decode to its count";
     target->used += (size_t)count;
     return NULL;

@@ -10,6 +10,10 @@
 #include <limits.h>
 #include <math.h>
 
+/* columns of the statement */
+#define TIME_ENCODING 3
+#define VALUE_ENCODING 5
+
 /* Values that the series' chunks can hold: each takes at least a byte in either column. */
 static size_t measure(struct assay__loader *loader, int64_t trial, int64_t position)
 {
@@ -28,20 +32,6 @@ static size_t measure(struct assay__loader *loader, int64_t trial, int64_t posit
         total += (size_t)(count < least ? count : least); /* at most the bytes charged */
     }
     return total;
-}
-
-static bool decode_column(struct assay__rows *rows, const char *encoding_name,
-                          const char *data_name, size_t count, double *out)
-{
-    int encoding = assay__rows_column(rows, encoding_name),
-        data = assay__rows_column(rows, data_name);
-    if (encoding < 0 || data < 0 || sqlite3_column_type(rows->statement, encoding) != SQLITE_TEXT ||
-        sqlite3_column_type(rows->statement, data) != SQLITE_BLOB)
-        return false;
-    const void *bytes = sqlite3_column_blob(rows->statement, data);
-    size_t size = (size_t)sqlite3_column_bytes(rows->statement, data);
-    return assay__chunk_decode((const char *)sqlite3_column_text(rows->statement, encoding), bytes,
-                               size, count, out) == 0;
 }
 
 /* How many of the `count` times behind the first `have` go on in order. */
@@ -67,10 +57,10 @@ static const char *add_chunk(struct assay__rows *rows, struct assay__series_info
     int64_t count = assay__rows_int(rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, -1);
     if (count < 0 || (size_t)count > capacity - series->count) return "its count is wrong";
     double *values = series->values + series->count;
-    if (!decode_column(rows, "time_encoding", "time_data", (size_t)count,
-                       series->times_ns + series->count))
+    if (assay__sql_chunk(rows->statement, TIME_ENCODING, (size_t)count,
+                         series->times_ns + series->count))
         return "its times do not decode to its count";
-    if (!decode_column(rows, "value_encoding", "value_data", (size_t)count, values))
+    if (assay__sql_chunk(rows->statement, VALUE_ENCODING, (size_t)count, values))
         return "its values do not decode to its count";
     size_t sound = in_order(series->times_ns, series->count, (size_t)count);
     for (size_t i = 0; i < sound; i++)
@@ -97,19 +87,19 @@ static void load_values(struct assay__loader *loader, struct assay__trial *trial
         return;
     }
     struct assay__rows rows = assay__rows_start(
-        loader, "SELECT * FROM series_chunks WHERE trial=?1 AND series=?2 ORDER BY chunk",
+        loader,
+        "SELECT chunk, first, count, time_encoding, time_data, value_encoding, value_data"
+        " FROM series_chunks WHERE trial=?1 AND series=?2 ORDER BY chunk",
         trial->id, position);
     while (!wrong && assay__rows_next(&rows))
         wrong = add_chunk(&rows, series, capacity, chunk++);
     if (wrong) assay__rows_stop(&rows);
     if (loader->code || (!wrong && promised == series->count)) return;
-    const char *note = assay__arena_printf(
-        arena, "damaged profile: the series '%.64s' has lost values: chunk %lld: %s", series->name,
-        (long long)(wrong ? chunk - 1 : chunk), wrong ? wrong : "it is missing");
-    if (note)
-        assay__load_note(loader, trial, note);
-    else
-        assay__load_no_memory(loader);
+    assay__load_note(
+        loader, trial,
+        assay__arena_printf(
+            arena, "damaged profile: the series '%.64s' has lost values: chunk %lld: %s",
+            series->name, (long long)(wrong ? chunk - 1 : chunk), wrong ? wrong : "it is missing"));
 }
 
 void assay__load_series(struct assay__loader *loader, struct assay__trial *trial)

@@ -1,13 +1,12 @@
 /* previous.c - a capture that fails before its first sample must not cost the profile it was going
  * to replace.
  *
- * What stood at PATH waits as PATH.previous, its log with it, and comes back or goes when the
- * capture ends. A capture that was killed leaves both. The next one to PATH then meets two
- * profiles:
- *   PATH holds samples   it is the newer one: it takes the place of PATH.previous
- *   PATH holds none      nothing is lost with it: PATH.previous goes on waiting
- * With nothing at PATH a file PATH.previous is left alone: we cannot know whose it is. Limit:
- * killed between two renames of a profile that has a log, the log stays under its old name. */
+ * The old profile at PATH waits as PATH.previous, with its log, and is restored or removed when the
+ * capture ends. A capture that was killed leaves both. The next capture to PATH then finds two
+ * profiles: PATH holds samples   it is the newer one and replaces PATH.previous PATH holds none
+ * nothing is lost with it: PATH.previous is kept With nothing at PATH a file PATH.previous is left
+ * alone: it may belong to someone else. Limit: killed between two renames of a profile that has a
+ * log, the log stays under its old name. */
 #include "profile/previous.h"
 
 #include "profile/sql.h"
@@ -105,7 +104,7 @@ static void remove_beside(const char *path, const char *suffix)
     free(beside);
 }
 
-/* The index of a log (-shm) is made anew by whoever reads it. */
+/* A reader rebuilds the index of a log (-shm). */
 static void remove_logs(const char *path)
 {
     remove_beside(path, "-wal");
@@ -116,12 +115,12 @@ static void remove_logs(const char *path)
 static void move_beside(const char *from, const char *to, const char *suffix)
 {
     char *old = assay__sql_path(from, suffix), *new = assay__sql_path(to, suffix);
-    if (old && new) rename(old, new); /* mostly there is none */
+    if (old && new) rename(old, new); /* usually there is none */
     free(old);
     free(new);
 }
 
-/* The file first: a log must never lie beside a file that is not its own. */
+/* The file first: a log must never be beside another file. */
 static int move_profile(const char *from, const char *to)
 {
     remove_logs(to);
@@ -162,7 +161,7 @@ int assay__previous_keep(const char *path, bool *kept, struct assay_error *error
     }
     bool waiting = has_bytes(aside);
     int samples = holds_samples(path);
-    /* What cannot be read is kept too, but never at the cost of one that can. */
+    /* An unreadable profile is kept too, but never instead of a readable one. */
     if (samples > 0 || (samples < 0 && !waiting)) {
         code = assay__previous_check(aside, error);
         if (!code && move_profile(place, aside))

@@ -1,4 +1,4 @@
-/* previous.h - the profile that stood at a path before: whether it may be replaced, and keeping it
+/* previous.h - the profile that was at a path before: whether it may be replaced, and keeping it
  * aside as PATH.previous until the new one holds a sample. */
 #ifndef ASSAY_PROFILE_PREVIOUS_H
 #define ASSAY_PROFILE_PREVIOUS_H
@@ -9,7 +9,7 @@
 /** A failed system call on `path` as one line. Returns the code. */
 int assay__profile_system_error(struct assay_error *error, const char *path, const char *doing,
                                 int number);
-/** May what is at `path` be replaced? Nothing, an empty file, and a profile that nobody uses and
+/** May what is at `path` be replaced? Nothing, an empty file, and a profile that is not in use and
  *  that is not of a newer schema may. */
 int assay__previous_check(const char *path, struct assay_error *error);
 /** Clears `path` for a new profile, which assay__previous_check allowed. *kept: PATH.previous now

@@ -51,20 +51,10 @@ void assay__profile_set_command(struct assay_profile *profile, const char *comma
     profile->kind = assay__kind_of_command(command);
 }
 
-/* Room for one more element behind `count`: the array moves to twice its size whenever count is a
- * power of two (or 0), so that no capacity need be kept. NULL when out of memory. */
-static void *grow(struct assay__arena *arena, void *items, size_t count, size_t size)
-{
-    if (count & (count - 1)) return items;
-    void *bigger = assay__arena_array(arena, count ? count * 2 : 1, size);
-    if (bigger && count) memcpy(bigger, items, count * size);
-    return bigger;
-}
-
 struct assay__model_info *assay__profile_model(struct assay_profile *profile)
 {
-    struct assay__model_info **models = grow(profile->arena, profile->models, profile->model_count,
-                                             sizeof *models),
+    struct assay__model_info **models = assay__arena_grow(profile->arena, profile->models,
+                                                          profile->model_count, sizeof *models),
                              *model = assay__arena_alloc(profile->arena, sizeof *model);
     if (!models || !model) return NULL;
     assay__fields_unknown(&assay__stored_model, model);
@@ -161,7 +151,7 @@ const char *assay__layer_interval_reason(const struct assay__layers *layers)
 {
     if (layers->count == 0 || layers->launch_count >= 5) return "";
     if (layers->launch_count == 0) return "the profile does not hold the layers' times by launch";
-    return "processes differ, so an interval needs the layers of at least 5 launches: --launches 5";
+    return "processes differ: an interval needs the layers of at least 5 launches";
 }
 
 struct assay__trial *assay__profile_trial(struct assay_profile *profile)
@@ -229,12 +219,23 @@ const struct assay_metrics *assay_profile_metrics(const struct assay_profile *pr
     return profile && trial < profile->trial_count ? profile->trials[trial].metrics : NULL;
 }
 
+int assay__trial_add_note(struct assay_profile *profile, struct assay__trial *trial,
+                          const char *note)
+{
+    const char **notes = assay__arena_grow(profile->arena, trial->notes, trial->note_count,
+                                           sizeof *notes);
+    if (!notes || !note) return ASSAY_ENOMEM;
+    trial->notes = notes;
+    notes[trial->note_count++] = note;
+    return 0;
+}
+
 int assay__trial_warn_power(struct assay_profile *profile, struct assay__trial *trial,
                             const char *about, const char *text)
 {
     struct assay__power_info *power = &trial->power;
-    struct assay__power_warning *items = grow(profile->arena, power->warnings, power->warning_count,
-                                              sizeof *items);
+    struct assay__power_warning *items = assay__arena_grow(profile->arena, power->warnings,
+                                                           power->warning_count, sizeof *items);
     struct assay__power_warning made = {assay__arena_strdup(profile->arena, about),
                                         assay__arena_strdup(profile->arena, text)};
     if (!items || !made.about || !made.text) return ASSAY_ENOMEM;

@@ -46,12 +46,12 @@ struct assay__cell_group {
 
 #define ASSAY__CELL_GROUPS 64 /* at most */
 
-/** What a model says of itself when it is a recurrent cell over time steps (doc/ncp.md). */
+/** What a model's metadata says about a recurrent cell over time steps (doc/ncp.md). */
 struct assay__cell_info {
     const char *kind;  /* "CfC", "LTC"; "": no such model */
     const char *form;  /* "step" | "unrolled" | "scan" */
     int64_t steps;     /* of one inference; -1 unknown */
-    const char *fault; /* what is wrong with what it says; "" nothing */
+    const char *fault; /* what is wrong with the metadata; "" nothing */
     struct assay__cell_group *groups;
     size_t group_count;
 };
@@ -146,7 +146,7 @@ struct assay__layer {
 
 struct assay__layers {
     const char *method; /* what was used, "" when off */
-    const char *reason; /* why there are none, or what must be said of them */
+    const char *reason; /* why there are none, or a remark on them */
     struct assay__layer *items;
     size_t count;
     double engine_ns;        /* fixed cost per run; NaN */
@@ -209,7 +209,7 @@ struct assay__series_info {
     const char *unit;            /* base unit */
     const char *probe, *source;  /* "nvml", "NVML"; "" */
     enum assay_state state;
-    const char *note;     /* why unavailable, or what must be said; "" */
+    const char *note;     /* why unavailable, or a remark; "" */
     bool counter;         /* values are growth since the first reading */
     double period_s;      /* update period of the source; NaN unknown */
     bool period_is_bound; /* it updates at least that often */
@@ -248,7 +248,7 @@ struct assay__allocation_site { /* of one phase, by who asked */
     double count, bytes, live_bytes; /* live: at the phase's end */
 };
 
-/** What the allocation tracker saw in a launch of its own. */
+/** What the allocation tracker saw in a separate launch. */
 struct assay__allocations {
     const char *reason; /* why nothing is known; "" when something is */
     struct assay__allocation_phase *phases;
@@ -293,7 +293,7 @@ struct assay__trial {
     int64_t batch;                     /* -1 unknown */
     struct assay__tensor_info *inputs; /* the workload's, fixed */
     size_t input_count;
-    const char **notes; /* "symbolic dimension 'seq' set to 1 (give --dim seq=N)", … */
+    const char **notes; /* "symbolic dimension 'seq' set to 1", … */
     size_t note_count;
     struct assay__launch *launches;
     size_t launch_count;
@@ -330,7 +330,7 @@ struct assay__finding {
     bool gain_estimated;                 /* it rests on an assumed cost, not on the profile alone */
     const char *effort;                  /* "small" | "medium" | "large"; "" unknown */
     const char *state;                   /* "open" | "verified" | "withdrawn"; "" as "open" */
-    const char *reason;   /* why it was withdrawn, or what must be said of its state; "" */
+    const char *reason;                  /* why it was withdrawn, or a remark on its state; "" */
     double energy_saving; /* potential, share of an inference's energy 0 … 1; NaN */
     /* what was measured when it was tried; only where verified_gain is known */
     double verified_low, verified_high; /* of verified_gain, 95 % */
@@ -380,6 +380,10 @@ int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *
                             const struct assay__series_info *series);
 int assay__trial_add_span(struct assay_profile *profile, struct assay__trial *trial,
                           const struct assay__span *span);
+/** Appends a note, borrowed, to a trial whose notes all came this way. NULL: out of memory. 0 or
+ *  ASSAY_ENOMEM. */
+int assay__trial_add_note(struct assay_profile *profile, struct assay__trial *trial,
+                          const char *note);
 /** Nothing tracked, and no reason: every number unknown. */
 struct assay__allocations assay__allocations_unknown(void);
 

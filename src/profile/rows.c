@@ -130,18 +130,15 @@ bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes)
                               "damaged profile: it holds more rows than bytes");
 }
 
-/* There are as many rows as there may be: the rest is left out, and a note says so. */
+/* The limit is reached: the rest is left out, and a note says so. */
 static void note_limit(struct assay__rows *rows)
 {
     struct assay__loader *loader = rows->loader;
     if (!rows->trial || !rows->table->what) return;
-    const char *note = assay__arena_printf(
-        loader->profile->arena, "damaged profile: more than %zu %s; the rest is left out",
-        rows->table->limit, rows->table->what);
-    if (note)
-        assay__load_note(loader, rows->trial, note);
-    else
-        assay__load_no_memory(loader);
+    assay__load_note(loader, rows->trial,
+                     assay__arena_printf(loader->profile->arena,
+                                         "damaged profile: more than %zu %s; the rest is left out",
+                                         rows->table->limit, rows->table->what));
 }
 
 bool assay__rows_next(struct assay__rows *rows)

@@ -25,7 +25,7 @@ struct assay__rows {
     struct assay__loader *loader;
     sqlite3_stmt *statement;
     const struct assay__field_table *table; /* NULL: a statement of the caller's */
-    struct assay__trial *trial;             /* whose notes say what is left out; NULL: nobody's */
+    struct assay__trial *trial;             /* whose notes say what is left out; NULL: none */
     short index[ASSAY__COLUMNS_MOST];       /* of each field in the statement; -1 it is not there */
     size_t taken;                           /* rows so far */
 };
@@ -47,7 +47,7 @@ void assay__rows_stop(struct assay__rows *rows);
 
 /** The fields of the current row; members without one stay as they are. */
 void assay__rows_fill(struct assay__rows *rows, void *element);
-/** The next row as an element of its own, zero but for its fields. */
+/** The next row as a separate element, zero but for its fields. */
 bool assay__rows_read(struct assay__rows *rows, void *element);
 /** The next row behind the `*count` elements of the array that `items` points to; NULL at the end
  *  or on failure. */
@@ -84,7 +84,7 @@ void assay__load_samples(struct assay__loader *loader, int trial, struct assay__
                          const char **damage);
 
 /** A trial's series and their values (load_series.c), the times of its layers by launch
- *  (load_layers.c). What is damaged of them is said in the trial's notes. */
+ *  (load_layers.c). The trial's notes name damaged ones. */
 void assay__load_series(struct assay__loader *loader, struct assay__trial *trial);
 void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *trial);
 
@@ -92,7 +92,7 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
  *  failure when there is no trial to say it of (load_damage.c). For a document that is loaded
  *  otherwise. */
 void assay__load_damage(struct assay__loader *loader);
-/** Adds a note to a trial. */
+/** Adds a note to a trial; NULL: out of memory. */
 void assay__load_note(struct assay__loader *loader, struct assay__trial *trial, const char *note);
 
 #endif

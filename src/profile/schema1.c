@@ -31,7 +31,7 @@ static bool is_option(const struct reading *r, const char *key, const char *valu
     return strcmp(option(r, key), value) == 0;
 }
 
-/* A whole number of at least `least`; `otherwise` when it is none. */
+/* A whole number of at least `least`; else `otherwise`. */
 static int64_t integer(const struct reading *r, const char *key, int64_t least, int64_t otherwise)
 {
     int64_t value = 0;

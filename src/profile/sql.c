@@ -1,6 +1,8 @@
 /* sql.c - errors, paths and row binding over SQLite. */
 #include "profile/sql.h"
 
+#include "profile/chunk.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -47,6 +49,17 @@ int assay__sql_error(sqlite3 *db, const char *path, const char *doing, struct as
     default: break;
     }
     return assay_error_set(error, code, "%s: %s: %s", path, doing, why);
+}
+
+int assay__sql_chunk(sqlite3_stmt *row, int encoding, size_t count, double *out)
+{
+    if (sqlite3_column_type(row, encoding) != SQLITE_TEXT ||
+        sqlite3_column_type(row, encoding + 1) != SQLITE_BLOB)
+        return ASSAY_EFORMAT;
+    const void *data = sqlite3_column_blob(row, encoding + 1);
+    size_t size = (size_t)sqlite3_column_bytes(row, encoding + 1);
+    return assay__chunk_decode((const char *)sqlite3_column_text(row, encoding), data, size, count,
+                               out);
 }
 
 char *assay__sql_path(const char *path, const char *suffix)

@@ -38,6 +38,9 @@ struct assay__db {
 int assay__db_open(const char *path, struct assay__db **db, struct assay_error *error);
 void assay__db_close(struct assay__db *db);
 
+/** Decodes a column chunk: its encoding in column `encoding` of the row, its data in the next.
+ *  ASSAY_EFORMAT when they are not `count` values. */
+int assay__sql_chunk(sqlite3_stmt *row, int encoding, size_t count, double *out);
 /** Makes the table-valued views `samples`, `layer_times` and `series` known to the connection.
  *  SQLite's code. */
 int assay__chunk_tables(sqlite3 *db);

@@ -36,12 +36,12 @@ struct assay__store {
     struct assay__writer writer;
     char *path;        /* as given, for messages */
     char *sqlite_path; /* as SQLite takes it */
-    bool has_previous; /* the profile that stood here waits beside (previous.h) */
+    bool has_previous; /* the earlier profile waits beside it (previous.h) */
     bool has_samples;  /* some are committed: this one is worth more than the previous one */
 };
 
-/* Closes, and decides between the new profile and the one before it. A failure to put the old one
- * back is logged: it is then still there under its other name. */
+/* Closes, and decides between the new profile and the one before it. A failure to restore the old
+ * one is logged: it still exists under its other name. */
 static void free_store(struct assay__store *store)
 {
     if (!store) return;
@@ -54,7 +54,7 @@ static void free_store(struct assay__store *store)
         assay__log(ASSAY_LOG_ERROR, "profile", "%s", error.message);
     else if (store->has_previous)
         assay__log(ASSAY_LOG_WARNING, "profile",
-                   "%s: nothing was measured; the profile that was there stays", store->path);
+                   "%s: nothing was measured; the earlier profile is kept", store->path);
     free(store->path);
     free(store->sqlite_path);
     free(store);
@@ -96,8 +96,8 @@ static int write_schema(struct assay__store *store, struct assay_error *error)
     return code;
 }
 
-/* A fresh empty file with the schema at `temporary`; removed again when that fails. Only once it
- * stands is the profile that was there moved. */
+/* A fresh empty file with the schema at `temporary`; removed again when that fails. The earlier
+ * profile is moved only once it exists. */
 static int make_fresh(struct assay__store *store, const char *temporary, struct assay_error *error)
 {
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -118,12 +118,12 @@ static int start_capture(struct assay__store *store, struct assay_error *error)
     int code = open_database(store, store->sqlite_path, error);
     if (code) return code;
     if (assay__sql_exec(
-            store->db,
-            "PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-            "PRAGMA cache_size=-1024;"
-            "PRAGMA wal_autocheckpoint=512; PRAGMA temp_store=MEMORY;"
-            /* The first write makes the log and takes the lock that tells others we are at it. */
-            "UPDATE profiles SET complete=0") != SQLITE_OK)
+            store->db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                       "PRAGMA cache_size=-1024;"
+                       "PRAGMA wal_autocheckpoint=512; PRAGMA temp_store=MEMORY;"
+                       /* The first write creates the log and takes the lock that marks the profile
+                          as in use. */
+                       "UPDATE profiles SET complete=0") != SQLITE_OK)
         return assay__sql_error(store->db, store->path, "cannot write the profile", error);
     return 0;
 }
@@ -177,7 +177,7 @@ static int end(struct assay__store *store, struct assay_error *error)
     int code = store->writer.code;
     if (code == SQLITE_OK) code = assay__sql_exec(store->db, "COMMIT");
     if (code == SQLITE_OK) return 0;
-    /* SQLite does not know of memory that we lacked ourselves. */
+    /* SQLite does not know about our own failed allocations. */
     sqlite3 *db = code == SQLITE_NOMEM ? NULL : store->db;
     int result = assay__sql_error(db, store->path, "cannot write the profile", error);
     if (!sqlite3_get_autocommit(store->db)) assay__sql_exec(store->db, "ROLLBACK");
@@ -222,7 +222,7 @@ int assay__store_put_findings(struct assay__store *store, const struct assay_pro
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* Where a stream's samples go on. */
+/* The end of a stream's samples. */
 struct tail {
     int64_t trial, launch, stream;
     int64_t chunk; /* number of the next chunk to write */
@@ -249,11 +249,8 @@ static int find_tail(sqlite3 *db, struct tail *tail, double *scratch)
         int64_t count = sqlite3_column_int64(statement, 2);
         tail->chunk = sqlite3_column_int64(statement, 0);
         tail->first = sqlite3_column_int64(statement, 1);
-        const void *data = sqlite3_column_blob(statement, 4);
-        size_t size = (size_t)sqlite3_column_bytes(statement, 4);
         if (count < CHUNK_SMALL && count >= 0 &&
-            assay__chunk_decode((const char *)sqlite3_column_text(statement, 3), data, size,
-                                (size_t)count, scratch) == 0) {
+            assay__sql_chunk(statement, 3, (size_t)count, scratch) == 0) {
             tail->kept = (size_t)count;
         } else {
             tail->chunk++;

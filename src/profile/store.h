@@ -12,7 +12,7 @@ struct assay__store;
  *  and one of a newer schema). The old profile comes back when this one is closed without a single
  *  sample. A full disk or a folder without permission is one clear line. */
 int assay__store_create(const char *path, struct assay__store **store, struct assay_error *error);
-/** Each writes what stands in the document now; calling again updates. Between calls everything is
+/** Each writes the document as it is now; calling again updates. Between calls everything is
  *  committed. */
 int assay__store_put_profile(struct assay__store *store, const struct assay_profile *profile,
                              struct assay_error *error); /* header, environment, model, ceilings */

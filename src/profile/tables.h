@@ -64,7 +64,7 @@ struct assay__note_row {
     enum assay__disturbance_kind subject; /* of a disturbance */
 };
 
-/** What is said of a trial's class counters, as a row. */
+/** The note on a trial's class counters, as a row. */
 struct assay__counter_info {
     int64_t counters; /* how many names; -1: there are none */
     const char *note;

@@ -20,8 +20,8 @@ double *assay__trial_costs(const struct assay__trial *trial, const char *name, s
 const char *assay__trial_values_reason(const struct assay__trial *trial, const char *name);
 /** How many launches ended well. */
 size_t assay__trial_good_launches(const struct assay__trial *trial);
-/** The first trial of a further model, from 1 on. NULL: there is no such model; or it is a copy
- * that a sweep or a tuning made of the first. */
+/** The first trial of model 1, 2, …. NULL: no such model, or it is a copy that a sweep or a tuning
+ * made of the first. */
 const struct assay__trial *assay__trial_of_model(const struct assay_profile *profile, size_t model);
 /** Its value on an axis of its sweep or tuning; "" when it has none. */
 const char *assay__trial_axis(const struct assay__trial *trial, enum assay__axis axis);

@@ -102,35 +102,34 @@ static int write_exposed(const struct exposing *work, const char *path,
     return code;
 }
 
-static int look_at(const struct assay__output *output, double *largest, struct assay_error *error)
+/* Of |x| over the finite numbers of an output. */
+static int find_largest(const struct assay__output *output, double *largest,
+                        struct assay_error *error)
 {
     double *numbers = NULL;
     int64_t count = 0;
     int code = assay__single_run_numbers(output, &numbers, &count, error);
-    *largest = 0;
     for (int64_t i = 0; i < count && !code; i++)
-        if (isfinite(numbers[i]) && fabs(numbers[i]) > *largest) *largest = fabs(numbers[i]);
+        if (isfinite(numbers[i])) *largest = fmax(*largest, fabs(numbers[i]));
     free(numbers);
     return code;
 }
 
-static int look(const struct assay__output *outputs, size_t count, double limit,
-                struct assay__activation_ranges *ranges, struct assay_error *error)
+static int find_ranges(const struct assay__output *outputs, size_t count, double limit,
+                       struct assay__activation_ranges *ranges, struct assay_error *error)
 {
-    int code = 0;
     ranges->values = assay__arena_array(ranges->arena, count, sizeof *ranges->values);
-    if (!ranges->values) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    for (size_t i = 0; i < count && !code; i++) {
-        double largest = 0;
+    if (!ranges->values) return assay__no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        struct assay__activation_range range = {outputs[i].name, 0};
         if (outputs[i].dtype != ASSAY__FLOAT32 || *outputs[i].reason) continue;
-        code = look_at(&outputs[i], &largest, error);
+        int code = find_largest(&outputs[i], &range.largest, error);
+        if (code) return code;
         ranges->looked_at++;
-        if (largest > ranges->largest) ranges->largest = largest;
-        if (!code && largest > limit)
-            ranges->values[ranges->count++] = (struct assay__activation_range){outputs[i].name,
-                                                                               largest};
+        ranges->largest = fmax(ranges->largest, range.largest);
+        if (range.largest > limit) ranges->values[ranges->count++] = range;
     }
-    return code;
+    return 0;
 }
 
 static int run_exposed(struct assay__single_run *once, const struct exposing *work, double limit,
@@ -145,7 +144,7 @@ static int run_exposed(struct assay__single_run *once, const struct exposing *wo
         code = assay_error_set(error, ASSAY_ELIMIT, "the temporary path is too long");
     if (!code) code = write_exposed(work, path, once->options->interrupt, error);
     if (!code) code = assay__single_run_run(once, path, "exposed", &outputs, &count, error);
-    if (!code) code = look(outputs, count, limit, ranges, error);
+    if (!code) code = find_ranges(outputs, count, limit, ranges, error);
     assay__folder_remove(once->folder);
     return code;
 }
@@ -159,7 +158,7 @@ int assay__activation_ranges(struct assay__model *model, double limit,
     struct assay__single_run *once = calloc(1, sizeof *once);
     *ranges = (struct assay__activation_ranges){.arena = assay__arena_new()};
     struct exposing work = {.model = model, .arena = ranges->arena};
-    int code = once && ranges->arena ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = once && ranges->arena ? 0 : assay__no_memory(error);
     if (code) goto out;
     once->arena = ranges->arena;
     once->options = options ? options : &defaults;

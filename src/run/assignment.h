@@ -5,7 +5,6 @@
  *     "model": "…",
  *              "optimization": null, "dims": [["batch", 1], …]}
  *   worker -> {"log": "…"}                                      an error that the engine logs
- *     meanwhile
  *             {"target": "CUDAExecutionProvider", "version": "1.31.1"}   before any node
  *             {"nodes": [[name, op, domain, provider, subgraph], …]}   as often as needed
  *             {"done": true}                                    then it exits
@@ -23,6 +22,7 @@
 #include <stddef.h>
 
 struct assay__channel;
+struct assay__json;
 
 #define ASSAY__ASSIGNMENT_TIMEOUT_S 300.0
 
@@ -43,23 +43,19 @@ struct assay__assigned {
 
 struct assay__assignment {
     const char *target,
-        *version; /* the device's own provider; "" when the engine told of neither it nor a node */
+        *version; /* the device's own provider; "" when the engine named neither it nor a node */
     struct assay__assigned *nodes; /* in the engine's order */
     size_t count;
 };
 
 /** Everything lies in the arena. ASSAY_EUNSUPPORTED: this build cannot say; ASSAY_ECRASH,
- *  ASSAY_ETIMEOUT: what became of the child; ASSAY_EENGINE and others: the engine's own words. */
+ *  ASSAY_ETIMEOUT: how the child ended; ASSAY_EENGINE and others: the engine's message. */
 int assay__assignment_ask(const struct assay__assignment_request *request,
                           struct assay__arena *arena, struct assay__assignment *assignment,
                           struct assay_error *error);
 
-/* --- the child's side (worker_assignment.c) --------------------------------------------------- */
-
-/** True when the line is such a job. */
-bool assay__assignment_asked(const char *line, size_t length);
-/** Answers the job. */
-int assay__assignment_answer(struct assay__channel *channel, const char *line, size_t length,
+/** The worker's side (worker_assignment.c): answers the job. */
+int assay__assignment_answer(struct assay__channel *channel, const struct assay__json *job,
                              struct assay_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/no_memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,9 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 #define LIST_MOST ((size_t)1 << 20)
 #define BUILDS_MOST 256
 
@@ -131,7 +129,7 @@ static int take_line(struct assay__arena *arena, const struct line *line, int nu
     if (assay__build_name_check(name, &wrong))
         complain(arena, builds, number, wrong.message);
     else if (assay__builds_find(builds, name))
-        complain(arena, builds, number, "this name stands above already; the first one counts");
+        complain(arena, builds, number, "this name is defined above; the first one counts");
     else
         builds->items[builds->count++] = (struct assay__build){name, path};
     return 0;
@@ -183,19 +181,6 @@ int assay__builds_read(struct assay__arena *arena, struct assay__builds *builds,
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* The folder of the list and the one above it. */
-static int make_folders(const char *path, struct assay_error *error)
-{
-    char folder[PATH_MAX], above[PATH_MAX];
-    if (assay__path_folder(path, folder, sizeof folder) ||
-        assay__path_folder(folder, above, sizeof above))
-        return assay_error_set(error, ASSAY_ELIMIT, "the path of the configuration is too long");
-    if ((mkdir(above, 0700) && errno != EEXIST) || (mkdir(folder, 0700) && errno != EEXIST))
-        return assay_error_set(error, ASSAY_EIO, "%s: cannot make the folder: %s", folder,
-                               strerror(errno));
-    return 0;
-}
-
 /* The list again without the builds of that name, and with a new line at the end when `path` is not
  * NULL. */
 static int rewrite(const char *name, const char *path, size_t *removed, struct assay_error *error)
@@ -211,9 +196,8 @@ static int rewrite(const char *name, const char *path, size_t *removed, struct a
     if (code) return code;
     const char *at = text, *end = text ? text + length : text;
     while (text && next_line(&at, end, &line)) {
-        bool same = !line.wrong && line.name_length == name_length &&
-                    strncmp(line.name, name, name_length) == 0;
-        if (same) {
+        if (!line.wrong && line.name_length == name_length &&
+            strncmp(line.name, name, name_length) == 0) {
             (*removed)++;
             continue;
         }
@@ -221,9 +205,9 @@ static int rewrite(const char *name, const char *path, size_t *removed, struct a
         assay__buf_putc(&out, '\n');
     }
     if (path) assay__buf_printf(&out, "%s %s\n", name, path);
-    if (out.failed) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (out.failed) code = assay__no_memory(error);
     if (code == 0 && (path || *removed)) {
-        code = make_folders(list, error);
+        code = assay__folder_for(list, error);
         if (code == 0) code = assay__file_write(list, assay__buf_text(&out), out.length, error);
     }
     free(text);
@@ -268,10 +252,10 @@ int assay__build_path_check(struct assay__arena *arena, const char *given, const
         return assay_error_set(error, ASSAY_ENOTFOUND,
                                "%s: there is no such file or folder of ONNX Runtime", given);
     *path = assay__arena_strdup(arena, whole);
-    return *path ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return *path ? 0 : assay__no_memory(error);
 }
 
-/* Folders that say nothing about a build: those of the packages' layout, versions, links to one. */
+/* Folders that do not identify a build: those of the packages' layout, versions, links to one. */
 static bool is_generic_folder(const char *part)
 {
     static const char *const words[] = {"capi", "onnxruntime", "lib",           "lib64",  "bin",
@@ -322,11 +306,9 @@ static int unknown_build(const struct assay__builds *builds, const char *name,
     struct assay__buf known = {0};
     for (size_t i = 0; i < builds->count; i++)
         assay__buf_printf(&known, "%s%s", i ? ", " : "", builds->items[i].name);
-    int code = assay_error_set(
-        error, ASSAY_ENOTFOUND,
-        "no build of ONNX Runtime is called '%s' (known: %.200s); `assay devices --add-ort "
-        "%s=PATH` adds it",
-        name, known.data && known.length ? known.data : "none", name);
+    int code = assay_error_set(error, ASSAY_ENOTFOUND,
+                               "no build of ONNX Runtime is called '%s' (known: %.200s)", name,
+                               known.length ? known.data : "none");
     assay__buf_free(&known);
     return code;
 }
@@ -338,10 +320,10 @@ int assay__build_resolve(struct assay__arena *arena, const char *text, const cha
     struct assay__builds builds;
     *library = NULL;
     *device = assay__arena_strdup(arena, assay__device_bare(text));
-    if (!*device) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!*device) return assay__no_memory(error);
     if (!slash) return 0;
     const char *name = assay__arena_strndup(arena, text, (size_t)(slash - text));
-    if (!name) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!name) return assay__no_memory(error);
     if (!**device)
         return assay_error_set(error, ASSAY_EINVAL, "device '%s': its name after '/' is missing",
                                text);
@@ -364,7 +346,7 @@ int assay__build_of_run(struct assay__arena *arena, const char *engine, const ch
                                text, engine);
     if (strchr(text, '/') && *library && **library)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "device '%s' names a build and --library names another: give one",
+                               "device '%s' names a build, and a library is given too: give one",
                                text);
     int code = assay__build_resolve(arena, text, &own, device, error);
     if (code == 0 && own) *library = own;

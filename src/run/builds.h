@@ -1,11 +1,11 @@
 /* builds.h - several builds of ONNX Runtime side by side. One is the default (found without a name,
- * doc/engines.md) and its devices have plain names: "cpu". The others stand in a list of this
- * user's and prefix theirs: "ovn/openvino:cpu".
+ * doc/engines.md) and its devices have plain names: "cpu". The others are in a list of the user's,
+ * and their name is a prefix of their devices: "ovn/openvino:cpu".
  *
  * The list is a text file, $XDG_CONFIG_HOME/assay/ort, else $HOME/.config/assay/ort. A line is
  * "NAME PATH": a name of letters, digits, '-' and '_', blanks, and the path of a libonnxruntime or
- * of its folder, to the end of the line (it may hold blanks). '#' begins a comment line. A line
- * that cannot be used is a complaint with its number; the others work. */
+ * of its folder, to the end of the line (it may hold blanks). '#' begins a comment line. An
+ * unusable line becomes a complaint with its number; the others work. */
 #ifndef ASSAY_RUN_BUILDS_H
 #define ASSAY_RUN_BUILDS_H
 
@@ -27,7 +27,7 @@ struct assay__builds {
     size_t count;
     const char **complaints; /* "…/ort:3: …" */
     size_t complaint_count;
-    const char *path; /* of the list; "" when there is no place for one */
+    const char *path; /* of the list; "" when there is nowhere to put it */
 };
 
 /** Where the list is. ASSAY_ENOTFOUND when neither variable holds an absolute path. */
@@ -37,20 +37,20 @@ int assay__builds_path(char *out, size_t out_size, struct assay_error *error);
 int assay__builds_read(struct assay__arena *arena, struct assay__builds *builds,
                        struct assay_error *error);
 const struct assay__build *assay__builds_find(const struct assay__builds *builds, const char *name);
-/** ASSAY_EINVAL with the reason when no build may be called so. */
+/** ASSAY_EINVAL with the reason when it is not a valid name. */
 int assay__build_name_check(const char *name, struct assay_error *error);
 /** An absolute path of a build's library or folder that exists. */
 int assay__build_path_check(struct assay__arena *arena, const char *given, const char **path,
                             struct assay_error *error);
-/** A name for a build that was given none: from its folder ("…/onnxruntime-openvino/1.24.1" is
- *  "openvino"), unlike any that is in `builds`. */
+/** A name for an unnamed build: from its folder ("…/onnxruntime-openvino/1.24.1" is "openvino"),
+ * different from all in `builds`. */
 const char *assay__build_name_for(struct assay__arena *arena, const char *path,
                                   const struct assay__builds *builds);
 
 /** Adds to the list, or replaces the build of that name; comments and other lines stay. The file is
  *  written beside itself and renamed. */
 int assay__builds_add(const char *name, const char *path, struct assay_error *error);
-/** ASSAY_ENOTFOUND when none is called so. */
+/** ASSAY_ENOTFOUND when there is no build of that name. */
 int assay__builds_remove(const char *name, struct assay_error *error);
 
 /** Splits "ovn/openvino:cpu" into the library of the build and the engine's own name. Without a
@@ -58,8 +58,8 @@ int assay__builds_remove(const char *name, struct assay_error *error);
  *  build. */
 int assay__build_resolve(struct assay__arena *arena, const char *text, const char **library,
                          const char **device, struct assay_error *error);
-/** The same for a run: only ONNX Runtime has builds, and a prefix beside a library that was named
- *  is a contradiction. Without a prefix *library stays as it is. */
+/** The same for a run: only ONNX Runtime has builds, and a prefix contradicts an explicit library.
+ * Without a prefix *library stays as it is. */
 int assay__build_of_run(struct assay__arena *arena, const char *engine, const char *text,
                         const char **library, const char **device, struct assay_error *error);
 

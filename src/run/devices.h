@@ -3,10 +3,9 @@
  * line:
  *
  *   parent -> {"job": 1, "devices": true, "engine": "ort", "library": null, "only": null,
- *              "working": ["cpu", …], "failed": ["cuda:0", …]}       what an earlier child has told
+ *              "working": ["cpu", …], "failed": ["cuda:0", …]}       what an earlier child has sent
  *   worker -> {"trying": {name, kind, library, version}}             before each
  *             {"log": "…"}                                           an error that the engine logs
- *               meanwhile
  *             {"device": {…}}                                        struct assay_device
  *             {"done": true}                                         then it exits
  *             {"error": {"code": -8, "message": "…"}}                instead
@@ -22,6 +21,7 @@
 #include <stddef.h>
 
 struct assay__channel;
+struct assay__json;
 
 #define ASSAY__DEVICES_TIMEOUT_S 30.0
 
@@ -31,7 +31,7 @@ struct assay__devices_options {
     const char *only;    /* the engine's own name of one device ("cuda" is "cuda:0"); NULL: all */
     double timeout_s;    /* per device; 0: 30 */
     const volatile int *interrupt;
-    /** Told before each device; may be NULL. */
+    /** Called before each device; may be NULL. */
     void (*trying)(void *context, const char *name);
     void *trying_context;
 };
@@ -42,12 +42,8 @@ struct assay__devices_options {
 int assay__devices_list(const struct assay__devices_options *options, assay_device_fn *found,
                         void *context, struct assay_error *error);
 
-/* --- the child's side (worker_devices.c) ------------------------------------------------------ */
-
-/** True when the line is such a job. */
-bool assay__devices_asked(const char *line, size_t length);
-/** Answers the job. */
-int assay__devices_answer(struct assay__channel *channel, const char *line, size_t length,
+/** The worker's side (worker_devices.c): answers the job. */
+int assay__devices_answer(struct assay__channel *channel, const struct assay__json *job,
                           struct assay_error *error);
 
 #endif

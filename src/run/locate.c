@@ -7,12 +7,9 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 
 static const char worker_name[] = "assay-worker";
 
@@ -37,18 +34,10 @@ int assay__worker_locate(char *out, size_t out_size, struct assay_error *error)
 {
     const char *given = getenv("ASSAY_WORKER");
     if (given && given[0]) {
-        if (assay__path_join(".", given, out, out_size) == 0 && given[0] != '/' && usable(out))
-            return 0;
-        if (!usable(given))
-            return assay_error_set(error, ASSAY_ENOTFOUND, "ASSAY_WORKER=%s is not a program",
-                                   given);
-        size_t i = 0;
-        while (given[i] && i + 1 < out_size) {
-            out[i] = given[i];
-            i++;
-        }
-        out[i] = '\0';
-        return given[i] ? assay_error_set(error, ASSAY_ELIMIT, "ASSAY_WORKER is too long") : 0;
+        if (snprintf(out, out_size, "%s%s", given[0] == '/' ? "" : "./", given) >= (int)out_size)
+            return assay_error_set(error, ASSAY_ELIMIT, "ASSAY_WORKER is too long");
+        if (usable(out)) return 0;
+        return assay_error_set(error, ASSAY_ENOTFOUND, "ASSAY_WORKER=%s is not a program", given);
     }
     char program[PATH_MAX] = "", library[PATH_MAX] = "";
     if (assay__executable_path(program, sizeof program)) program[0] = '\0';

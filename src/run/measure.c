@@ -1,6 +1,6 @@
 /* measure.c - assay_measure(): a caller's callback through the same loop, the same goal and the
- * same statistics as a launch, in the caller's process and thread. The callback stands behind one
- * more indirect call than an engine's step (about 1 ns). */
+ * same statistics as a launch, in the caller's process and thread. The callback costs one more
+ * indirect call than an engine's step (about 1 ns). */
 #include "base/clock.h"
 #include "run/trial/goal.h"
 #include "run/worker/loop.h"

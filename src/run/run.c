@@ -1,4 +1,4 @@
-/* run.c - assay_run(): one arm in a profile of its own. The profile's file is made before
+/* run.c - assay_run(): one arm in one profile. The profile's file is made before
  * measuring, so that an unwritable place costs no measurement. */
 #include "run/arm/arm.h"
 #include "base/options_read.h"

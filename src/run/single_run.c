@@ -1,4 +1,4 @@
-/* single_run.c - runs a model once in a worker and hands over its outputs. */
+/* single_run.c - runs a model once in a worker and reads its outputs. */
 #include "run/single_run.h"
 
 #include "base/file.h"
@@ -13,11 +13,6 @@
 
 #define TIMEOUT_S 300.0
 
-const char *assay__or_default(const char *text, const char *otherwise)
-{
-    return text && *text ? text : otherwise;
-}
-
 int assay__single_run_run(struct assay__single_run *work, const char *model, const char *what,
                           struct assay__output **outputs, size_t *count, struct assay_error *error)
 {
@@ -25,7 +20,7 @@ int assay__single_run_run(struct assay__single_run *work, const char *model, con
     const char *folder = assay__arena_printf(work->arena, "%s/%s", work->folder, what);
     const char *temporary = assay__arena_printf(work->arena, "TMPDIR=%s", work->folder);
     struct assay__outcome outcome;
-    if (!folder || !temporary) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!folder || !temporary) return assay__no_memory(error);
     if (mkdir(folder, 0700)) return assay_error_set(error, ASSAY_EIO, "%s: cannot be made", folder);
     struct assay__request request = {
         .job = {.engine = assay__or_default(options->engine, "ort"),

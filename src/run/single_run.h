@@ -1,5 +1,5 @@
-/* single_run.h - a model run once, in a worker process of its own, to look at its outputs: what
- * drift and ranges share. */
+/* single_run.h - runs a model once in a worker process and reads its outputs, for drift and
+ * activation ranges. */
 #ifndef ASSAY_RUN_SINGLE_RUN_H
 #define ASSAY_RUN_SINGLE_RUN_H
 
@@ -8,10 +8,6 @@
 #include "run/trial/outputs.h"
 
 #include <limits.h>
-
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 
 struct assay__single_run {
     struct assay__arena *arena;
@@ -28,6 +24,10 @@ int assay__single_run_run(struct assay__single_run *work, const char *model, con
 /** An output's numbers, whatever its type; free() them. */
 int assay__single_run_numbers(const struct assay__output *output, double **numbers,
                               int64_t *elements, struct assay_error *error);
-const char *assay__or_default(const char *text, const char *otherwise);
+
+static inline const char *assay__or_default(const char *text, const char *otherwise)
+{
+    return text && *text ? text : otherwise;
+}
 
 #endif

@@ -20,7 +20,7 @@ expect_not out "token_ids"
 expect_exit 0 "$ASSAY" run -q --engine fake --script "$script" --generate 8 --iters 20 --json -o g.assay
 python3 "$ROOT/tests/schema_check.py" run out || fail "the JSON is not as promised"
 cp out run.json
-expect_has out "layers are not timed while it generates" # and not: run with --layers, which is refused
+expect_has out "phase=decode" # and not: time the layers, which is refused
 expect_exit 0 "$ASSAY" report g.assay --json
 python3 - <<'END' || fail "the generation is not what the script says, or was not kept"
 import json
@@ -30,7 +30,7 @@ assert ran["token_ids"] == list(range(8)) and ran["generations"] == 20 and ran["
 assert abs(ran["ttft_us"]["p50"] - 1000) < 1e-6 and abs(ran["itl_us"]["p50"] - 100) < 1e-6, ran
 assert ran["ttft_us"]["p90"] is None and abs(ran["itl_us"]["p90"] - 100) < 1e-6, ran
 END
-expect_error 1 "layers are not timed while it generates" "$ASSAY" report g.assay --svg layers
+expect_error 1 "phase=decode" "$ASSAY" report g.assay --svg layers
 expect_exit 0 "$ASSAY" report g.assay --format csv
 expect_has out "llm.decode,"
 expect_exit 0 "$ASSAY" run -q --engine fake --script "$script" --iters 20 --json

@@ -23,7 +23,7 @@ expect_has out '1,0,6,conv,60'
 # one launch: none, and what would give one
 expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us;layers=conv:60us:Conv' --iters 20 -q -o one.assay
 expect_exit 0 "$ASSAY" report one.assay --json
-expect_has out 'an interval needs the layers of at least 5 launches: --launches 5'
+expect_has out 'an interval needs the layers of at least 5 launches'
 expect_has out '"time_low_us": null'
 expect_exit 0 "$ASSAY" report one.assay six.assay --json
 expect_has out '"layers_interval_reason": "each side needs the layers of at least 5 launches (--launches 5)"'

@@ -97,9 +97,9 @@ expect_equal "$(json_get out '.trials[0].metrics["power.average.package"].value'
 json_get out '.trials[0].metrics["power.average.package"].note' >note
 grep -qE 'the counter (stood still for|did not move in)' note || fail "a counter that stopped: $(cat note)"
 json_get out '.trials[0].metrics["power.average"].note' >note
-expect_has note "system; the whole machine's, as nothing tells the processor's own (package: the counter"
+expect_has note "of the whole machine, because nothing here measures the processor alone (package: the counter"
 expect_exit 0 "$ASSAY" report still.assay --columns 200
-expect_has out "the whole machine's, as nothing tells the processor's own (package: the counter"
+expect_has out "nothing here measures the processor alone (package: the counter"
 expect_has out "— /proc/stat stood still"
 if grep -E '=0\.00 CPUs busy|=0\.0 % of the time' out; then fail "0 for unknown"; fi
 

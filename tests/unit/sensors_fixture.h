@@ -194,7 +194,7 @@ static inline void measure(const char *device, const struct assay__probe_ops *pr
     sensors.origin_ns = SECOND;
     sensors.idle_begin_ns = at(0);
     sensors.idle_end_ns = at(2);
-    sensors.idle_reason = "no idle baseline was taken (--idle 0)";
+    sensors.idle_reason = "no idle baseline was taken";
     sensors.interval_s = 0.1;
     sensors.windows = windows;
     sensors.window_count = count;

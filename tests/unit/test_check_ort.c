@@ -133,7 +133,7 @@ static void test_no_answer(void)
     assay__check_free(check);
     check = ask("hang", 0.3);
     CHECK_INT(check->verdict, ASSAY__CHECK_NONE);
-    CHECK_HAS(check->unasked, "took more than 0.3 s");
+    CHECK_HAS(check->unasked, "0.3 s");
     assay__check_free(check);
 }
 

@@ -86,9 +86,9 @@ static void test_multiplexed(void)
     CHECK_NEAR(value(profile, "hardware.cycles"), 4000, 1e-6);
     CHECK_NEAR(value(profile, "hardware.ipc"), 2.25, 1e-9);
     CHECK_INT(metric(profile, "hardware.cycles")->state, ASSAY_DERIVED);
-    CHECK_HAS(metric(profile, "hardware.cycles")->note, "counted for 50 % of the time");
+    CHECK_HAS(metric(profile, "hardware.cycles")->note, "50 % of the time");
     CHECK_INT(metric(profile, "hardware.task_clock")->state, ASSAY_MEASURED); /* the kernel's own */
-    CHECK_STR(profile->trials[0].class_counter_note, "layers were not timed (--layers=off)");
+    CHECK_STR(profile->trials[0].class_counter_note, "layers were not timed");
     assay_profile_close(profile);
 }
 
@@ -117,7 +117,7 @@ static void test_faults(void)
                   ASSAY_LAYERS_OFF, 1);
     check_missing(profile, "hardware.cycles", "stayed at 0");
     CHECK_NEAR(value(profile, "hardware.cache_misses"), 0, 0);
-    check_missing(profile, "cache.hit_rate", "do not go together");
+    check_missing(profile, "cache.hit_rate", "cache references and misses");
     assay_profile_close(profile);
 }
 

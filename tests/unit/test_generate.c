@@ -116,7 +116,7 @@ static void test_one_token(void)
     static const char *const unknown[] = {"llm.itl", "llm.itl_p90", "llm.itl_first", "llm.decode"};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         CHECK_INT(metric(profile, unknown[i])->state, ASSAY_UNAVAILABLE);
-        CHECK_STR(metric(profile, unknown[i])->note, "one token: there is no step between two");
+        CHECK_STR(metric(profile, unknown[i])->note, "one token: there is no decode step");
     }
     assay_profile_close(profile);
     options.generate = 4;
@@ -185,7 +185,7 @@ static void test_dropped(void)
     struct assay_profile *profile = run(&options);
     CHECK_NEAR(value(profile, "llm.generations") + value(profile, "llm.dropped"), 50000, 0);
     CHECK_NEAR(value(profile, "llm.dropped"), 10 * (5000 + 2 - 4096), 0);
-    CHECK_HAS(metric(profile, "llm.generations")->note, "more were made");
+    CHECK_HAS(metric(profile, "llm.generations")->note, "room");
     assay_profile_close(profile);
 }
 
@@ -212,7 +212,7 @@ static void test_refused(void)
     refused(options, ASSAY_EINVAL, "phase=decode");
     options = options_of("steady=1ms", 0);
     options.prompt = 8;
-    refused(options, ASSAY_EINVAL, "--generate");
+    refused(options, ASSAY_EINVAL, "1 to 1000000");
     refused(options_of("steady=1ms", -1), ASSAY_EINVAL, "1 to 1000000");
     refused(options_of("steady=1ms", 1000001), ASSAY_EINVAL, "1 to 1000000");
     static const char *const models[][2] = {

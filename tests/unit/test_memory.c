@@ -327,7 +327,7 @@ static void test_memory_by_device(void)
         assay_profile_close(profile);
     }
     struct assay_profile *profile = run_on("gpu:0", false);
-    CHECK_HAS(metric(profile, "memory.total")->note, "--memory reads it");
+    CHECK_HAS(metric(profile, "memory.total")->note, "not sampled");
     assay_profile_close(profile);
 }
 

@@ -102,7 +102,7 @@ static void test_lying_chunks(void)
         {"UPDATE sample_chunks SET count=-5 WHERE launch=1 AND chunk=1", "count is wrong"},
         {"UPDATE sample_chunks SET first=1 WHERE launch=1 AND chunk=1", "does not join"},
         {"DELETE FROM sample_chunks WHERE launch=1 AND chunk=1", "missing"},
-        {"UPDATE sample_chunks SET data='text' WHERE launch=1 AND chunk=1", "holds no samples"},
+        {"UPDATE sample_chunks SET data='text' WHERE launch=1 AND chunk=1", "do not decode"},
         {"UPDATE sample_chunks SET encoding='zip' WHERE launch=1 AND chunk=1", "do not decode"},
         {"UPDATE sample_chunks SET data=zeroblob(7000000) WHERE launch=1 AND chunk=1",
          "do not decode"},

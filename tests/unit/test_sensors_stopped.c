@@ -50,9 +50,9 @@ static void check_last_resort(double (*script_of)(double t), const char *reason)
     why_not("power.average.package");
     CHECK_NEAR(value("power.average"), 50, 1e-9);
     CHECK_NEAR(value("energy.inference.net"), 40 * LENGTH / 800, 1e-9);
-    CHECK_HAS(get("power.average")->note, "system; the whole machine's, as nothing tells");
+    CHECK_HAS(get("power.average")->note, "system; of the whole machine");
     CHECK_HAS(get("power.average")->note, reason);
-    check_page("the whole machine's, as nothing tells the processor's own (package: ", NULL);
+    check_page("nothing here measures the processor alone (package: ", NULL);
     done();
 }
 
@@ -94,8 +94,8 @@ static void test_no_difference(void)
     compute();
     CHECK_NEAR(value("power.average"), 60, 1e-9);
     CHECK_HAS(why_not("energy.inference.net"),
-              "system read 60 W all the time, idle and at work: it was not updated meanwhile");
-    check_page("net energy   — system read 60 W all the time", "beyond the idle machine");
+              "system read 60 W throughout, idle and at work");
+    check_page("net energy   — system read 60 W throughout", "beyond the idle machine");
     done();
 }
 

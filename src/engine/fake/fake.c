@@ -1,7 +1,7 @@
-/* fake.c - an engine that runs no model: its times come from a script, on a clock of its own that
- * only its steps advance, so that a test knows every value exactly. It can also crash, hang, be
- * killed, exit or fail at a chosen step, and it can burn real time for a known duration. The
- * grammar of scripts is in doc/fake-engine.md and in fake_script.c.
+/* fake.c - an engine that runs no model: its times come from a script, on a clock that only its
+ * steps advance, so that a test knows every value exactly. It can also crash, hang, be killed, exit
+ * or fail at a chosen step, and it can burn real time for a known duration. The grammar of scripts
+ * is in doc/fake-engine.md and in fake_script.c.
  *
  * Each stream has its own clock and its own count of steps. now_ns() shows the clock of the stream
  * that the calling thread stepped last; a thread that never stepped sees stream 0's, or with
@@ -106,7 +106,7 @@ static int streams_make(struct assay_session *session, int count, struct assay_e
 {
     session->stream_count = count > 0 ? count : 1;
     session->streams = calloc((size_t)session->stream_count, sizeof *session->streams);
-    if (!session->streams) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!session->streams) return assay__no_memory(error);
     session->open_ns = (isnan(session->load_ns) ? 0 : (uint64_t)session->load_ns) +
                        (isnan(session->compile_ns) ? 0 : (uint64_t)session->compile_ns);
     for (int i = 0; i < session->stream_count; i++) {
@@ -125,7 +125,7 @@ static int memory_hold(struct assay_session *session, struct assay_error *error)
     if (session->hold_bytes > 1e10)
         return assay_error_set(error, ASSAY_ELIMIT, "fake engine's script: hold is at most 1e10");
     session->held = malloc((size_t)session->hold_bytes);
-    if (!session->held) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!session->held) return assay__no_memory(error);
     memset(session->held, 1, (size_t)session->hold_bytes);
     return 0;
 }
@@ -138,7 +138,7 @@ static int open_parts(struct assay_session *session, const struct assay_session_
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "unknown device \"%s\"; the fake engine offers: cpu", device);
     session->arena = assay__arena_new();
-    if (!session->arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!session->arena) return assay__no_memory(error);
     session->threads = options->threads;
     int code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, options),
                                         error);
@@ -169,7 +169,7 @@ static int fake_open(const struct assay_session_options *given, struct assay_ses
     int code = assay__session_options_read(given, &options, error);
     if (code) return code;
     struct assay_session *made = calloc(1, sizeof *made);
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!made) return assay__no_memory(error);
     defaults_set(made);
     code = open_parts(made, &options, error);
     if (code) {
@@ -180,7 +180,7 @@ static int fake_open(const struct assay_session_options *given, struct assay_ses
     return 0;
 }
 
-/* What the script wants to go wrong at this step. 0 or an error code; most of these do not return.
+/* The failure that the script wants at this step. 0 or an error code; most of these do not return.
  */
 static int misfortune(struct assay_session *session, int64_t step)
 {
@@ -199,8 +199,8 @@ static int misfortune(struct assay_session *session, int64_t step)
     return ASSAY_EENGINE;
 }
 
-/* Through a pointer that the compiler cannot see through: a block that nobody reads would not be
- * asked for at all. */
+/* Through a volatile pointer: otherwise the compiler would remove an allocation that is never read.
+ */
 static void *(*volatile ask_memory)(size_t) = malloc;
 
 static int step_memory(struct assay_session *session, int64_t step)
@@ -305,13 +305,7 @@ static int fake_layers(struct assay_session *session, const struct assay_layer_o
                        struct assay_layer_result *result, struct assay_error *error)
 {
     const struct assay_layer_counters *counters = assay__layer_counters(options);
-    *result = (struct assay_layer_result){.method = "scripted",
-                                          .reason = "",
-                                          .engine_ns = NAN,
-                                          .scale_factor = NAN,
-                                          .slowdown = NAN,
-                                          .spread = NAN,
-                                          .contention = NAN};
+    *result = assay__layer_result_unknown("scripted");
     if (session->layers_error)
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->layers_error);
     if (!session->layer_count)
@@ -320,8 +314,7 @@ static int fake_layers(struct assay_session *session, const struct assay_layer_o
     result->layer_count = session->layer_count;
     result->engine_ns = session->engine_ns;
     result->sessions = 1;
-    if (counters && count_layers(session, counters, result))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (counters && count_layers(session, counters, result)) return assay__no_memory(error);
     return 0;
 }
 

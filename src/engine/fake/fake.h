@@ -2,7 +2,7 @@
  *
  *   fake.c           the engine's functions: open, step, layers, close; its clock
  *   fake_script.c    reads the script into the session
- *   fake_generate.c  generations: their tokens and when each is there
+ *   fake_generate.c generations: their tokens and when each is ready
  * The session is made and freed by fake.c only. */
 #ifndef ASSAY_ENGINE_FAKE_FAKE_H
 #define ASSAY_ENGINE_FAKE_FAKE_H
@@ -26,7 +26,7 @@ struct assay__fake_stream {
 
 struct assay_session {
     struct assay__arena *arena;
-    unsigned serial; /* tells sessions apart for threads that remember one */
+    unsigned serial; /* identifies the session in a thread's memory of its last step */
 
     bool real_clock;
     double load_ns, compile_ns;
@@ -111,8 +111,8 @@ int assay__fake_device_gone(const char *script, struct assay_error *error);
 int assay__fake_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
                            void *context, struct assay_error *error);
 
-/** Tests: told of each step of the fake engine (1) and of each of its layers (its share of a step).
- *  NULL: nobody. */
+/** Tests: called at each step of the fake engine (1) and at each of its layers (its share of a
+ * step). NULL: none. */
 extern void (*assay__fake_step_hook)(double steps);
 
 #endif

@@ -29,7 +29,7 @@ static void misbehave(const char *what, const char *name)
     if (!crash && !hang && !leave && !killed) return;
     char line[128];
     int length = snprintf(line, sizeof line, "fake driver of %s: %s\n", name, what);
-    /* a driver writes where it likes: not through our log */
+    /* a driver writes directly, not through our log */
     if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0) return;
     if (crash) {
         signal(SIGSEGV, SIG_DFL); /* a sanitizer would catch it */
@@ -105,7 +105,7 @@ const char *assay__fake_device_script(const char *device, struct assay__arena *a
     return NULL;
 }
 
-/* Openings are counted in a file, one byte each: they are processes of their own. */
+/* Openings are counted in a file, one byte each, because each is in another process. */
 int assay__fake_device_gone(const char *script, struct assay_error *error)
 {
     const char *at = strncmp(script, "gone=", 5) == 0 ? script : strstr(script, ";gone=");
@@ -127,7 +127,7 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
     (void)library;
     const char *script = getenv("ASSAY_FAKE_DEVICES");
     char *copy = strdup(script && script[0] ? script : "cpu"), *rest = copy;
-    int code = copy ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = copy ? 0 : assay__no_memory(error);
     while (code == 0 && rest) {
         char *item = strsep(&rest, ";");
         char *equals = strchr(item, '=');

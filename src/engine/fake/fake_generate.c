@@ -29,8 +29,7 @@ int assay__fake_generation_open(struct assay_session *session,
     session->tokens = plan->tokens;
     session->times_ns = calloc(GENERATIONS_KEPT * (size_t)plan->tokens, sizeof(uint64_t));
     session->ids = calloc((size_t)(plan->tokens * session->batch), sizeof(int64_t));
-    if (!session->times_ns || !session->ids)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!session->times_ns || !session->ids) return assay__no_memory(error);
     for (int64_t b = 0; b < session->batch; b++)
         for (int64_t k = 0; k < plan->tokens; k++)
             session->ids[b * plan->tokens + k] = 100 * b + k;

@@ -25,8 +25,7 @@
 #define GRID_KEEPS 0.88249690258459540286 /* exp(-1/8) */
 #define GRID_TAKES 0.47031820816187325384 /* sqrt(1 - exp(-1/4)) */
 #define LENGTH_MOST_S 1e6
-#define STAYS_MOST \
-    10000000 /* of the telegraph; beyond, the script asks for more than anybody waits */
+#define STAYS_MOST 10000000 /* of the telegraph; a limit on the time it takes */
 
 /* --- script ----------------------------------------------------------------------------------- */
 
@@ -167,7 +166,7 @@ void assay__fake_noise_open(const struct assay__fake_noise *noise, uint64_t seed
 {
     struct assay__random own;
     *state = (struct assay__fake_noise_state){.open_ns = open_ns};
-    assay__random_seed(&own, seed ^ 0x6c61756e63680000u); /* apart from the steps' own */
+    assay__random_seed(&own, seed ^ 0x6c61756e63680000u); /* separate from the steps' generator */
     if (noise->launch > 0) state->level = noise->launch * assay__random_normal(&own);
     if (noise->launch_mode > 0 && assay__random_unit(&own) < noise->launch_mode_share)
         state->level += noise->launch_mode;

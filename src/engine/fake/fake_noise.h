@@ -1,6 +1,6 @@
 /* fake_noise.h - the noise of the fake engine that a real machine shows: of each step, of each
- * launch, and of the machine, whose state is a function of its own time, so that the launches of
- * one comparison share it. Grammar: doc/fake-engine.md. */
+ * launch, and of the machine, whose state depends on the machine's time alone, so that the launches
+ * of one comparison share it. Grammar: doc/fake-engine.md. */
 #ifndef ASSAY_ENGINE_FAKE_FAKE_NOISE_H
 #define ASSAY_ENGINE_FAKE_FAKE_NOISE_H
 
@@ -22,9 +22,9 @@ struct assay__fake_noise {
     bool any;
 };
 
-/** Where one stream stands in it. */
+/** The state of one stream. */
 struct assay__fake_noise_state {
-    double level;     /* of this launch, all streams alike */
+    double level;     /* of this launch, the same for all streams */
     uint64_t open_ns; /* the session's clock when it was open */
     struct assay__random telegraph;
     double mode_until_ns; /* of the machine's time */

@@ -71,7 +71,7 @@ static int set_text(struct assay_session *session, char *value, void *field)
     return *out ? 0 : ASSAY_ENOMEM;
 }
 
-/* --- values of their own kind ----------------------------------------------------------------- */
+/* --- other values ----------------------------------------------------------------- */
 
 static int on_clock(struct assay_session *session, char *value, void *field)
 {
@@ -273,7 +273,7 @@ int assay__fake_script_parse(struct assay_session *session, const char *script,
 {
     char *copy = assay__arena_strdup(session->arena, script);
     char *save = NULL;
-    if (!copy) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!copy) return assay__no_memory(error);
     for (char *item = strtok_r(copy, ";", &save); item; item = strtok_r(NULL, ";", &save)) {
         int code = script_item(session, item, error);
         if (code) return code;

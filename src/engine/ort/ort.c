@@ -1,4 +1,4 @@
-/* ort.c - ONNX Runtime as an engine: opens a model, runs it, tells facts about the session.
+/* ort.c - ONNX Runtime as an engine: opens a model, runs it, reports facts about the session.
  *
  * What a step is: one Run() with inputs in host memory that were made into values once, outputs
  * allocated by the library in host memory, and the release of the outputs of the step before: what
@@ -13,7 +13,6 @@
  * the device's own tracer, so there the two times are unavailable. */
 #include "engine/engine.h"
 #include "engine/engines.h"
-#include "engine/ort/ort_generate.h"
 #include "engine/ort/ort_session.h"
 
 #include "base/clock.h"
@@ -59,49 +58,36 @@ int assay__ort_env(const struct assay__ort *ort, struct OrtEnv **env, struct ass
     return code;
 }
 
-static int optimization_parse(const char *name, int *level, struct assay_error *error)
+int assay__ort_optimization(const char *name, int *level, struct assay_error *error)
 {
-    static const struct {
-        const char *name;
-        int level;
-    } levels[] = {{"none", ASSAY__ORT_OPT_NONE},
-                  {"basic", ASSAY__ORT_OPT_BASIC},
-                  {"extended", ASSAY__ORT_OPT_EXTENDED},
-                  {"all", ASSAY__ORT_OPT_ALL}};
-    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
-        if (strcmp(levels[i].name, name) != 0) continue;
-        *level = levels[i].level;
-        return 0;
-    }
-    return assay_error_set(error, ASSAY_EINVAL, "optimisation \"%s\": none, basic, extended or all",
-                           name);
+    static const int levels[] = {[ASSAY__OPTIMIZATION_NONE] = ASSAY__ORT_OPT_NONE,
+                                 [ASSAY__OPTIMIZATION_BASIC] = ASSAY__ORT_OPT_BASIC,
+                                 [ASSAY__OPTIMIZATION_EXTENDED] = ASSAY__ORT_OPT_EXTENDED,
+                                 [ASSAY__OPTIMIZATION_ALL] = ASSAY__ORT_OPT_ALL};
+    enum assay__optimization parsed = assay__optimization_parse(name ? name : "all");
+    if (parsed == ASSAY__OPTIMIZATION_UNKNOWN)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "optimisation \"%s\": none, basic, extended or all", name);
+    *level = levels[parsed];
+    return 0;
 }
 
 int assay__ort_session_options(struct assay_session *session, int optimization,
                                struct OrtSessionOptions **options, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
-    static const char what[] = "session options";
     struct OrtSessionOptions *made = NULL;
     *options = NULL;
-    int code = assay__ort_check(ort, ort->create_session_options(&made), error, what);
-    if (code == 0)
-        code = assay__ort_check(ort, ort->set_session_execution_mode(made, ASSAY__ORT_SEQUENTIAL),
-                                error, what);
-    if (code == 0)
-        code = assay__ort_check(ort, ort->set_inter_op_num_threads(made, 1), error, what);
-    if (code == 0)
-        code = assay__ort_check(ort, ort->set_session_graph_optimization_level(made, optimization),
-                                error, what);
-    if (code == 0 && session->threads > 0)
-        code = assay__ort_check(ort, ort->set_intra_op_num_threads(made, session->threads), error,
-                                what);
-    if (code == 0 && session->spinning >= 0)
-        code = assay__ort_check(ort,
-                                ort->add_session_config_entry(made,
-                                                              "session.intra_op.allow_spinning",
-                                                              session->spinning ? "1" : "0"),
-                                error, what);
+    struct OrtStatus *status = ort->create_session_options(&made);
+    if (!status) status = ort->set_session_execution_mode(made, ASSAY__ORT_SEQUENTIAL);
+    if (!status) status = ort->set_inter_op_num_threads(made, 1);
+    if (!status) status = ort->set_session_graph_optimization_level(made, optimization);
+    if (!status && session->threads > 0)
+        status = ort->set_intra_op_num_threads(made, session->threads);
+    if (!status && session->spinning >= 0)
+        status = ort->add_session_config_entry(made, "session.intra_op.allow_spinning",
+                                               session->spinning ? "1" : "0");
+    int code = assay__ort_check(ort, status, error, "session options");
     if (code == 0)
         code = assay__ort_append_device(ort, made, session->device, session->provider_options,
                                         session->strict, error);
@@ -153,7 +139,7 @@ static void profile_end(struct assay_session *session)
     assay__ort_ignore(ort, ort->allocator_free(session->allocator, path));
 }
 
-/* A folder for the profile when load and compile can be told apart; else the reason, and folder "".
+/* A folder for the profile when load and compile can be separated; else the reason, and folder "".
  */
 static void profile_start(struct assay_session *session, struct OrtSessionOptions *options,
                           char *folder, size_t folder_size)
@@ -203,19 +189,20 @@ static int create(struct assay_session *session, struct assay_error *error)
 /* --- inputs and outputs ----------------------------------------------------------------------- */
 
 /* A name of the model, copied from the library's memory. */
-static const char *name_of(struct assay_session *session, bool input, size_t index,
-                           struct assay_error *error)
+static int copy_name(struct assay_session *session, bool input, size_t index, const char **copy,
+                     struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
     char *name = NULL;
-    struct OrtStatus *status =
+    int code = assay__ort_check(
+        ort,
         input ? ort->session_get_input_name(session->session, index, session->allocator, &name)
-              : ort->session_get_output_name(session->session, index, session->allocator, &name);
-    if (assay__ort_check(ort, status, error, "names of the model")) return NULL;
-    const char *copy = assay__arena_strdup(session->arena, name);
+              : ort->session_get_output_name(session->session, index, session->allocator, &name),
+        error, "names of the model");
+    if (code) return code;
+    *copy = assay__arena_strdup(session->arena, name);
     assay__ort_ignore(ort, ort->allocator_free(session->allocator, name));
-    if (!copy) assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    return copy;
+    return *copy ? 0 : assay__no_memory(error);
 }
 
 /* Every input the model needs must be given. One that is given and not needed may override an
@@ -227,9 +214,9 @@ static int inputs_check(struct assay_session *session, struct assay_error *error
     int code = assay__ort_check(ort, ort->session_get_input_count(session->session, &needed), error,
                                 "inputs");
     for (size_t i = 0; code == 0 && i < needed; i++) {
-        struct assay_error detail = {0};
-        const char *name = name_of(session, true, i, &detail);
-        if (!name) return assay_error_set(error, detail.code, "%s", detail.message);
+        const char *name = NULL;
+        code = copy_name(session, true, i, &name, error);
+        if (code) return code;
         bool given = false;
         for (size_t k = 0; k < session->input_count; k++)
             given |= strcmp(session->input_names[k], name) == 0;
@@ -248,8 +235,7 @@ static int inputs_make(struct assay_session *session, const struct assay_session
                                               sizeof *session->input_names);
     session->input_values = assay__arena_array(session->arena, options->input_count + 1,
                                                sizeof *session->input_values);
-    if (!session->input_names || !session->input_values)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!session->input_names || !session->input_values) return assay__no_memory(error);
     for (size_t i = 0; i < options->input_count; i++) {
         int code = assay__ort_value_make(session, &options->inputs[i], &session->input_values[i],
                                          error);
@@ -271,13 +257,10 @@ static int outputs_prepare(struct assay_session *session, struct assay_error *er
                                                sizeof *session->output_names);
     session->streams = assay__arena_array(session->arena, (size_t)session->stream_count,
                                           sizeof *session->streams);
-    if (!session->output_names || !session->streams)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!session->output_names || !session->streams) return assay__no_memory(error);
     for (size_t i = 0; i < count; i++) {
-        struct assay_error detail = {0};
-        session->output_names[i] = name_of(session, false, i, &detail);
-        if (!session->output_names[i])
-            return assay_error_set(error, detail.code, "%s", detail.message);
+        code = copy_name(session, false, i, &session->output_names[i], error);
+        if (code) return code;
     }
     session->output_count = count;
     for (int s = 0; s < session->stream_count; s++) {
@@ -289,8 +272,7 @@ static int outputs_prepare(struct assay_session *session, struct assay_error *er
         if (stream)
             stream->outputs = assay__arena_alloc(
                 session->arena, (count + 1) * sizeof *stream->outputs + CACHE_LINE);
-        if (!stream || !stream->outputs)
-            return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (!stream || !stream->outputs) return assay__no_memory(error);
     }
     return 0;
 }
@@ -322,8 +304,7 @@ static int options_keep(struct assay_session *session, const struct assay_sessio
     if (!options->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
     session->arena = assay__arena_new();
     session->output_arena = assay__arena_new();
-    if (!session->arena || !session->output_arena)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!session->arena || !session->output_arena) return assay__no_memory(error);
     session->model_path = assay__arena_strdup(session->arena, options->model_path);
     session->device = assay__arena_strdup(session->arena,
                                           options->device ? options->device : "cpu");
@@ -331,21 +312,19 @@ static int options_keep(struct assay_session *session, const struct assay_sessio
                               ? assay__arena_strdup(session->arena, options->model_name)
                               : session->model_path;
     if (!session->model_path || !session->model_name || !session->device)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     session->provider = assay__ort_provider(session->device);
+    if (options->provider_options) {
+        session->provider_options = assay__arena_strdup(session->arena, options->provider_options);
+        if (!session->provider_options) return assay__no_memory(error);
+    }
     session->threads = options->threads;
     session->spinning = options->spinning;
     session->strict = options->strict;
-    if (options->provider_options) {
-        session->provider_options = assay__arena_strdup(session->arena, options->provider_options);
-        if (!session->provider_options)
-            return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    }
     session->stream_count = options->streams > 0 ? options->streams : 1;
     atomic_init(&session->failed_stream, -1);
     session->load_ns = session->compile_ns = session->create_ns = NAN;
-    return optimization_parse(options->optimization ? options->optimization : "all",
-                              &session->optimization, error);
+    return assay__ort_optimization(options->optimization, &session->optimization, error);
 }
 
 static int open_parts(struct assay_session *session, const struct assay_session_options *options,
@@ -355,20 +334,17 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     int code = options_keep(session, options, error);
     if (code == 0) code = assay__ort_load(options->library, &session->ort, error);
     if (code) return code;
-    struct assay__mapping file; /* only to refuse what is no file in our own words */
+    struct assay__mapping file; /* only for a clear error when it is not a file */
     code = assay__file_map(session->model_path, &file, error);
     if (code) return code;
     assay__file_unmap(&file);
     code = assay__ort_env(ort, &session->env, error);
-    if (code == 0)
-        code = assay__ort_check(ort, ort->get_allocator_with_default_options(&session->allocator),
-                                error, "allocator");
-    if (code == 0)
-        code = assay__ort_check(ort,
-                                ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA,
-                                                            ASSAY__ORT_MEM_DEFAULT,
-                                                            &session->cpu_memory),
-                                error, "memory");
+    if (code) return code;
+    struct OrtStatus *status = ort->get_allocator_with_default_options(&session->allocator);
+    if (!status)
+        status = ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA, ASSAY__ORT_MEM_DEFAULT,
+                                             &session->cpu_memory);
+    code = assay__ort_check(ort, status, error, "memory");
     if (code == 0) code = create(session, error);
     if (code == 0) code = outputs_prepare(session, error);
     if (code == 0) code = inputs_make(session, options, error);
@@ -386,7 +362,7 @@ static int ort_open(const struct assay_session_options *given, struct assay_sess
     int code = assay__session_options_read(given, &options, error);
     if (code) return code;
     struct assay_session *made = calloc(1, sizeof *made);
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!made) return assay__no_memory(error);
     code = open_parts(made, &options, error);
     if (code) {
         ort_close(made);
@@ -396,21 +372,14 @@ static int ort_open(const struct assay_session_options *given, struct assay_sess
     return 0;
 }
 
-struct OrtStatus *assay__ort_run(struct assay_session *session, struct OrtSession *on,
-                                 const char *const *output_names, size_t output_count,
-                                 struct OrtValue **outputs)
-{
-    return session->ort.run(on, NULL, session->input_names,
-                            (const struct OrtValue *const *)session->input_values,
-                            session->input_count, output_names, output_count, outputs);
-}
-
 static int one_run(struct assay_session *session, struct assay__ort_stream *stream,
                    struct assay_error *error)
 {
     assay__ort_release_values(&session->ort, stream->outputs, session->output_count);
-    struct OrtStatus *status = assay__ort_run(session, session->session, session->output_names,
-                                              session->output_count, stream->outputs);
+    struct OrtStatus *status = session->ort.run(
+        session->session, NULL, session->input_names,
+        (const struct OrtValue *const *)session->input_values, session->input_count,
+        session->output_names, session->output_count, stream->outputs);
     return status ? assay__ort_check(&session->ort, status, error, "the model failed") : 0;
 }
 
@@ -458,12 +427,12 @@ static int ort_outputs(struct assay_session *session, const struct assay_tensor 
         return assay_error_set(error, ASSAY_EINVAL,
                                "no outputs: no step of stream 0 has succeeded yet");
     struct assay__arena *arena = assay__arena_new();
-    if (!arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!arena) return assay__no_memory(error);
     assay__arena_free(session->output_arena);
     session->output_arena = arena;
     struct assay_tensor *tensors = assay__arena_array(arena, session->output_count + 1,
                                                       sizeof *tensors);
-    if (!tensors) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!tensors) return assay__no_memory(error);
     for (size_t i = 0; i < session->output_count; i++) {
         int code = assay__ort_value_view(session, values[i], session->output_names[i], arena,
                                          &tensors[i], error);
@@ -497,12 +466,11 @@ static void arena_stats(struct assay_session *session, const char *const *keys, 
         values[i] = NAN;
     if (!ort->allocator_get_stats || !ort->get_key_value || !ort->release_key_value_pairs) return;
     if (assay__ort_device_memory(ort, session->device, &info)) return;
-    if (assay__ort_check(ort, ort->create_allocator(session->session, info, &allocator), NULL,
-                         "memory") == 0 &&
-        assay__ort_check(ort, ort->allocator_get_stats(allocator, &pairs), NULL, "memory") == 0) {
-        for (size_t i = 0; i < count; i++)
-            values[i] = stat_of(ort, pairs, keys[i]);
-    }
+    struct OrtStatus *status = ort->create_allocator(session->session, info, &allocator);
+    if (!status) status = ort->allocator_get_stats(allocator, &pairs);
+    for (size_t i = 0; !status && i < count; i++)
+        values[i] = stat_of(ort, pairs, keys[i]);
+    assay__ort_ignore(ort, status);
     if (pairs) ort->release_key_value_pairs(pairs);
     if (allocator) ort->release_allocator(allocator);
     ort->release_memory_info(info);

@@ -26,7 +26,6 @@ struct OrtCustomOpDomain;
 struct OrtEnv;
 struct OrtEpAssignedNode;
 struct OrtEpAssignedSubgraph;
-struct OrtIoBinding;
 struct OrtKernelContext;
 struct OrtKernelInfo;
 struct OrtKeyValuePairs;
@@ -49,45 +48,27 @@ struct OrtApiBase {
     const char *(*GetVersionString)(void);
 };
 
-/* Enumerations travel as int. */
+/* Enumerations travel as int; only the values that are used here are named. */
 enum { /* OrtLoggingLevel */
-       ASSAY__ORT_LOG_VERBOSE = 0,
        ASSAY__ORT_LOG_INFO = 1,
        ASSAY__ORT_LOG_WARNING = 2,
        ASSAY__ORT_LOG_ERROR = 3,
        ASSAY__ORT_LOG_FATAL = 4
 };
 enum { /* OrtErrorCode */
-       ASSAY__ORT_OK = 0,
        ASSAY__ORT_FAIL = 1,
-       ASSAY__ORT_INVALID_ARGUMENT = 2,
        ASSAY__ORT_NO_SUCHFILE = 3,
-       ASSAY__ORT_NO_MODEL = 4,
-       ASSAY__ORT_ENGINE_ERROR = 5,
-       ASSAY__ORT_RUNTIME_EXCEPTION = 6,
        ASSAY__ORT_INVALID_PROTOBUF = 7,
-       ASSAY__ORT_MODEL_LOADED = 8,
-       ASSAY__ORT_NOT_IMPLEMENTED = 9,
-       ASSAY__ORT_INVALID_GRAPH = 10,
-       ASSAY__ORT_EP_FAIL = 11
+       ASSAY__ORT_NOT_IMPLEMENTED = 9
 };
 enum { /* GraphOptimizationLevel */
        ASSAY__ORT_OPT_NONE = 0,
        ASSAY__ORT_OPT_BASIC = 1,
        ASSAY__ORT_OPT_EXTENDED = 2,
-       ASSAY__ORT_OPT_LAYOUT = 3,
        ASSAY__ORT_OPT_ALL = 99
 };
-enum { ASSAY__ORT_SEQUENTIAL = 0, ASSAY__ORT_PARALLEL = 1 }; /* ExecutionMode */
-enum {                                                       /* ONNXType */
-       ASSAY__ORT_TYPE_UNKNOWN = 0,
-       ASSAY__ORT_TYPE_TENSOR = 1,
-       ASSAY__ORT_TYPE_SEQUENCE = 2,
-       ASSAY__ORT_TYPE_MAP = 3,
-       ASSAY__ORT_TYPE_OPAQUE = 4,
-       ASSAY__ORT_TYPE_SPARSE_TENSOR = 5,
-       ASSAY__ORT_TYPE_OPTIONAL = 6
-};
+enum { ASSAY__ORT_SEQUENTIAL = 0 };  /* ExecutionMode */
+enum { ASSAY__ORT_TYPE_TENSOR = 1 }; /* ONNXType */
 /* ONNXTensorElementDataType has the numbers of ONNX's TensorProto.DataType up to 23 and differs
  * after it: ONNX: FLOAT8E8M0 24, UINT2 25, INT2 26; ONNX Runtime: UINT2 24, INT2 25, FLOAT8E8M0 26.
  */
@@ -96,24 +77,10 @@ enum {
     ASSAY__ORT_ELEMENT_FLOAT = 1,
     ASSAY__ORT_ELEMENT_STRING = 8
 };
-enum { ASSAY__ORT_ALLOCATOR_DEVICE = 0, ASSAY__ORT_ALLOCATOR_ARENA = 1 }; /* OrtAllocatorType */
-enum {
-    ASSAY__ORT_MEM_CPU_INPUT = -2,
-    ASSAY__ORT_MEM_CPU_OUTPUT = -1,
-    ASSAY__ORT_MEM_DEFAULT = 0
-};     /* OrtMemType */
-enum { /* OrtCustomOpInputOutputCharacteristic */
-       ASSAY__ORT_IO_REQUIRED = 0,
-       ASSAY__ORT_IO_OPTIONAL = 1,
-       ASSAY__ORT_IO_VARIADIC = 2
-};
-enum { /* OrtOpAttrType */
-       ASSAY__ORT_ATTR_INT = 1,
-       ASSAY__ORT_ATTR_INTS = 2,
-       ASSAY__ORT_ATTR_FLOAT = 3,
-       ASSAY__ORT_ATTR_FLOATS = 4,
-       ASSAY__ORT_ATTR_STRING = 5
-};
+enum { ASSAY__ORT_ALLOCATOR_ARENA = 1 }; /* OrtAllocatorType */
+enum { ASSAY__ORT_MEM_DEFAULT = 0 };     /* OrtMemType */
+enum { ASSAY__ORT_IO_REQUIRED = 0 };     /* OrtCustomOpInputOutputCharacteristic */
+enum { ASSAY__ORT_ATTR_INT = 1 };        /* OrtOpAttrType */
 
 typedef void assay__ort_log_fn(void *context, int severity, const char *category,
                                const char *log_id, const char *code_location, const char *message);
@@ -182,42 +149,16 @@ struct OrtCustomOp {
     X(session_get_output_count, 31, struct OrtStatus *, (const struct OrtSession *, size_t *))    \
     X(session_get_input_type_info, 33, struct OrtStatus *,                                        \
       (const struct OrtSession *, size_t index, struct OrtTypeInfo **))                           \
-    X(session_get_output_type_info, 34, struct OrtStatus *,                                       \
-      (const struct OrtSession *, size_t index, struct OrtTypeInfo **))                           \
     X(session_get_input_name, 36, struct OrtStatus *,                                             \
       (const struct OrtSession *, size_t index, struct OrtAllocator *, char **))                  \
     X(session_get_output_name, 37, struct OrtStatus *,                                            \
       (const struct OrtSession *, size_t index, struct OrtAllocator *, char **))                  \
     X(session_end_profiling, 110, struct OrtStatus *,                                             \
       (struct OrtSession *, struct OrtAllocator *, char **path))                                  \
-    X(session_get_profiling_start_time_ns, 146, struct OrtStatus *,                               \
-      (const struct OrtSession *, uint64_t *))                                                    \
     X(run, 9, struct OrtStatus *,                                                                 \
       (struct OrtSession *, const struct OrtRunOptions *, const char *const *input_names,         \
        const struct OrtValue *const *inputs, size_t input_count, const char *const *output_names, \
        size_t output_count, struct OrtValue **outputs))                                           \
-    X(create_run_options, 39, struct OrtStatus *, (struct OrtRunOptions **))                      \
-    X(run_options_set_terminate, 46, struct OrtStatus *, (struct OrtRunOptions *))                \
-    X(add_run_config_entry, 165, struct OrtStatus *,                                              \
-      (struct OrtRunOptions *, const char *key, const char *value))                               \
-    X(release_run_options, 97, void, (struct OrtRunOptions *))                                    \
-    X(create_io_binding, 134, struct OrtStatus *, (struct OrtSession *, struct OrtIoBinding **))  \
-    X(release_io_binding, 135, void, (struct OrtIoBinding *))                                     \
-    X(bind_input, 136, struct OrtStatus *,                                                        \
-      (struct OrtIoBinding *, const char *name, const struct OrtValue *))                         \
-    X(bind_output, 137, struct OrtStatus *,                                                       \
-      (struct OrtIoBinding *, const char *name, const struct OrtValue *))                         \
-    X(bind_output_to_device, 138, struct OrtStatus *,                                             \
-      (struct OrtIoBinding *, const char *name, const struct OrtMemoryInfo *))                    \
-    X(get_bound_output_values, 140, struct OrtStatus *,                                           \
-      (const struct OrtIoBinding *, struct OrtAllocator *, struct OrtValue ***values,             \
-       size_t *count))                                                                            \
-    X(clear_bound_inputs, 141, void, (struct OrtIoBinding *))                                     \
-    X(clear_bound_outputs, 142, void, (struct OrtIoBinding *))                                    \
-    X(synchronize_bound_inputs, 202, struct OrtStatus *, (struct OrtIoBinding *))                 \
-    X(synchronize_bound_outputs, 203, struct OrtStatus *, (struct OrtIoBinding *))                \
-    X(run_with_binding, 133, struct OrtStatus *,                                                  \
-      (struct OrtSession *, const struct OrtRunOptions *, const struct OrtIoBinding *))           \
     X(session_get_ep_graph_assignment_info, 407, struct OrtStatus *,                              \
       (const struct OrtSession *, const struct OrtEpAssignedSubgraph *const **,                   \
        size_t *count)) /* optional: 24, also the next five; what they give is the session's */    \
@@ -247,17 +188,8 @@ struct OrtCustomOp {
     X(get_string_tensor_data_length, 53, struct OrtStatus *, (const struct OrtValue *, size_t *)) \
     X(get_string_tensor_content, 54, struct OrtStatus *,                                          \
       (const struct OrtValue *, void *text, size_t size, size_t *offsets, size_t count))          \
-    X(get_resized_string_tensor_element_buffer, 252, struct OrtStatus *,                          \
-      (struct OrtValue *, size_t index, size_t size, char **)) /* optional: 15 */                 \
     X(cast_type_info_to_tensor_info, 55, struct OrtStatus *,                                      \
       (const struct OrtTypeInfo *, const struct OrtTensorTypeAndShapeInfo **))                    \
-    X(get_onnx_type_from_type_info, 56, struct OrtStatus *, (const struct OrtTypeInfo *, int *))  \
-    X(create_tensor_type_and_shape_info, 57, struct OrtStatus *,                                  \
-      (struct OrtTensorTypeAndShapeInfo **))                                                      \
-    X(set_tensor_element_type, 58, struct OrtStatus *,                                            \
-      (struct OrtTensorTypeAndShapeInfo *, int element))                                          \
-    X(set_dimensions, 59, struct OrtStatus *,                                                     \
-      (struct OrtTensorTypeAndShapeInfo *, const int64_t *dims, size_t rank))                     \
     X(get_tensor_element_type, 60, struct OrtStatus *,                                            \
       (const struct OrtTensorTypeAndShapeInfo *, int *))                                          \
     X(get_dimensions_count, 61, struct OrtStatus *,                                               \
@@ -284,7 +216,6 @@ struct OrtCustomOp {
     X(create_cpu_memory_info, 69, struct OrtStatus *,                                             \
       (int allocator_type, int mem_type, struct OrtMemoryInfo **))                                \
     X(release_memory_info, 94, void, (struct OrtMemoryInfo *))                                    \
-    X(allocator_alloc, 75, struct OrtStatus *, (struct OrtAllocator *, size_t size, void **))     \
     X(allocator_free, 76, struct OrtStatus *, (struct OrtAllocator *, void *))                    \
     X(get_allocator_with_default_options, 78, struct OrtStatus *,                                 \
       (struct OrtAllocator **)) /* not released */                                                \
@@ -299,21 +230,12 @@ struct OrtCustomOp {
 
 #define ASSAY__ORT_API_OPTIONS(X)                                                                  \
     X(create_session_options, 10, struct OrtStatus *, (struct OrtSessionOptions **))               \
-    X(clone_session_options, 12, struct OrtStatus *,                                               \
-      (const struct OrtSessionOptions *, struct OrtSessionOptions **))                             \
     X(release_session_options, 100, void, (struct OrtSessionOptions *))                            \
     X(set_optimized_model_file_path, 11, struct OrtStatus *,                                       \
       (struct OrtSessionOptions *, const char *path))                                              \
     X(set_session_execution_mode, 13, struct OrtStatus *, (struct OrtSessionOptions *, int mode))  \
     X(enable_profiling, 14, struct OrtStatus *,                                                    \
       (struct OrtSessionOptions *, const char *file_prefix))                                       \
-    X(disable_profiling, 15, struct OrtStatus *, (struct OrtSessionOptions *))                     \
-    X(enable_mem_pattern, 16, struct OrtStatus *, (struct OrtSessionOptions *))                    \
-    X(disable_mem_pattern, 17, struct OrtStatus *, (struct OrtSessionOptions *))                   \
-    X(enable_cpu_mem_arena, 18, struct OrtStatus *, (struct OrtSessionOptions *))                  \
-    X(disable_cpu_mem_arena, 19, struct OrtStatus *, (struct OrtSessionOptions *))                 \
-    X(set_session_log_severity_level, 22, struct OrtStatus *,                                      \
-      (struct OrtSessionOptions *, int level))                                                     \
     X(set_session_graph_optimization_level, 23, struct OrtStatus *,                                \
       (struct OrtSessionOptions *, int level))                                                     \
     X(set_intra_op_num_threads, 24, struct OrtStatus *, (struct OrtSessionOptions *, int threads)) \
@@ -352,26 +274,8 @@ struct OrtCustomOp {
     X(add_custom_op_domain, 28, struct OrtStatus *,                                             \
       (struct OrtSessionOptions *, struct OrtCustomOpDomain *))                                 \
     X(release_custom_op_domain, 101, void, (struct OrtCustomOpDomain *))                        \
-    X(kernel_info_get_attribute_float, 85, struct OrtStatus *,                                  \
-      (const struct OrtKernelInfo *, const char *name, float *))                                \
     X(kernel_info_get_attribute_int64, 86, struct OrtStatus *,                                  \
       (const struct OrtKernelInfo *, const char *name, int64_t *))                              \
-    X(kernel_info_get_attribute_string, 87, struct OrtStatus *,                                 \
-      (const struct OrtKernelInfo *, const char *name, char *text, size_t *size))               \
-    X(kernel_info_get_attribute_array_int64, 163, struct OrtStatus *,                           \
-      (const struct OrtKernelInfo *, const char *name, int64_t *values, size_t *count))         \
-    X(kernel_info_get_input_count, 230, struct OrtStatus *,                                     \
-      (const struct OrtKernelInfo *, size_t *)) /* optional: 14 */                              \
-    X(kernel_info_get_output_count, 231, struct OrtStatus *,                                    \
-      (const struct OrtKernelInfo *, size_t *)) /* optional: 14 */                              \
-    X(kernel_info_get_input_type_info, 234, struct OrtStatus *,                                 \
-      (const struct OrtKernelInfo *, size_t index, struct OrtTypeInfo **)) /* optional: 14 */   \
-    X(kernel_info_get_node_name, 244, struct OrtStatus *,                                       \
-      (const struct OrtKernelInfo *, char *text, size_t *size)) /* optional: 15 */              \
-    X(kernel_context_get_input_count, 88, struct OrtStatus *,                                   \
-      (const struct OrtKernelContext *, size_t *))                                              \
-    X(kernel_context_get_output_count, 89, struct OrtStatus *,                                  \
-      (const struct OrtKernelContext *, size_t *))                                              \
     X(kernel_context_get_input, 90, struct OrtStatus *,                                         \
       (const struct OrtKernelContext *, size_t index, const struct OrtValue **))                \
     X(kernel_context_get_output, 91, struct OrtStatus *,                                        \

@@ -1,11 +1,11 @@
-/* ort_assignment.c - which provider of ONNX Runtime gets which node: a session is made with
- * "session.record_ep_graph_assignment_info" switched on and asked (API version 24; before it no
- * build can say). The library records nodes after its basic simplifications (constants folded,
- * some nodes fused), so names may be missing or new. A provider that compiles gets pieces of many
- * nodes; one with kernels gets each node as a piece of its own.
+/* ort_assignment.c - which execution provider gets which node. A session is created with
+ * "session.record_ep_graph_assignment_info" set and then queried (API version 24; older builds
+ * cannot answer). ONNX Runtime records nodes after its basic optimisations (constants folded, some
+ * nodes fused), so names may be missing or new. A compiling provider gets subgraphs of many nodes;
+ * a provider with kernels gets one subgraph per node.
  *
- * Nothing is run and no input is needed. Symbolic dimensions that the caller fixes are fixed in
- * the session too: providers that compile need them. */
+ * Nothing runs and no input is needed. Symbolic dimensions that the caller fixes are fixed in the
+ * session too, because compiling providers need them. */
 #include "engine/engine.h"
 #include "engine/ort/ort_session.h"
 
@@ -22,40 +22,22 @@ struct assignment_query {
     struct assay_error *error;
 };
 
-static int check(struct assignment_query *ask, struct OrtStatus *status, const char *what)
-{
-    return assay__ort_check(&ask->ort, status, ask->error, what);
-}
-
-static int level_of(const char *name)
-{
-    return !name || strcmp(name, "all") == 0 ? ASSAY__ORT_OPT_ALL
-           : strcmp(name, "extended") == 0   ? ASSAY__ORT_OPT_EXTENDED
-           : strcmp(name, "none") == 0       ? ASSAY__ORT_OPT_NONE
-                                             : ASSAY__ORT_OPT_BASIC;
-}
-
 static int prepare(struct assignment_query *ask)
 {
     const struct assay__ort *ort = &ask->ort;
     const struct assay_assignment_options *o = &ask->options;
-    static const char what[] = "session options";
-    int code = check(ask, ort->create_session_options(&ask->made), what);
-    if (!code)
-        code = check(
-            ask, ort->set_session_graph_optimization_level(ask->made, level_of(o->optimization)),
-            what);
-    if (!code) code = check(ask, ort->set_intra_op_num_threads(ask->made, 1), what);
-    if (!code)
-        code = check(ask,
-                     ort->add_session_config_entry(ask->made,
-                                                   "session.record_ep_graph_assignment_info", "1"),
-                     what);
-    for (size_t i = 0; i < o->dim_count && !code; i++)
-        code = check(
-            ask,
-            ort->add_free_dimension_override_by_name(ask->made, o->dim_names[i], o->dim_values[i]),
-            what);
+    int level = 0, code = assay__ort_optimization(o->optimization, &level, ask->error);
+    if (code) return code;
+    struct OrtStatus *status = ort->create_session_options(&ask->made);
+    if (!status) status = ort->set_session_graph_optimization_level(ask->made, level);
+    if (!status) status = ort->set_intra_op_num_threads(ask->made, 1);
+    if (!status)
+        status = ort->add_session_config_entry(ask->made, "session.record_ep_graph_assignment_info",
+                                               "1");
+    for (size_t i = 0; i < o->dim_count && !status; i++)
+        status = ort->add_free_dimension_override_by_name(ask->made, o->dim_names[i],
+                                                          o->dim_values[i]);
+    code = assay__ort_check(ort, status, ask->error, "session options");
     return code ? code
                 : assay__ort_append_device(ort, ask->made, o->device ? o->device : "cpu",
                                            o->provider_options, false, ask->error);
@@ -77,18 +59,14 @@ static int report_subgraph(struct assignment_query *ask, size_t index,
         .target = target_of(ask),
         .version = ort->version,
     };
-    int code = check(ask, ort->ep_assigned_subgraph_get_ep_name(piece, &told.provider),
-                     "assignment");
-    if (!code)
-        code = check(ask, ort->ep_assigned_subgraph_get_nodes(piece, &nodes, &count), "assignment");
+    struct OrtStatus *status = ort->ep_assigned_subgraph_get_ep_name(piece, &told.provider);
+    if (!status) status = ort->ep_assigned_subgraph_get_nodes(piece, &nodes, &count);
+    int code = assay__ort_check(ort, status, ask->error, "assignment");
     for (size_t i = 0; i < count && !code; i++) {
-        code = check(ask, ort->ep_assigned_node_get_name(nodes[i], &told.name), "assignment");
-        if (!code)
-            code = check(ask, ort->ep_assigned_node_get_domain(nodes[i], &told.domain),
-                         "assignment");
-        if (!code)
-            code = check(ask, ort->ep_assigned_node_get_operator_type(nodes[i], &told.op),
-                         "assignment");
+        status = ort->ep_assigned_node_get_name(nodes[i], &told.name);
+        if (!status) status = ort->ep_assigned_node_get_domain(nodes[i], &told.domain);
+        if (!status) status = ort->ep_assigned_node_get_operator_type(nodes[i], &told.op);
+        code = assay__ort_check(ort, status, ask->error, "assignment");
         if (!code) code = ask->found(ask->context, &told);
     }
     return code;
@@ -98,9 +76,9 @@ static int report_nodes(struct assignment_query *ask)
 {
     const struct OrtEpAssignedSubgraph *const *pieces = NULL;
     size_t count = 0;
-    int code = check(ask,
-                     ask->ort.session_get_ep_graph_assignment_info(ask->session, &pieces, &count),
-                     "assignment");
+    int code = assay__ort_check(
+        &ask->ort, ask->ort.session_get_ep_graph_assignment_info(ask->session, &pieces, &count),
+        ask->error, "assignment");
     if (!code && ask->options.about)
         code = ask->options.about(ask->context, target_of(ask), ask->ort.version);
     for (size_t i = 0; i < count && !code; i++)
@@ -123,8 +101,9 @@ int assay__ort_assignment(const struct assay_assignment_options *options, assay_
     code = assay__ort_env(&ask.ort, &ask.env, error);
     if (!code) code = prepare(&ask);
     if (!code)
-        code = check(
-            &ask, ask.ort.create_session(ask.env, ask.options.model_path, ask.made, &ask.session),
+        code = assay__ort_check(
+            &ask.ort,
+            ask.ort.create_session(ask.env, ask.options.model_path, ask.made, &ask.session), error,
             ask.options.model_path);
     if (!code) code = report_nodes(&ask);
     if (ask.session) ask.ort.release_session(ask.session);

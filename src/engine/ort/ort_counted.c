@@ -1,4 +1,4 @@
-/* ort_counted.c - counters of each layer, in a pass of its own over the graph with a marker behind
+/* ort_counted.c - counters of each layer, from a separate pass over the graph with a marker behind
  * every node.
  *
  * Every marker reads all counters at its entry and at its exit. A node's growth is that from the
@@ -8,17 +8,17 @@
  * own the same two growths in a chain of markers with nothing in between (the engine's step from
  * node to node right after a system call, against a marker). Each is the inter-quartile mean over
  * the runs; of a counter that stays as it is in most runs (page faults, context switches) the plain
- * mean, in which what happens once in a hundred runs is there with a hundredth. The difference may
- * come out a little below 0: it is passed on like that, so that sums over layers stay right.
+ * mean, so that an event in one of a hundred runs counts one hundredth. The difference may be
+ * slightly below 0; it is kept, so that sums over layers stay right.
  *
  * After a system call caches and predictors are colder than in an undisturbed run: a layer of a
  * microsecond counts more than its share.
  *
  * Counters of a process are sums over its threads. A reading takes a system call per counter,
  * during which the engine's idle threads may spin: that is subtracted with the reading, as far as
- * it is alike at every marker.
+ * it is equal at every marker.
  *
- * A pair of readings of which one has no value (the counter had no turn) is left out for that
+ * A pair of readings of which one has no value (the counter did not run) is left out for that
  * counter. */
 #include "engine/ort/ort_layers.h"
 
@@ -159,40 +159,13 @@ static int measure_chain(struct counting *c, struct assay__timed *timed, struct 
 
 static int run_chain(struct counting *c, struct assay_error *error)
 {
-    struct assay__layer_work *work = c->work;
-    const struct assay__ort *ort = &work->session->ort;
-    static const char *const input_names[] = {"x"}, *const output_names[] = {"y"};
-    char path[ASSAY__LAYERS_PATH];
-    float number = 1;
-    const int64_t one = 1;
-    struct OrtValue *value = NULL;
-    struct assay__timed timed = {0};
-    int code = assay__path_join(work->folder, "counted.onnx", path, sizeof path);
-    struct assay__model *chain = assay__marker_chain(CHAIN_LENGTH);
-    if (!code && !chain) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for the chain");
-    if (!code) code = assay__model_write(chain, path, error);
-    if (!code)
-        code = assay__ort_check(ort,
-                                ort->create_tensor_with_data(work->session->cpu_memory, &number,
-                                                             sizeof number, &one, 1,
-                                                             ASSAY__ORT_ELEMENT_FLOAT, &value),
-                                error, "cannot make a tensor");
-    struct assay__timed_options options = {.path = path,
-                                           .optimization = ASSAY__ORT_OPT_NONE,
-                                           .mark_count = CHAIN_LENGTH,
-                                           .counters = work->counters,
-                                           .input_names = input_names,
-                                           .inputs = (const struct OrtValue *const *)&value,
-                                           .input_count = 1,
-                                           .output_names = output_names,
-                                           .output_count = 1};
-    if (!code) code = assay__timed_open(work->session, &options, &timed, error);
-    work->counters->begin(work->counters->context);
-    if (!code) code = measure_chain(c, &timed, error);
-    work->counters->end(work->counters->context);
-    assay__timed_close(&timed);
-    if (value) ort->release_value(value);
-    assay__model_free(chain);
+    const struct assay_layer_counters *counters = c->work->counters;
+    struct assay__chain chain;
+    int code = assay__chain_open(c->work, CHAIN_LENGTH, counters, &chain, error);
+    counters->begin(counters->context);
+    if (!code) code = measure_chain(c, &chain.timed, error);
+    counters->end(counters->context);
+    assay__chain_close(c->work, &chain);
     return code;
 }
 

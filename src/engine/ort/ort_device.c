@@ -1,14 +1,14 @@
-/* ort_device.c - devices of the ort engine: which provider of ONNX Runtime stands behind a device
- * name, how it is added to a session, and which of them work here. One table row per kind of
- * device.
+/* ort_device.c - devices of the ort engine: the ONNX Runtime provider of a device name, how it is
+ * added to a session, and which of them work here. One table row per kind of device.
  *
  * A device counts as available only after a tiny model has run on it with the right result, the
  * fall-back to the CPU forbidden: a provider that is compiled in may still lack its driver. The
- * Azure provider calls a remote service and is no device of this machine; it has no row. Limits:
+ * Azure provider calls a remote service, not a device of this machine; it has no row. Limits:
  * the probe runs in the calling process, so a driver that crashes crashes it; run/devices.c asks
  * from a child. DirectML is Windows' and the ROCm provider left the library with 1.23 (MIGraphX
- * took its place): their rows say what a build has, and were never seen to run. */
+ * took its place): their rows report what a build has and are untested. */
 #include "engine/adapter.h"
+
 #include "engine/ort/ort_session.h"
 
 #include <stdio.h>
@@ -154,15 +154,11 @@ static int append_cuda(const struct assay__ort *ort, struct OrtSessionOptions *o
                        struct assay_error *error)
 {
     struct OrtCUDAProviderOptionsV2 *own = NULL;
-    int code = assay__ort_check(ort, ort->create_cuda_provider_options(&own), error, "CUDA");
-    if (code == 0 && count > 0)
-        code = assay__ort_check(ort, ort->update_cuda_provider_options(own, keys, values, count),
-                                error, "CUDA");
-    if (code == 0)
-        code = assay__ort_check(ort, ort->append_execution_provider_cuda_v2(options, own), error,
-                                "CUDA");
+    struct OrtStatus *status = ort->create_cuda_provider_options(&own);
+    if (!status && count > 0) status = ort->update_cuda_provider_options(own, keys, values, count);
+    if (!status) status = ort->append_execution_provider_cuda_v2(options, own);
     if (own) ort->release_cuda_provider_options(own);
-    return code;
+    return assay__ort_check(ort, status, error, "CUDA");
 }
 
 /* TensorRT takes what it can; the rest goes to CUDA on the same device rather than to the CPU. */
@@ -171,16 +167,12 @@ static int append_tensorrt(const struct assay__ort *ort, struct OrtSessionOption
                            struct assay_error *error)
 {
     struct OrtTensorRTProviderOptionsV2 *own = NULL;
-    int code = assay__ort_check(ort, ort->create_tensorrt_provider_options(&own), error,
-                                "TensorRT");
-    if (code == 0 && count > 0)
-        code = assay__ort_check(ort,
-                                ort->update_tensorrt_provider_options(own, keys, values, count),
-                                error, "TensorRT");
-    if (code == 0)
-        code = assay__ort_check(ort, ort->append_execution_provider_tensorrt_v2(options, own),
-                                error, "TensorRT");
+    struct OrtStatus *status = ort->create_tensorrt_provider_options(&own);
+    if (!status && count > 0)
+        status = ort->update_tensorrt_provider_options(own, keys, values, count);
+    if (!status) status = ort->append_execution_provider_tensorrt_v2(options, own);
     if (own) ort->release_tensorrt_provider_options(own);
+    int code = assay__ort_check(ort, status, error, "TensorRT");
     if (code == 0 && library_has(ort, "CUDAExecutionProvider"))
         code = append_cuda(ort, options, keys, values, count, error);
     return code;
@@ -201,7 +193,7 @@ static int split_options(char *text, const char **keys, const char **values, siz
 }
 
 static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *options,
-                      const struct device_row *row, int number, const char *more,
+                      const struct device_row *row, int number, const char *more, bool strict,
                       struct assay_error *error)
 {
     char digits[16], text[256];
@@ -213,14 +205,19 @@ static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *op
     if (length < 0 || (size_t)length >= sizeof text || split_options(text, keys, values, &count))
         return assay_error_set(error, ASSAY_EINVAL,
                                "options of a provider are key=value;key=value: \"%.100s\"", more);
+    int code = 0;
     switch (row->how) {
     case APPEND_NOTHING: return 0;
-    case APPEND_CUDA: return append_cuda(ort, options, keys, values, count, error);
-    case APPEND_TENSORRT: return append_tensorrt(ort, options, keys, values, count, error);
-    case APPEND_NAMED: break;
+    case APPEND_CUDA: code = append_cuda(ort, options, keys, values, count, error); break;
+    case APPEND_TENSORRT: code = append_tensorrt(ort, options, keys, values, count, error); break;
+    case APPEND_NAMED:
+        code = assay__ort_check(
+            ort, ort->append_execution_provider(options, row->append, keys, values, count), error,
+            row->title);
     }
+    if (code || !strict) return code;
     return assay__ort_check(
-        ort, ort->append_execution_provider(options, row->append, keys, values, count), error,
+        ort, ort->add_session_config_entry(options, "session.disable_cpu_ep_fallback", "1"), error,
         row->title);
 }
 
@@ -231,23 +228,16 @@ int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOpti
     char here[256];
     int number;
     const struct device_row *row = row_of(device, &number);
-    if (!row) {
-        names_here(ort, here, sizeof here);
+    if (row && library_has(ort, row->provider))
+        return append_row(ort, options, row, number, more, strict, error);
+    names_here(ort, here, sizeof here);
+    if (!row)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "unknown device \"%s\"; this ONNX Runtime offers: %s", device, here);
-    }
-    if (!library_has(ort, row->provider)) {
-        names_here(ort, here, sizeof here);
-        return assay_error_set(
-            error, ASSAY_EUNSUPPORTED,
-            "device \"%s\": this ONNX Runtime build has no %s provider; it offers: %s", device,
-            row->title, here);
-    }
-    int code = append_row(ort, options, row, number, more, error);
-    if (code || !strict || row->how == APPEND_NOTHING) return code;
-    return assay__ort_check(
-        ort, ort->add_session_config_entry(options, "session.disable_cpu_ep_fallback", "1"), error,
-        row->title);
+    return assay_error_set(
+        error, ASSAY_EUNSUPPORTED,
+        "device \"%s\": this ONNX Runtime build has no %s provider; it offers: %s", device,
+        row->title, here);
 }
 
 /* --- probing ---------------------------------------------------------------------------------- */
@@ -282,30 +272,21 @@ static int probe_run(const struct assay__ort *ort, struct OrtSession *session,
     struct OrtMemoryInfo *memory = NULL;
     struct OrtValue *in = NULL, *out = NULL;
     void *data = NULL;
-    int code = assay__ort_check(
-        ort,
-        ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA, ASSAY__ORT_MEM_DEFAULT, &memory),
-        error, "probe");
-    if (code == 0)
-        code = assay__ort_check(ort,
-                                ort->create_tensor_with_data(memory, x, sizeof x, dims, 2,
-                                                             ASSAY__ORT_ELEMENT_FLOAT, &in),
-                                error, "probe");
-    if (code == 0) {
-        const struct OrtValue *const inputs[] = {in};
-        code = assay__ort_check(
-            ort, ort->run(session, NULL, input_names, inputs, 1, output_names, 1, &out), error,
-            "a tiny model does not run on it");
-    }
-    if (code == 0)
-        code = assay__ort_check(ort, ort->get_tensor_mutable_data(out, &data), error, "probe");
-    if (code == 0) {
-        const float *y = data;
-        if (y[0] != 23 || y[1] != 34)
-            code = assay_error_set(error, ASSAY_EENGINE,
-                                   "a tiny model gives the wrong result on it: %g %g, not 23 34",
-                                   (double)y[0], (double)y[1]);
-    }
+    struct OrtStatus *status = ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA,
+                                                           ASSAY__ORT_MEM_DEFAULT, &memory);
+    if (!status)
+        status = ort->create_tensor_with_data(memory, x, sizeof x, dims, 2,
+                                              ASSAY__ORT_ELEMENT_FLOAT, &in);
+    if (!status)
+        status = ort->run(session, NULL, input_names, (const struct OrtValue *const *)&in, 1,
+                          output_names, 1, &out);
+    if (!status) status = ort->get_tensor_mutable_data(out, &data);
+    int code = assay__ort_check(ort, status, error, "a tiny model does not run on it");
+    const float *y = data;
+    if (code == 0 && (y[0] != 23 || y[1] != 34))
+        code = assay_error_set(error, ASSAY_EENGINE,
+                               "a tiny model gives the wrong result on it: %g %g, not 23 34",
+                               (double)y[0], (double)y[1]);
     if (out) ort->release_value(out);
     if (in) ort->release_value(in);
     if (memory) ort->release_memory_info(memory);
@@ -317,14 +298,10 @@ static int probe(const struct assay__ort *ort, const struct OrtEnv *env,
 {
     struct OrtSessionOptions *options = NULL;
     struct OrtSession *session = NULL;
-    int code = assay__ort_check(ort, ort->create_session_options(&options), error, "probe");
-    if (code == 0)
-        code = assay__ort_check(ort, ort->set_intra_op_num_threads(options, 1), error, "probe");
-    if (code == 0) code = append_row(ort, options, row, number, NULL, error);
-    if (code == 0 && row->how != APPEND_NOTHING)
-        code = assay__ort_check(
-            ort, ort->add_session_config_entry(options, "session.disable_cpu_ep_fallback", "1"),
-            error, "probe");
+    struct OrtStatus *status = ort->create_session_options(&options);
+    if (!status) status = ort->set_intra_op_num_threads(options, 1);
+    int code = assay__ort_check(ort, status, error, "probe");
+    if (code == 0) code = append_row(ort, options, row, number, NULL, true, error);
     if (code == 0)
         code = assay__ort_check(
             ort,
@@ -419,10 +396,10 @@ int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
     struct assay__ort *ort = malloc(sizeof *ort);
     struct OrtEnv *env = NULL;
     struct assay_error reason = {0};
-    if (!ort) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!ort) return assay__no_memory(error);
     int code = assay__ort_load(library, ort, &reason);
     if (code == 0) code = assay__ort_env(ort, &env, &reason);
-    if (code) { /* nothing can be asked: say why for the one device that is always here */
+    if (code) { /* no device can be queried: give the reason for the CPU, which is always there */
         struct assay_device cpu = {.name = "cpu",
                                    .kind = "cpu",
                                    .engine = "ort",

@@ -7,14 +7,12 @@
  * position, found here, within the time of the token: it is what a user waits for. Everything that
  * a step needs is made when the session opens: the mask of every length, the one-token inputs, room
  * for the times. What the library itself allocates per run remains. */
-#include "engine/ort/ort_generate.h"
+#include "engine/ort/ort_session.h"
 
 #include "model/tensor_data.h"
-#include "base/no_memory.h"
 #include "base/clock.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RECORDED_TOKENS ((size_t)1 << 20) /* 8 MB of times */
@@ -119,8 +117,9 @@ static int make_masks(struct assay_session *session, struct assay__ort_generatio
                                plan->mask, generation->mask_dtype);
     }
     size_t count = (size_t)(generation->batch * longest);
-    generation->ones = calloc(count, 8);
-    generation->masks = calloc((size_t)plan->tokens, sizeof *generation->masks);
+    generation->ones = assay__arena_array(session->arena, count, 8);
+    generation->masks = assay__arena_array(session->arena, (size_t)plan->tokens,
+                                           sizeof *generation->masks);
     if (!generation->ones || !generation->masks) return assay__no_memory(error);
     for (size_t i = 0; i < count; i++)
         put_number(generation->ones, generation->mask_dtype, i, 1);
@@ -137,8 +136,8 @@ static int make_inputs(struct assay_session *session, struct assay__ort_generati
     const struct assay_generation *plan = generation->plan;
     int64_t batch = generation->batch;
     generation->ids_dtype = session->inputs[generation->ids_input].dtype;
-    generation->ids_data = calloc((size_t)batch, 8);
-    generation->positions_data = calloc((size_t)batch, 8);
+    generation->ids_data = assay__arena_array(session->arena, (size_t)batch, 8);
+    generation->positions_data = assay__arena_array(session->arena, (size_t)batch, 8);
     if (!generation->ids_data || !generation->positions_data) return assay__no_memory(error);
     int code = make_input(session, plan->ids, generation->ids_dtype, generation->ids_data, batch, 1,
                           &generation->next_ids, error);
@@ -153,7 +152,8 @@ static int make_inputs(struct assay_session *session, struct assay__ort_generati
 int assay__ort_generation_open(struct assay_session *session, const struct assay_generation *plan,
                                struct assay_error *error)
 {
-    struct assay__ort_generation *generation = calloc(1, sizeof *generation);
+    struct assay__arena *arena = session->arena;
+    struct assay__ort_generation *generation = assay__arena_alloc(arena, sizeof *generation);
     if (!generation) return assay__no_memory(error);
     session->generation = generation;
     generation->plan = plan;
@@ -161,11 +161,12 @@ int assay__ort_generation_open(struct assay_session *session, const struct assay
         return assay_error_set(error, ASSAY_EINVAL,
                                "a generation makes at least one token, in one stream");
     size_t pairs = plan->pair_count + 1, outputs = session->output_count + 1;
-    generation->past_inputs = calloc(pairs, sizeof(size_t));
-    generation->present_outputs = calloc(pairs, sizeof(size_t));
-    generation->inputs = calloc(session->input_count + 1, sizeof *generation->inputs);
-    generation->now = calloc(outputs, sizeof *generation->now);
-    generation->before = calloc(outputs, sizeof *generation->before);
+    generation->past_inputs = assay__arena_array(arena, pairs, sizeof(size_t));
+    generation->present_outputs = assay__arena_array(arena, pairs, sizeof(size_t));
+    generation->inputs = assay__arena_array(arena, session->input_count + 1,
+                                            sizeof *generation->inputs);
+    generation->now = assay__arena_array(arena, outputs, sizeof *generation->now);
+    generation->before = assay__arena_array(arena, outputs, sizeof *generation->before);
     if (!generation->past_inputs || !generation->present_outputs || !generation->inputs ||
         !generation->now || !generation->before)
         return assay__no_memory(error);
@@ -174,10 +175,10 @@ int assay__ort_generation_open(struct assay_session *session, const struct assay
     if (plan->tokens > 1 << 20 || generation->batch > 1 << 16 || generation->prompt > 1 << 24)
         return assay_error_set(error, ASSAY_ELIMIT, "a generation this large is not supported");
     generation->capacity = RECORDED_TOKENS / (size_t)plan->tokens + 1;
-    generation->times = calloc(generation->capacity * (size_t)plan->tokens,
-                               sizeof *generation->times);
-    generation->chosen = calloc((size_t)(plan->tokens * generation->batch),
-                                sizeof *generation->chosen);
+    generation->times = assay__arena_array(arena, generation->capacity * (size_t)plan->tokens,
+                                           sizeof *generation->times);
+    generation->chosen = assay__arena_array(arena, (size_t)(plan->tokens * generation->batch),
+                                            sizeof *generation->chosen);
     if (!generation->times || !generation->chosen) return assay__no_memory(error);
     return make_inputs(session, generation, error);
 }
@@ -193,18 +194,6 @@ void assay__ort_generation_close(struct assay_session *session)
         assay__ort_release_values(ort, generation->masks, (size_t)generation->plan->tokens);
     assay__ort_release_values(ort, &generation->next_ids, 1);
     assay__ort_release_values(ort, &generation->next_positions, 1);
-    free(generation->past_inputs);
-    free(generation->present_outputs);
-    free(generation->inputs);
-    free(generation->now);
-    free(generation->before);
-    free(generation->masks);
-    free(generation->ids_data);
-    free(generation->positions_data);
-    free(generation->ones);
-    free(generation->chosen);
-    free(generation->times);
-    free(generation);
     session->generation = NULL;
 }
 
@@ -245,26 +234,18 @@ static int choose(struct assay_session *session, struct assay__ort_generation *g
 {
     const struct assay__ort *ort = &session->ort;
     struct OrtValue *value = generation->now[generation->logits_output];
-    struct OrtTensorTypeAndShapeInfo *info = NULL;
-    int64_t dims[3] = {0, 1, 0};
-    size_t rank = 0;
-    int element = 0;
+    struct assay__ort_shape shape;
     void *data = NULL;
     uint64_t start = assay__now_ns();
-    int code = assay__ort_check(ort, ort->get_tensor_type_and_shape(value, &info), error, "logits");
-    if (!code)
-        code = assay__ort_check(ort, ort->get_dimensions_count(info, &rank), error, "logits");
-    if (!code && rank != 2 && rank != 3)
-        code = assay_error_set(error, ASSAY_EUNSUPPORTED, "logits of %zu axes", rank);
-    if (!code) code = assay__ort_check(ort, ort->get_dimensions(info, dims, rank), error, "logits");
-    if (!code)
-        code = assay__ort_check(ort, ort->get_tensor_element_type(info, &element), error, "");
-    if (info) ort->release_tensor_type_and_shape_info(info);
-    if (!code) code = assay__ort_check(ort, ort->get_tensor_mutable_data(value, &data), error, "");
+    struct OrtStatus *status = assay__ort_shape_read(ort, value, &shape);
+    if (!status) status = ort->get_tensor_mutable_data(value, &data);
+    int code = assay__ort_check(ort, status, error, "logits");
     if (code) return code;
-    int64_t rows = rank == 3 ? dims[1] : 1, count = dims[rank - 1];
-    int dtype = assay__ort_dtype_of(element);
-    if (dims[0] != generation->batch || rows < 1 || count < 1 ||
+    if (shape.rank != 2 && shape.rank != 3)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "logits of %zu axes", shape.rank);
+    int64_t rows = shape.rank == 3 ? shape.dims[1] : 1, count = shape.dims[shape.rank - 1];
+    int dtype = assay__ort_dtype_of(shape.element);
+    if (shape.dims[0] != generation->batch || rows < 1 || count < 1 ||
         (dtype != ASSAY__FLOAT32 && dtype != ASSAY__FLOAT16 && dtype != ASSAY__BFLOAT16))
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "logits of an unexpected shape or type");
     for (int64_t b = 0; b < generation->batch; b++) {
@@ -301,7 +282,7 @@ static void prepare(struct assay_session *session, struct assay__ort_generation 
             generation->before[generation->present_outputs[i]];
 }
 
-/* A learned table of positions ends somewhere: where it failed tells whether it was that. */
+/* Learned positions are limited: the place of the failure shows whether that was the cause. */
 static int run_failed(struct assay_session *session, struct OrtStatus *status, int64_t token,
                       struct assay_error *error)
 {

@@ -1,16 +1,16 @@
-/* ort_instrument.c - where markers go in a graph, and how the rest of the graph is told.
+/* ort_instrument.c - inserts markers into a graph and redirects the consumers.
  *
  * For every node: one marker on each output that something consumes, also when the only consumer
  * sits in the body of a later If, Loop or Scan. With a marker on only one of several outputs the
  * engine may run other nodes before it reaches the marker, and the node's end would be seen too
- * late. A node whose outputs nobody consumes gets a marker whose own output is left dangling.
+ * late. A node whose outputs are unused gets a marker with an unused output.
  * Consumers read the marker's output, bodies included. Graph outputs keep their name and
  * producer: a marker in between would cost a copy.
  *
  * Sequence, optional, map and sparse values cannot pass through a marker. ONNX Runtime declares
  * no types of inner values in the models it saves, so the operator decides: a short list makes
- * sequences and the like, bodies declare what they hand out, Identity hands on. `strict` leaves
- * out what this does not settle (unknown domains, elements of optionals).
+ * sequences and the like, bodies declare their outputs, Identity passes its input on. `strict`
+ * leaves out what this does not settle (unknown domains, elements of optionals).
  *
  * Limits: markers are put on the main graph only; control flow is timed as one node. */
 #include "engine/ort/ort_instrument.h"
@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-#define BODY_DEPTH 32 /* nested bodies that are followed; the reader has a limit of its own */
+#define BODY_DEPTH 32 /* nested bodies that are followed; the reader has its own limit */
 
 struct insertion {
     struct assay__model *model;
@@ -92,7 +92,7 @@ static int note_consumed(struct insertion *work, const struct assay__graph *grap
             if (code) return code;
         }
     }
-    /* A body may hand an outer value straight out; the main graph's outputs are no consumers. */
+    /* A body may output an outer value directly; the main graph's outputs do not count. */
     for (size_t k = 0; depth > 0 && k < graph->output_count; k++)
         if (assay__map_set(work->consumed, graph->outputs[k].name, 1)) return ASSAY_ENOMEM;
     return 0;
@@ -129,7 +129,7 @@ static const struct assay__value *type_of(const struct insertion *work, const ch
 
 /* --- which values can carry a marker ---------------------------------------------------------- */
 
-/** What an operator makes, as far as its name tells; ASSAY__KIND_UNKNOWN otherwise. */
+/** The kind of an operator's outputs, by its name; ASSAY__KIND_UNKNOWN otherwise. */
 static enum assay__value_kind kind_by_operator(const struct assay__node *node)
 {
     static const struct {
@@ -161,7 +161,7 @@ static enum assay__value_kind kind_by_body(const struct assay__node *node, size_
 {
     bool loop = strcmp(node->op, "Loop") == 0;
     const struct assay__attr *attr = assay__node_attr(node, loop ? "body" : "then_branch");
-    size_t at = loop ? k + 1 : k; /* a Loop's body hands out its condition first */
+    size_t at = loop ? k + 1 : k; /* a Loop's body outputs its condition first */
     return attr && attr->g && at < attr->g->output_count ? attr->g->outputs[at].kind
                                                          : ASSAY__KIND_UNKNOWN;
 }
@@ -327,7 +327,7 @@ static int rename_node(struct insertion *work, const struct assay__map *hidden,
         for (size_t b = 0; !code && attr->graphs && b < attr->count; b++)
             code = rename_body(work, attr->graphs[b], depth + 1, &inside);
         if (code) return code;
-        if (inside) { /* what stood in the file no longer holds: write it anew */
+        if (inside) { /* the bytes from the file are stale: encode it again */
             attr->raw = NULL;
             attr->raw_size = 0;
             *changed = true;
@@ -421,15 +421,12 @@ int assay__markers_insert(struct assay__model *model, const struct assay__mark_o
     memset(plan, 0, sizeof *plan);
     struct insertion work = {
         .model = model, .options = options ? options : &defaults, .plan = plan};
+    struct assay__map **maps[] = {&work.consumed, &work.types, &work.kinds, &work.initializers,
+                                  &work.renamed};
+    int code = 0;
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        if (!(*maps[i] = assay__map_new())) code = ASSAY_ENOMEM;
     work.random = assay__graph_is_random(&model->graph);
-    work.consumed = assay__map_new();
-    work.types = assay__map_new();
-    work.kinds = assay__map_new();
-    work.initializers = assay__map_new();
-    work.renamed = assay__map_new();
-    int code = work.consumed && work.types && work.kinds && work.initializers && work.renamed
-                   ? 0
-                   : ASSAY_ENOMEM;
     if (!code) code = make_room(&work);
     if (!code) code = note_consumed(&work, &model->graph, 0);
     if (!code) code = note_types(&work);
@@ -442,11 +439,8 @@ int assay__markers_insert(struct assay__model *model, const struct assay__mark_o
         model->graph.node_count = work.node_count;
         model->graph.node_capacity = work.node_capacity;
     }
-    assay__map_free(work.consumed);
-    assay__map_free(work.types);
-    assay__map_free(work.kinds);
-    assay__map_free(work.initializers);
-    assay__map_free(work.renamed);
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        assay__map_free(*maps[i]);
     return code ? assay_error_set(error, code, "cannot put markers into the graph: %s",
                                   assay_error_text(code))
                 : 0;

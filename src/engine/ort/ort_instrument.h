@@ -14,7 +14,7 @@
 #define ASSAY__MARKER_OP_SCALAR \
     "MarkerScalar" /* its value is known to be a scalar (ort_marker.c) */
 
-/** What a marker id stands for. */
+/** What a marker id refers to. */
 struct assay__mark {
     bool input;   /* on a graph input; else behind a node */
     size_t index; /* of that input or node, as numbered before markers were added */
@@ -39,8 +39,8 @@ struct assay__mark_options {
 int assay__markers_insert(struct assay__model *model, const struct assay__mark_options *options,
                           struct assay__mark_plan *plan, struct assay_error *error);
 
-/** A model of its own: `length` markers in a row behind a scalar float input "x", to measure what
- * a marker costs. */
+/** A separate model: `length` markers in a row behind a scalar float input "x", to measure what a
+ * marker costs. */
 struct assay__model *assay__marker_chain(size_t length);
 
 /** True when the operator draws random numbers: its outputs differ from run to run. */

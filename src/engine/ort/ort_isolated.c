@@ -6,10 +6,10 @@
  * 2 + K. Then
  *   time of the node = (run of 2 + K copies - run of 2 copies) / K,
  * the median over alternating rounds. Two copies and not one in the base: the first intermediate
- * value brings a memory block of its own. K = 100 µs / time, 1 … 32, and 1 for nodes of more than
- * 5 ms. Inputs are the real values, taken from one run of the whole graph in which every inner
- * value is an output: times depend on them (NonZero, denormals). A large output gets a consumer
- * (Shape) so that its memory is given back, as in the real graph.
+ * value needs a memory block. K = 100 µs / time, 1 … 32, and 1 for nodes of more than 5 ms. Inputs
+ * are the real values, taken from one run of the whole graph in which every inner value is an
+ * output: times depend on them (NonZero, denormals). A large output gets a consumer (Shape) so that
+ * its memory is given back, as in the real graph.
  *
  * What it is not: the node's share of a real run. Copies find hot code, hot weights and hot
  * inputs; a layer with large weights comes out several times too fast. Hence the label "alone,
@@ -33,15 +33,13 @@
 #define LARGE_OUTPUT ((size_t)64 << 10)
 #define OUTPUTS_MOST ((size_t)256 << 20) /* bytes that copies of a node may hold together */
 #define SMALL_VALUE 1024                 /* integer inputs up to this many bytes count by content */
-#define RANK_MOST 64
 #define BODY_DEPTH 32
 
 struct described { /* one value of the run */
     const struct OrtValue *value;
     bool tensor;
-    int element;
-    size_t rank, count, bytes;
-    int64_t dims[RANK_MOST];
+    struct assay__ort_shape shape;
+    size_t bytes;
 };
 
 struct isolated {
@@ -62,24 +60,17 @@ struct isolated {
 static void describe_value(const struct assay__ort *ort, const struct OrtValue *value,
                            struct described *out)
 {
-    struct OrtTensorTypeAndShapeInfo *info = NULL;
     int type = 0;
     memset(out, 0, sizeof *out);
     out->value = value;
     if (!value) return;
     struct OrtStatus *status = ort->get_value_type(value, &type);
     if (!status && type == ASSAY__ORT_TYPE_TENSOR) {
-        status = ort->get_tensor_type_and_shape(value, &info);
-        if (!status) status = ort->get_tensor_element_type(info, &out->element);
-        if (!status) status = ort->get_dimensions_count(info, &out->rank);
-        if (!status && out->rank <= RANK_MOST && out->rank)
-            status = ort->get_dimensions(info, out->dims, out->rank);
-        if (!status) status = ort->get_tensor_shape_element_count(info, &out->count);
-        out->tensor = !status && out->rank <= RANK_MOST;
-        out->bytes = out->count * (size_t)assay__dtype_bits((enum assay__dtype)out->element) / 8;
+        status = assay__ort_shape_read(ort, value, &out->shape);
+        out->tensor = !status;
+        out->bytes = assay__ort_shape_bytes(&out->shape);
     }
     assay__ort_ignore(ort, status);
-    if (info) ort->release_tensor_type_and_shape_info(info);
 }
 
 /** Makes every inner value of the graph an output and runs it once. */
@@ -115,14 +106,10 @@ static int expose(struct isolated *it, struct assay_error *error)
     assay__map_free(outputs);
     if (code) return assay_error_set(error, code, "out of memory for inner values");
     code = assay__model_write(it->exposed, path, error);
-    struct assay__timed_options options = {
-        .path = path,
-        .optimization = ASSAY__ORT_OPT_NONE,
-        .input_names = work->session->input_names,
-        .inputs = (const struct OrtValue *const *)work->session->input_values,
-        .input_count = work->session->input_count,
-        .output_names = it->names,
-        .output_count = it->name_count};
+    struct assay__timed_options options = {.path = path,
+                                           .optimization = ASSAY__ORT_OPT_NONE,
+                                           .output_names = it->names,
+                                           .output_count = it->name_count};
     if (!code) code = assay__timed_open(work->session, &options, &it->whole, error);
     if (!code) code = assay__timed_run(&it->whole, NULL, error);
     assay__layers_unlink(path);
@@ -156,29 +143,20 @@ static int describe_all(struct isolated *it, struct assay_error *error)
 /* --- what a node needs ------------------------------------------------------------------------ */
 
 struct needs {
+    struct assay__arena *arena;
     const char **names; /* distinct, without "" */
-    size_t count, capacity;
+    size_t count;
     struct assay__map *seen;
 };
 
 static int need(struct needs *needs, const char *name)
 {
     if (!name[0] || assay__map_get(needs->seen, name) != ASSAY__MAP_NONE) return 0;
-    if (needs->count >= needs->capacity) return ASSAY_ELIMIT;
-    needs->names[needs->count++] = name;
+    const char **names = assay__arena_grow(needs->arena, needs->names, needs->count, sizeof *names);
+    if (!names) return ASSAY_ENOMEM;
+    needs->names = names;
+    names[needs->count++] = name;
     return assay__map_set(needs->seen, name, 1);
-}
-
-static size_t count_names(const struct assay__graph *graph, int depth)
-{
-    size_t count = graph->output_count;
-    for (size_t i = 0; i < graph->node_count; i++) {
-        count += graph->nodes[i].input_count;
-        for (size_t a = 0; depth < BODY_DEPTH && a < graph->nodes[i].attr_count; a++)
-            if (graph->nodes[i].attrs[a].g)
-                count += count_names(graph->nodes[i].attrs[a].g, depth + 1);
-    }
-    return count;
 }
 
 /** Outer values that a body reads: names that are known outside. ONNX has one namespace, so
@@ -203,14 +181,10 @@ static int body_needs(const struct isolated *it, struct needs *needs,
 }
 
 static int node_needs(const struct isolated *it, const struct assay__node *node,
-                      struct assay__arena *arena, struct needs *needs)
+                      struct needs *needs)
 {
-    needs->capacity = node->input_count;
-    for (size_t a = 0; a < node->attr_count; a++)
-        if (node->attrs[a].g) needs->capacity += count_names(node->attrs[a].g, 0);
-    needs->names = assay__arena_array(arena, needs->capacity + 1, sizeof *needs->names);
     needs->seen = assay__map_new();
-    int code = needs->names && needs->seen ? 0 : ASSAY_ENOMEM;
+    int code = needs->seen ? 0 : ASSAY_ENOMEM;
     for (size_t k = 0; !code && k < node->input_count; k++)
         code = need(needs, node->inputs[k]);
     for (size_t a = 0; !code && a < node->attr_count; a++)
@@ -244,10 +218,10 @@ static void key_value(const struct isolated *it, struct assay__buf *key, const c
     if (at != ASSAY__MAP_NONE) {
         const struct described *value = &it->described[at];
         void *data = NULL;
-        assay__buf_printf(key, "|v%d", value->tensor ? value->element : -1);
-        for (size_t i = 0; i < value->rank; i++)
-            assay__buf_printf(key, ",%lld", (long long)value->dims[i]);
-        if (!value->tensor || !is_integer(value->element) || value->bytes > SMALL_VALUE ||
+        assay__buf_printf(key, "|v%d", value->tensor ? value->shape.element : -1);
+        for (size_t i = 0; i < value->shape.rank; i++)
+            assay__buf_printf(key, ",%lld", (long long)value->shape.dims[i]);
+        if (!value->tensor || !is_integer(value->shape.element) || value->bytes > SMALL_VALUE ||
             !value->bytes)
             return;
         const struct assay__ort *ort = &it->work->session->ort;
@@ -363,12 +337,13 @@ static int add_sources(struct isolated *it, struct assay__model *model, const st
         size_t constant = assay__map_get(it->initializers, needs->names[i]);
         if (at != ASSAY__MAP_NONE) {
             const struct described *value = &it->described[at];
-            struct assay__dim dims[RANK_MOST];
+            const struct assay__ort_shape *shape = &value->shape;
+            struct assay__dim dims[ASSAY__ORT_RANK_MOST];
             if (!value->tensor) return ASSAY_EUNSUPPORTED;
-            for (size_t d = 0; d < value->rank; d++)
-                dims[d] = (struct assay__dim){.value = value->dims[d], .symbol = ""};
+            for (size_t d = 0; d < shape->rank; d++)
+                dims[d] = (struct assay__dim){.value = shape->dims[d], .symbol = ""};
             if (assay__graph_add_value(model, &graph->inputs, &graph->input_count, needs->names[i],
-                                       (enum assay__dtype)value->element, (int)value->rank, dims))
+                                       (enum assay__dtype)shape->element, (int)shape->rank, dims))
                 return ASSAY_ENOMEM;
             names[*input_count] = needs->names[i];
             values[(*input_count)++] = value->value;
@@ -392,8 +367,10 @@ static int open_copies(struct isolated *it, const struct assay__node *node,
     static const char *const outputs[] = {"assay.out"};
     char path[ASSAY__LAYERS_PATH] = "";
     struct assay__model *model = model_like(it->work->optimized);
-    const char **names = calloc(needs->count + 1, sizeof *names);
-    const struct OrtValue **values = calloc(needs->count + 1, sizeof *values);
+    /* The session's view of its inputs outlives this function. */
+    const char **names = assay__arena_array(it->work->arena, needs->count + 1, sizeof *names);
+    const struct OrtValue **values = assay__arena_array(it->work->arena, needs->count + 1,
+                                                        sizeof *values);
     size_t input_count = 0;
     int code = model && names && values ? 0 : ASSAY_ENOMEM;
     if (!code) code = assay__layers_path(it->work, file, path, sizeof path);
@@ -402,25 +379,16 @@ static int open_copies(struct isolated *it, const struct assay__node *node,
         code = add_copy(it, model, node, i);
     if (code) assay_error_set(error, code, "cannot put the node alone: %s", assay_error_text(code));
     if (!code) code = assay__model_write(model, path, error);
-    struct assay__timed_options options = {
-        .path = path,
-        .optimization = ASSAY__ORT_OPT_NONE,
-        .input_names = assay__arena_array(it->work->arena, input_count + 1, sizeof *names),
-        .inputs = assay__arena_array(it->work->arena, input_count + 1, sizeof *values),
-        .input_count = input_count,
-        .output_names = outputs,
-        .output_count = 1};
-    if (!code && (!options.input_names || !options.inputs))
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    if (!code) { /* the session's view of its inputs outlives this function: it lies in the arena */
-        memcpy((void *)options.input_names, names, input_count * sizeof *names);
-        memcpy((void *)options.inputs, values, input_count * sizeof *values);
-        code = assay__timed_open(it->work->session, &options, timed, error);
-    }
+    struct assay__timed_options options = {.path = path,
+                                           .optimization = ASSAY__ORT_OPT_NONE,
+                                           .input_names = names,
+                                           .inputs = values,
+                                           .input_count = input_count,
+                                           .output_names = outputs,
+                                           .output_count = 1};
+    if (!code) code = assay__timed_open(it->work->session, &options, timed, error);
     assay__layers_unlink(path);
     assay__model_free(model);
-    free(names);
-    free(values);
     return code;
 }
 
@@ -477,7 +445,6 @@ static int time_slope(struct isolated *it, const struct assay__node *node,
 static int time_empty(struct isolated *it, struct assay_error *error)
 {
     static const char *const outputs[] = {"assay.out"};
-    struct assay_session *session = it->work->session;
     char path[ASSAY__LAYERS_PATH] = "";
     struct assay__timed timed = {0};
     struct assay__model *model = model_like(it->work->optimized);
@@ -487,15 +454,11 @@ static int time_empty(struct isolated *it, struct assay_error *error)
         model->graph.input_count = it->work->optimized->graph.input_count;
         code = assay__model_write(model, path, error);
     }
-    struct assay__timed_options options = {
-        .path = path,
-        .optimization = ASSAY__ORT_OPT_NONE,
-        .input_names = session->input_names,
-        .inputs = (const struct OrtValue *const *)session->input_values,
-        .input_count = session->input_count,
-        .output_names = outputs,
-        .output_count = 1};
-    if (!code) code = assay__timed_open(session, &options, &timed, error);
+    struct assay__timed_options options = {.path = path,
+                                           .optimization = ASSAY__ORT_OPT_NONE,
+                                           .output_names = outputs,
+                                           .output_count = 1};
+    if (!code) code = assay__timed_open(it->work->session, &options, &timed, error);
     if (!code) code = assay__timed_median(&timed, 50, 1000, &it->work->result->engine_ns, error);
     assay__timed_close(&timed);
     assay__layers_unlink(path);
@@ -510,8 +473,8 @@ static int time_node(struct isolated *it, size_t index, struct assay_error *erro
     struct assay_layer *layer = &it->work->layers[index];
     const struct assay__node *node = &it->work->optimized->graph.nodes[index];
     struct assay__arena *arena = assay__arena_new();
-    struct needs needs = {0};
-    int code = arena ? node_needs(it, node, arena, &needs) : ASSAY_ENOMEM;
+    struct needs needs = {.arena = arena};
+    int code = arena ? node_needs(it, node, &needs) : ASSAY_ENOMEM;
     const char *key = code ? NULL : node_key(it, node, &needs);
     if (!key)
         code = assay_error_set(error, code ? code : ASSAY_ENOMEM,

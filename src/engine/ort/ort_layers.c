@@ -3,10 +3,10 @@
  *
  * The model under test is opened once more with the same options and saved after optimisation;
  * the methods work on that file with optimisation off, so that what they time is what the
- * unprofiled session runs. Files lie in a private folder. When the model keeps weights in files
- * of their own, the saved model refers to them, and ONNX Runtime wants them in the model's
- * folder: they are linked into ours, or, where links cannot be made, our files are written
- * beside the model and removed afterwards. */
+ * unprofiled session runs. Files go to a private folder. When the model keeps weights in separate
+ * files, the saved model refers to them, and ONNX Runtime expects them in the model's folder: they
+ * are linked into ours, or, where links cannot be made, our files are written beside the model and
+ * removed afterwards. */
 #include "engine/ort/ort_layers.h"
 
 #include "base/clock.h"
@@ -95,11 +95,9 @@ static int place_files(struct assay__layer_work *work, struct assay_error *error
     if (code) return assay_error_set(error, code, "the model's path is too long");
     if (access(work->beside, W_OK) == 0) return 0;
     work->beside[0] = '\0';
-    return assay_error_set(
-        error, ASSAY_EDENIED,
-        "the model's weights lie in files of their own that can neither be linked nor "
-        "written beside: "
-        "its folder is not writable");
+    return assay_error_set(error, ASSAY_EDENIED,
+                           "the model's weights are in separate files that cannot be linked, and "
+                           "its folder is not writable");
 }
 
 static int save_optimized(struct assay__layer_work *work, struct assay_error *error)
@@ -123,20 +121,19 @@ static int make_layers(struct assay__layer_work *work, struct assay_error *error
     const struct assay__graph *graph = &work->optimized->graph;
     work->layer_count = graph->node_count;
     work->layers = assay__arena_array(work->arena, graph->node_count + 1, sizeof *work->layers);
-    if (!work->layers) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layers");
+    if (!work->layers) return assay__no_memory(error);
     for (size_t i = 0; i < graph->node_count; i++) {
         struct assay_layer *layer = &work->layers[i];
         layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
         layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
-        if (!layer->name || !layer->op)
-            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layers");
+        if (!layer->name || !layer->op) return assay__no_memory(error);
         layer->provider = CPU_PROVIDER;
         layer->time_ns = layer->host_enqueue_ns = layer->flops = layer->bytes = NAN;
         layer->state = ASSAY_UNAVAILABLE;
         layer->note = "";
     }
     if (assay__layers_origin(work->original, work->optimized, work->arena, work->layers))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the origin of layers");
+        return assay__no_memory(error);
     return 0;
 }
 
@@ -156,28 +153,14 @@ static int order_result(struct assay__layer_work *work, struct assay_error *erro
 {
     struct assay_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
                                                      sizeof *ordered);
-    if (!ordered || work->reason.failed)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the layers' result");
+    if (!ordered || work->reason.failed) return assay__no_memory(error);
     for (size_t i = 0; i < work->layer_count; i++)
         ordered[i] = work->layers[work->order ? work->order[i] : i];
     work->result->layers = ordered;
     work->result->layer_count = work->layer_count;
     work->result->reason = assay__arena_strndup(
         work->arena, work->reason.length ? work->reason.data : "", work->reason.length);
-    return work->result->reason
-               ? 0
-               : assay_error_set(error, ASSAY_ENOMEM, "out of memory for the layers' result");
-}
-
-static void reset_result(struct assay_layer_result *result)
-{
-    *result = (struct assay_layer_result){.method = "off",
-                                          .reason = "",
-                                          .engine_ns = NAN,
-                                          .scale_factor = NAN,
-                                          .slowdown = NAN,
-                                          .spread = NAN,
-                                          .contention = NAN};
+    return work->result->reason ? 0 : assay__no_memory(error);
 }
 
 /** Undoes what a method that failed half-way has put into the layers. */
@@ -190,7 +173,7 @@ static void reset_layers(struct assay__layer_work *work)
         work->layers[i].note = "";
     }
     work->order = NULL;
-    reset_result(work->result);
+    *work->result = assay__layer_result_unknown("off");
 }
 
 static int run_method(struct assay__layer_work *work, enum assay_layer_method method,
@@ -205,7 +188,7 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
             work->session->provider);
     if (method == ASSAY_LAYERS_ENGINE || (method == ASSAY_LAYERS_AUTO && !cpu)) {
         struct assay_error ignored = {
-            0}; /* the profile does without the optimised model: only the origins are lost */
+            0}; /* the profile works without the optimised model; only the origins are lost */
         if (prepare(work, &ignored))
             assay__layers_say(work, "The origin of fused layers is not known: %s.",
                               ignored.message);
@@ -221,15 +204,6 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
     return assay__layers_profile(work, error);
 }
 
-static void clean_up(struct assay__layer_work *work)
-{
-    assay__model_free(work->optimized);
-    assay__model_free(work->original);
-    assay__layers_unlink(work->optimized_path);
-    if (work->folder[0]) assay__folder_remove(work->folder);
-    assay__buf_free(&work->reason);
-}
-
 static int fresh_storage(struct assay_session *session, struct assay_error *error)
 {
     assay__ort_layers_free(session);
@@ -237,21 +211,21 @@ static int fresh_storage(struct assay_session *session, struct assay_error *erro
     if (session->layers) session->layers->arena = assay__arena_new();
     if (session->layers && session->layers->arena) return 0;
     assay__ort_layers_free(session);
-    return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layer timing");
+    return assay__no_memory(error);
 }
 
 int assay__ort_layers(struct assay_session *session, const struct assay_layer_options *options,
                       struct assay_layer_result *result, struct assay_error *error)
 {
     struct assay_error own = {0};
-    reset_result(result);
+    *result = assay__layer_result_unknown("off");
     if (options->method == ASSAY_LAYERS_OFF) return 0;
     int code = fresh_storage(session, error);
     if (code) return code;
     double latency_ns = options->latency_ns > 0 ? options->latency_ns : NAN;
     double budget_s = options->budget_s > 0 ? options->budget_s : latency_ns < 1e6 ? 2 : 10;
     struct assay__layer_work *work = calloc(1, sizeof *work);
-    if (!work) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layer timing");
+    if (!work) return assay__no_memory(error);
     work->session = session;
     work->arena = session->layers->arena;
     work->result = result;
@@ -265,10 +239,14 @@ int assay__ort_layers(struct assay_session *session, const struct assay_layer_op
                                "timed in another way";
     if (!code) code = order_result(work, &own);
     if (code) {
-        reset_result(result);
+        *result = assay__layer_result_unknown("off");
         if (error) *error = own;
     }
-    clean_up(work);
+    assay__model_free(work->optimized);
+    assay__model_free(work->original);
+    assay__layers_unlink(work->optimized_path);
+    if (work->folder[0]) assay__folder_remove(work->folder);
+    assay__buf_free(&work->reason);
     free(work);
     return code;
 }

@@ -39,7 +39,7 @@ struct assay__layer_work {
     struct assay__buf reason;
 
     char folder[ASSAY__LAYERS_PATH]; /* private; removed at the end */
-    /* "" or: files go there, named .assay-…, because the weights lie there */
+    /* "" or the folder of the weights: files go there, named .assay-… */
     char beside[ASSAY__LAYERS_PATH];
     char optimized_path[ASSAY__LAYERS_PATH];
     struct assay__model *optimized; /* what the engine really runs; NULL not known */
@@ -50,8 +50,8 @@ struct assay__layer_work {
 /** Adds a sentence to the result's reason. */
 void assay__layers_say(struct assay__layer_work *work, const char *format, ...) ASSAY_PRINTF(2, 3);
 double assay__layers_elapsed_s(const struct assay__layer_work *work);
-/** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are
- * in files of their own). */
+/** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are in
+ * separate files). */
 int assay__layers_path(struct assay__layer_work *work, const char *name, char *out,
                        size_t out_size);
 /** Removes such a file. */
@@ -72,7 +72,6 @@ struct assay__timed {
     const char *const *output_names;
     struct OrtValue **outputs;
     size_t output_count;
-    double create_s;
 };
 
 struct assay__timed_options {
@@ -82,7 +81,7 @@ struct assay__timed_options {
     const struct assay_layer_counters *counters; /* read by the markers; NULL: none */
     const char *save_path;                       /* NULL or: save the optimised model there */
     const char *profile_prefix;                  /* NULL or: with ONNX Runtime's own profiler */
-    /* NULL: the owner's inputs and outputs. Borrowed. */
+    /* Names NULL: the owner's inputs, the owner's outputs. Borrowed. */
     const char *const *input_names;
     const struct OrtValue *const *inputs;
     size_t input_count;
@@ -119,6 +118,21 @@ void assay__timed_hook(assay__timed_hook_fn *hook, void *context);
  * point, infinity otherwise. NaN equals NaN. */
 double assay__values_difference(const struct assay__ort *ort, struct OrtAllocator *allocator,
                                 const struct OrtValue *a, const struct OrtValue *b);
+
+/* --- a chain of markers (ort_markers_chain.c) ------------------------------------------------- */
+
+struct assay__chain {
+    struct assay__timed timed;
+    float number; /* the input, behind `value` */
+    struct OrtValue *value;
+};
+
+/** A session of `length` markers with nothing in between, to measure what a marker costs. Close it
+ * in any case; it must not move until then. */
+int assay__chain_open(struct assay__layer_work *work, size_t length,
+                      const struct assay_layer_counters *counters, struct assay__chain *chain,
+                      struct assay_error *error);
+void assay__chain_close(struct assay__layer_work *work, struct assay__chain *chain);
 
 /* --- methods ---------------------------------------------------------------------------------- */
 

@@ -90,7 +90,7 @@ static const char *position_end(const char *word)
     return NULL;
 }
 
-/* What follows the C++ function that stands after a source position: "void a::f(int) text", with
+/* What follows the C++ function after a source position: "void a::f(int) text", with
  * "[with T = float]" in between for templates. */
 static const char *signature_end(const char *text)
 {

@@ -8,29 +8,29 @@
  * Two things decide how much it disturbs the graph around it:
  *  - It passes shapes on (shape inference). Otherwise the engine no longer knows the shapes
  *    behind a marker, plans memory differently, and the model itself changes speed. A dimension
- *    that is neither known nor named gets a name of its own: the engine refuses -1 there, and a
+ *    that is neither known nor named gets a unique name: the engine refuses -1 there, and a
  *    shared name would claim that two sizes are equal.
  *  - It is light: where the shape cannot change between runs (attribute "fixed") it is kept from
  *    the first run, and so is the finding that input and output are the same memory, which the
  *    engine's memory plan decides once per session.
  *
  * To shape inference a value of unknown rank looks like a scalar. So rank 0 is passed on only by
- * the second operator, put where a run has shown a scalar. If a marker is ever given a buffer of
- * its own it copies, and counts that.
+ * the second operator, put where a run has shown a scalar. A marker that is given a separate buffer
+ * copies, and counts that.
  *
  * Attributes: id (int), fixed (int, 0 or 1). Runs on the CPU provider. Not safe for two runs of
  * one session at a time. */
 #include "engine/ort/ort_marker.h"
 
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "engine/ort/ort_instrument.h"
+#include "engine/ort/ort_session.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RANK_MOST 64
 
 struct marker_op {
     struct OrtCustomOp base; /* first: the library hands this address back */
@@ -52,20 +52,10 @@ struct marker_kernel {
     uint32_t id;
     bool fixed;   /* the shape is the same in every run */
     bool settled; /* dims are known and the output is the input */
-    size_t rank;
-    int64_t dims[RANK_MOST];
+    struct assay__ort_shape shape;
 };
 
 /* --- running ---------------------------------------------------------------------------------- */
-
-/** Bits of one element, by the engine's own element numbers; 0 for strings and what it does not
- * say. */
-static size_t element_bits(int element)
-{
-    static const unsigned char bits[] = {0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
-                                         64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 2,  2,  8};
-    return element >= 0 && (size_t)element < sizeof bits ? bits[element] : 0;
-}
 
 static struct OrtStatus *copy_strings(const struct assay__ort *ort, const struct OrtValue *from,
                                       struct OrtValue *to, size_t count)
@@ -100,21 +90,23 @@ static struct OrtStatus *copy_strings(const struct assay__ort *ort, const struct
 
 /** Copies when the engine did not alias. *same: it did. */
 static struct OrtStatus *pass_on(struct marker_kernel *kernel, const struct OrtValue *input,
-                                 struct OrtValue *output, int element, size_t count, bool *same)
+                                 struct OrtValue *output, bool *same)
 {
     const struct assay__ort *ort = kernel->ort;
+    const struct assay__ort_shape *shape = &kernel->shape;
     void *from = NULL, *to = NULL;
     struct OrtStatus *status = ort->get_tensor_mutable_data((struct OrtValue *)input, &from);
     if (!status) status = ort->get_tensor_mutable_data(output, &to);
     if (status) return status;
-    *same = from == to || count == 0;
+    *same = from == to || shape->count == 0;
     if (*same) return NULL;
     kernel->log->copies++;
-    if (element == ASSAY__ORT_ELEMENT_STRING) return copy_strings(ort, input, output, count);
-    size_t bits = element_bits(element);
-    if (!bits)
+    if (shape->element == ASSAY__ORT_ELEMENT_STRING)
+        return copy_strings(ort, input, output, shape->count);
+    size_t bytes = assay__ort_shape_bytes(shape);
+    if (!bytes)
         return ort->create_status(ASSAY__ORT_NOT_IMPLEMENTED, "marker: a type it cannot copy");
-    memcpy(to, from, bits >= 8 ? count * (bits / 8) : (count * bits + 7) / 8);
+    memcpy(to, from, bytes);
     return NULL;
 }
 
@@ -125,25 +117,16 @@ static struct OrtStatus *compute_unsettled(struct marker_kernel *kernel,
     const struct assay__ort *ort = kernel->ort;
     const struct OrtValue *input = NULL;
     struct OrtValue *output = NULL;
-    struct OrtTensorTypeAndShapeInfo *info = NULL;
-    int element = 0;
-    size_t count = 0;
+    struct assay__ort_shape *shape = &kernel->shape;
     struct OrtStatus *status = ort->kernel_context_get_input(context, 0, &input);
     if (!status && !input) return ort->create_status(ASSAY__ORT_FAIL, "marker: no input");
-    if (!status) status = ort->get_tensor_type_and_shape(input, &info);
-    if (!status) status = ort->get_tensor_element_type(info, &element);
-    if (!status) status = ort->get_tensor_shape_element_count(info, &count);
-    if (!status) status = ort->get_dimensions_count(info, &kernel->rank);
-    if (!status && kernel->rank > RANK_MOST)
-        status = ort->create_status(ASSAY__ORT_FAIL, "marker: too many dimensions");
-    if (!status && kernel->rank) status = ort->get_dimensions(info, kernel->dims, kernel->rank);
+    if (!status) status = assay__ort_shape_read(ort, input, shape);
     if (!status)
-        status = ort->kernel_context_get_output(context, 0, kernel->dims, kernel->rank, &output);
+        status = ort->kernel_context_get_output(context, 0, shape->dims, shape->rank, &output);
     bool same = false;
-    if (!status && output) status = pass_on(kernel, input, output, element, count, &same);
-    if (!status && kernel->log->scalars) kernel->log->scalars[kernel->id] = kernel->rank == 0;
+    if (!status && output) status = pass_on(kernel, input, output, &same);
+    if (!status && kernel->log->scalars) kernel->log->scalars[kernel->id] = shape->rank == 0;
     if (!status) kernel->settled = kernel->fixed && (same || !output);
-    if (info) ort->release_tensor_type_and_shape_info(info);
     return status;
 }
 
@@ -162,10 +145,10 @@ static struct OrtStatus *marker_compute(void *opaque, struct OrtKernelContext *c
     struct assay__marker_log *log = kernel->log;
     if (log->counters) count(log, log->count, 0);
     struct OrtValue *output = NULL;
-    struct OrtStatus *status = kernel->settled
-                                   ? kernel->ort->kernel_context_get_output(
-                                         context, 0, kernel->dims, kernel->rank, &output)
-                                   : compute_unsettled(kernel, context);
+    struct OrtStatus *status = kernel->settled ? kernel->ort->kernel_context_get_output(
+                                                     context, 0, kernel->shape.dims,
+                                                     kernel->shape.rank, &output)
+                                               : compute_unsettled(kernel, context);
     if (log->count >= log->capacity) {
         log->dropped++;
         return status;
@@ -238,9 +221,9 @@ static struct OrtStatus *name_unknown(const struct assay__ort *ort,
                                       struct OrtShapeInferContext *context,
                                       struct OrtTensorTypeAndShapeInfo *info, size_t rank)
 {
-    int64_t dims[RANK_MOST];
-    const char *symbols[RANK_MOST];
-    char names[RANK_MOST][48];
+    int64_t dims[ASSAY__ORT_RANK_MOST];
+    const char *symbols[ASSAY__ORT_RANK_MOST];
+    char names[ASSAY__ORT_RANK_MOST][48];
     bool changed = false;
     int64_t id = -1;
     struct OrtStatus *status = ort->get_dimensions(info, dims, rank);
@@ -266,7 +249,7 @@ static struct OrtStatus *marker_infer(const struct OrtCustomOp *op,
     size_t rank = 0;
     struct OrtStatus *status = ort->shape_infer_context_get_input_type_shape(context, 0, &info);
     if (!status) status = ort->get_dimensions_count(info, &rank);
-    if (!status && rank <= RANK_MOST && (rank || own->rank_zero)) {
+    if (!status && rank <= ASSAY__ORT_RANK_MOST && (rank || own->rank_zero)) {
         if (rank) status = name_unknown(ort, context, info, rank);
         if (!status) status = ort->shape_infer_context_set_output_type_shape(context, 0, info);
     }
@@ -287,31 +270,21 @@ static const char *marker_provider(const struct OrtCustomOp *op)
     return NULL; /* the CPU */
 }
 
-static int marker_type(const struct OrtCustomOp *op, size_t index)
+/* Of either input or output. 0 means any element type (the output has the input's), that it is
+ * required, and that it lies in the default memory. */
+static int marker_zero(const struct OrtCustomOp *op, size_t index)
 {
-    (void)op;
-    (void)index;
-    return ASSAY__ORT_ELEMENT_UNDEFINED; /* any; the output has the input's */
+    (void)op, (void)index;
+    return 0;
 }
+_Static_assert(ASSAY__ORT_ELEMENT_UNDEFINED == 0 && ASSAY__ORT_IO_REQUIRED == 0 &&
+                   ASSAY__ORT_MEM_DEFAULT == 0,
+               "what marker_zero answers");
 
 static size_t marker_count(const struct OrtCustomOp *op)
 {
     (void)op;
     return 1;
-}
-
-static int marker_required(const struct OrtCustomOp *op, size_t index)
-{
-    (void)op;
-    (void)index;
-    return ASSAY__ORT_IO_REQUIRED;
-}
-
-static int marker_memory(const struct OrtCustomOp *op, size_t index)
-{
-    (void)op;
-    (void)index;
-    return ASSAY__ORT_MEM_DEFAULT;
 }
 
 static int marker_arity(const struct OrtCustomOp *op)
@@ -353,15 +326,15 @@ static void marker_op_fill(struct marker_op *op, const struct assay__ort *ort,
         .CreateKernel = marker_create_old,
         .GetName = marker_name,
         .GetExecutionProviderType = marker_provider,
-        .GetInputType = marker_type,
+        .GetInputType = marker_zero,
         .GetInputTypeCount = marker_count,
-        .GetOutputType = marker_type,
+        .GetOutputType = marker_zero,
         .GetOutputTypeCount = marker_count,
         .KernelCompute = marker_compute_old,
         .KernelDestroy = marker_destroy,
-        .GetInputCharacteristic = marker_required,
-        .GetOutputCharacteristic = marker_required,
-        .GetInputMemoryType = marker_memory,
+        .GetInputCharacteristic = marker_zero,
+        .GetOutputCharacteristic = marker_zero,
+        .GetInputMemoryType = marker_zero,
         .GetVariadicInputMinArity = marker_arity,
         .GetVariadicInputHomogeneity = marker_arity,
         .GetVariadicOutputMinArity = marker_arity,
@@ -386,7 +359,7 @@ int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log
                                "markers need ONNX Runtime 1.%d or newer; this is %s",
                                ASSAY__MARKER_API, ort->version);
     struct assay__marker_ops *ops = calloc(1, sizeof *ops);
-    if (!ops) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the marker operator");
+    if (!ops) return assay__no_memory(error);
     ops->ort = ort;
     marker_op_fill(&ops->general, ort, log, ASSAY__MARKER_OP, false);
     marker_op_fill(&ops->scalar, ort, log, ASSAY__MARKER_OP_SCALAR, true);

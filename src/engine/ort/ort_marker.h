@@ -25,7 +25,7 @@ struct assay__marker_log {
     size_t count, capacity;
     bool *scalars;    /* by id, capacity entries; set when a marker has seen a scalar */
     uint64_t dropped; /* events that found no room */
-    /* times the engine gave a marker a buffer of its own, so that it had to copy */
+    /* times the engine gave a marker a separate buffer, so that it had to copy */
     uint64_t copies;
     const struct assay_layer_counters *counters; /* read by every marker; NULL: none */
     double *counts; /* of event i: counters->count at its entry, as many at its exit, from 2 i */

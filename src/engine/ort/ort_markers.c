@@ -19,12 +19,12 @@
  * latency. For the same reason the marked graph's sum and the bracket's total must agree within 15
  * %. Within a round a node's time is the inter-quartile mean of its runs (finer than the clock's
  * step), over rounds the median. When means and medians of the nodes differ by more than 5 %,
- * something else ran, and that is said.
+ * something else ran, and the result says so.
  *
- * A model that streams large weights is as fast as the place where they lie in memory: of two
- * sessions that are open together the later one ran 2 to 5 % faster on an AlexNet (4 kB pages;
- * either model first), one after the other they ran alike. For such models no two sessions are open
- * at once while one is timed.
+ * The speed of a model that streams large weights depends on where they are in memory: of two
+ * sessions open at once the later one ran 2 to 5 % faster on an AlexNet (4 kB pages; either model
+ * first), one after the other they ran equally fast. For such models no two sessions are open at
+ * once while one is timed.
  *
  * Limits: CPU provider, sequential execution, one run at a time. */
 #include "engine/ort/ort_markers.h"
@@ -160,8 +160,7 @@ static int prepare(struct assay__marking *m, struct assay_error *error)
     m->totals = calloc(m->runs_most + 1, sizeof *m->totals);
     m->rests = calloc(m->runs_most + 1, sizeof *m->rests);
     m->times = calloc(m->runs_most + 1, sizeof *m->times);
-    if (!m->samples || !m->totals || !m->rests || !m->times)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layer samples");
+    if (!m->samples || !m->totals || !m->rests || !m->times) return assay__no_memory(error);
     return 0;
 }
 
@@ -178,7 +177,7 @@ int assay__layers_markers(struct assay__layer_work *work, struct assay_error *er
 {
     size_t good = 0;
     struct assay__marking *m = marking_new(work);
-    if (!m) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layer timing");
+    if (!m) return assay__no_memory(error);
     int code = prepare(m, error);
     if (!code) code = assay__marking_rounds(m, &good, error);
     if (!code) {
@@ -186,7 +185,7 @@ int assay__layers_markers(struct assay__layer_work *work, struct assay_error *er
         fill_layers(m, used);
         describe(m, used, good);
         if (assay__marking_order(m))
-            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for the order");
+            code = assay__no_memory(error);
         else if (work->counters)
             count_layers(m);
     }

@@ -37,7 +37,7 @@ struct assay__marking {
     size_t *position;       /* by node: position of its first marker, or SIZE_MAX */
     size_t *input_position; /* by graph input */
     double gap_ns, own_ns;  /* c, and a marker's entry to exit */
-    double frame_ns;        /* what one more value costs the run outside of that */
+    double frame_ns;        /* what one more value costs the run beyond that */
     double *samples;        /* node_count x runs */
     double *totals, *rests, *times;
     size_t runs_most;
@@ -58,8 +58,8 @@ int assay__marking_chain(struct assay__marking *m, struct assay_error *error);
 int assay__marking_make(struct assay__marking *m, struct assay_error *error);
 /** The graph with markers on its inputs and behind its last node only. */
 int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *error);
-/** The execution order into the work: by marker; a node without one stands before the first node
- *  that uses it. */
+/** The execution order into the work: by marker; a node without one comes before the first node
+ * that uses it. */
 int assay__marking_order(struct assay__marking *m);
 
 /** How often a session runs before it is timed. */

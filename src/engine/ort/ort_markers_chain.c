@@ -24,9 +24,7 @@ static int chain_measure(struct assay__timed *timed, struct chain_times *times,
     size_t room = (size_t)CHAIN_RUNS * CHAIN_LENGTH, count = 0;
     double *gaps = calloc(room, sizeof *gaps), *owns = calloc(room, sizeof *owns);
     double runs[CHAIN_RUNS] = {0};
-    int code = gaps && owns
-                   ? 0
-                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory for a marker's cost");
+    int code = gaps && owns ? 0 : assay__no_memory(error);
     for (size_t i = 0; !code && i < CHAIN_RUNS / 4; i++)
         code = assay__timed_run(timed, NULL, error);
     for (size_t i = 0; !code && i < CHAIN_RUNS; i++) {
@@ -49,40 +47,52 @@ static int chain_measure(struct assay__timed *timed, struct chain_times *times,
     return code;
 }
 
-static int time_chain(struct assay__marking *m, size_t length, struct chain_times *times,
+int assay__chain_open(struct assay__layer_work *work, size_t length,
+                      const struct assay_layer_counters *counters, struct assay__chain *chain,
                       struct assay_error *error)
 {
-    struct assay_session *session = m->work->session;
-    const struct assay__ort *ort = &session->ort;
     static const char *const input_names[] = {"x"}, *const output_names[] = {"y"};
+    const struct assay__ort *ort = &work->session->ort;
     char path[ASSAY__LAYERS_PATH];
-    float number = 1;
+    *chain = (struct assay__chain){.number = 1};
     const int64_t one = 1;
-    struct OrtValue *value = NULL;
-    struct assay__timed timed = {0};
-    int code = assay__path_join(m->work->folder, "chain.onnx", path, sizeof path);
-    struct assay__model *chain = assay__marker_chain(length);
-    if (!code && !chain) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for the chain");
-    if (!code) code = assay__model_write(chain, path, error);
+    int code = assay__path_join(work->folder, "chain.onnx", path, sizeof path);
+    struct assay__model *model = assay__marker_chain(length);
+    if (!code && !model) code = assay__no_memory(error);
+    if (!code) code = assay__model_write(model, path, error);
     if (!code)
         code = assay__ort_check(ort,
-                                ort->create_tensor_with_data(session->cpu_memory, &number,
-                                                             sizeof number, &one, 1,
-                                                             ASSAY__ORT_ELEMENT_FLOAT, &value),
+                                ort->create_tensor_with_data(
+                                    work->session->cpu_memory, &chain->number, sizeof chain->number,
+                                    &one, 1, ASSAY__ORT_ELEMENT_FLOAT, &chain->value),
                                 error, "cannot make a tensor");
     struct assay__timed_options options = {.path = path,
                                            .optimization = ASSAY__ORT_OPT_NONE,
                                            .mark_count = length,
+                                           .counters = counters,
                                            .input_names = input_names,
-                                           .inputs = (const struct OrtValue *const *)&value,
+                                           .inputs = (const struct OrtValue *const *)&chain->value,
                                            .input_count = 1,
                                            .output_names = output_names,
                                            .output_count = 1};
-    if (!code) code = assay__timed_open(session, &options, &timed, error);
-    if (!code) code = chain_measure(&timed, times, error);
-    assay__timed_close(&timed);
-    if (value) ort->release_value(value);
-    assay__model_free(chain);
+    if (!code) code = assay__timed_open(work->session, &options, &chain->timed, error);
+    assay__model_free(model);
+    return code;
+}
+
+void assay__chain_close(struct assay__layer_work *work, struct assay__chain *chain)
+{
+    assay__timed_close(&chain->timed);
+    assay__ort_release_values(&work->session->ort, &chain->value, 1);
+}
+
+static int time_chain(struct assay__marking *m, size_t length, struct chain_times *times,
+                      struct assay_error *error)
+{
+    struct assay__chain chain;
+    int code = assay__chain_open(m->work, length, NULL, &chain, error);
+    if (!code) code = chain_measure(&chain.timed, times, error);
+    assay__chain_close(m->work, &chain);
     return code;
 }
 

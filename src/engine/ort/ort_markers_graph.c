@@ -109,7 +109,7 @@ int assay__marking_make(struct assay__marking *m, struct assay_error *error)
         m->input_position = assay__arena_array(arena, inputs + 1, sizeof *m->input_position);
         m->scalars = assay__arena_array(arena, marks + 1, sizeof *m->scalars);
         if (!m->sequence || !m->first_of || !m->position || !m->input_position || !m->scalars)
-            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for markers");
+            return assay__no_memory(error);
         code = try_marked(m, error);
         if (!code &&
             m->has_scalars) { /* say so in the graph: shapes behind scalars then stay known */
@@ -131,13 +131,13 @@ int assay__marking_make(struct assay__marking *m, struct assay_error *error)
 int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *error)
 {
     bool *wanted = assay__arena_array(m->work->arena, m->node_count + 1, sizeof *wanted);
-    if (!wanted) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the bracket");
+    if (!wanted) return assay__no_memory(error);
     for (size_t p = m->plan.mark_count; p-- > 0;)
         if (m->first_of[p] != SIZE_MAX) {
             wanted[m->first_of[p]] = true;
             break;
         }
-    /* Without an input in front, the first node is where the bracket begins. */
+    /* Without an input before it, the bracket begins at the first node. */
     if (m->plan.mark_count && m->first_of[0] != SIZE_MAX) wanted[m->first_of[0]] = true;
     struct assay__mark_options options = {.nodes = wanted};
     return write_marked(m, &options, "bracket.onnx", &m->bracket, &m->bracket_plan, m->bracket_path,

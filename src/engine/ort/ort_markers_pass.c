@@ -59,16 +59,23 @@ static void reduce_nodes(struct assay__marking *m, struct assay__marking_round *
     round->contention = medians > 0 ? means / medians - 1 : 0;
 }
 
+/** A fresh session of a graph with markers, warmed up. */
+static int open_warm(struct assay__marking *m, const char *path, size_t mark_count,
+                     struct assay__timed *timed, struct assay_error *error)
+{
+    struct assay__timed_options options = {
+        .path = path, .optimization = ASSAY__ORT_OPT_NONE, .mark_count = mark_count + 1};
+    int code = assay__timed_open(m->work->session, &options, timed, error);
+    for (size_t i = assay__marking_warm_runs(m); !code && i > 0; i--)
+        code = assay__timed_run(timed, NULL, error);
+    return code;
+}
+
 int assay__marking_pass(struct assay__marking *m, struct assay__marking_round *round, size_t runs,
                         struct assay_error *error)
 {
     struct assay__timed timed = {0};
-    struct assay__timed_options options = {.path = m->marked_path,
-                                           .optimization = ASSAY__ORT_OPT_NONE,
-                                           .mark_count = m->plan.mark_count + 1};
-    int code = assay__timed_open(m->work->session, &options, &timed, error);
-    for (size_t i = assay__marking_warm_runs(m); !code && i > 0; i--)
-        code = assay__timed_run(&timed, NULL, error);
+    int code = open_warm(m, m->marked_path, m->plan.mark_count, &timed, error);
     size_t done = 0;
     for (size_t tries = 0; !code && done < runs && tries < 2 * runs; tries++) {
         if (done >= RUNS_LEAST && out_of_time(m)) break;
@@ -119,13 +126,8 @@ int assay__marking_bracket_pass(struct assay__marking *m, struct assay__marking_
                                 size_t runs, struct assay_error *error)
 {
     struct assay__timed timed = {0};
-    struct assay__timed_options options = {.path = m->bracket_path,
-                                           .optimization = ASSAY__ORT_OPT_NONE,
-                                           .mark_count = m->bracket_plan.mark_count + 1};
     double markers_ns = (double)m->bracket_plan.mark_count * (m->own_ns + m->gap_ns + m->frame_ns);
-    int code = assay__timed_open(m->work->session, &options, &timed, error);
-    for (size_t i = assay__marking_warm_runs(m); !code && i > 0; i--)
-        code = assay__timed_run(&timed, NULL, error);
+    int code = open_warm(m, m->bracket_path, m->bracket_plan.mark_count, &timed, error);
     size_t done = 0;
     for (; !code && done < runs; done++) {
         if (done >= RUNS_LEAST && out_of_time(m)) break;

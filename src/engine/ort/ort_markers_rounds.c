@@ -80,7 +80,7 @@ static int measure_round(struct assay__marking *m, const struct amounts *amounts
 {
     struct assay__marking_round *round = &m->rounds[m->round_count];
     round->node_ns = assay__arena_array(m->work->arena, m->node_count + 1, sizeof *round->node_ns);
-    if (!round->node_ns) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for a round");
+    if (!round->node_ns) return assay__no_memory(error);
     round->before_ns = *before_ns;
     if (m->alone) assay__marking_put_plain_away(m);
     int code = assay__marking_pass(m, round, amounts->marked, error);

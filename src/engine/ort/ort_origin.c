@@ -14,7 +14,7 @@
  *  - equal computations are merged: a value counts as the first value that is computed in the
  *    same way from the same inputs;
  *  - one node became several (MatMul + Add: Reshape, Gemm, Reshape) and the last of them kept
- *    the name: what is no change of view goes to the node in front that does the work; and a
+ *    the name: what is not a view change goes to the preceding node that does the work; and a
  *    node called "<original node>/<fusion>" gets that node.
  *
  * Nodes that compute from constants only, nodes whose result became a constant, and shape
@@ -224,12 +224,6 @@ static const char *stands_for(const struct tracing *t, const struct assay__node 
     return value;
 }
 
-/** What the engine put behind a node only to change the layout back is not the work itself. */
-static bool is_layout_change(const struct assay__node *node)
-{
-    return strcmp(node->op, "ReorderOutput") == 0 || strcmp(node->op, "ReorderInput") == 0;
-}
-
 static int read_optimized(struct tracing *t)
 {
     const struct assay__graph *graph = t->optimized;
@@ -245,7 +239,10 @@ static int read_optimized(struct tracing *t)
             if (!value) continue;
             value = canonical(t, value);
             bool taken = assay__map_get(t->kept, value) != ASSAY__MAP_NONE;
-            if (!taken || !is_layout_change(node)) code = assay__map_set(t->kept, value, i);
+            /* A node that only changes the layout back does not do the work. */
+            bool layout = strcmp(node->op, "ReorderOutput") == 0 ||
+                          strcmp(node->op, "ReorderInput") == 0;
+            if (!taken || !layout) code = assay__map_set(t->kept, value, i);
         }
     }
     return code;
@@ -281,7 +278,7 @@ static void note_idle(struct tracing *t)
             if (node->outputs[k][0] &&
                 assay__map_get(t->kept, canonical(t, node->outputs[k])) != KEPT_SOURCE)
                 became_constant = false;
-        /* A body may read any value: nothing is said about its producers. */
+        /* A body may read any value: nothing is known about its producers. */
         if (has_body(node)) {
             for (size_t b = 0; b < i; b++)
                 used[b] = true;

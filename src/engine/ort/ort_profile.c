@@ -59,32 +59,23 @@ static int add_event(struct profile *profile, const struct event *event, struct 
     if (!(event->duration_us >= 0)) return 0;
     struct assay__arena *arena = profile->work->arena;
     char *name = assay__arena_strndup(arena, event->name, length - cut);
-    if (!name)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+    if (!name) return assay__no_memory(error);
     size_t at = assay__map_get(profile->index, name);
     if (at == ASSAY__MAP_NONE) {
         if (assay__vec_grow((void **)&profile->rows, &profile->row_capacity, profile->row_count + 1,
                             sizeof *profile->rows))
-            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+            return assay__no_memory(error);
         at = profile->row_count++;
         profile->rows[at] = (struct row){.name = name,
                                          .op = assay__arena_strdup(arena, event->op),
                                          .provider = assay__arena_strdup(arena, event->provider)};
         if (!profile->rows[at].op || !profile->rows[at].provider ||
             assay__map_set(profile->index, name, at))
-            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+            return assay__no_memory(error);
     }
     struct row *row = &profile->rows[at];
     if (row->count++ >= WARM_RUNS) row->sum_us += event->duration_us;
     return 0;
-}
-
-/** Reads one string member into `place`. */
-static int take_string(const struct assay__json_token *token, struct assay__arena *arena,
-                       const char **place)
-{
-    *place = assay__json_unescape(arena, token);
-    return *place ? 0 : ASSAY_ENOMEM;
 }
 
 /** The members of an object whose opening brace was read. Bodies of "args" are read by calling
@@ -97,8 +88,7 @@ static int read_members(struct assay__json_reader *reader, struct assay__arena *
         int code = assay__json_next(reader, &key, error);
         if (code || key.kind == ASSAY__JSON_OBJECT_END) return code;
         const char *name = assay__json_unescape(arena, &key);
-        if (!name)
-            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+        if (!name) return assay__no_memory(error);
         if ((code = assay__json_next(reader, &value, error))) return code;
         const char **place = !args && strcmp(name, "name") == 0      ? &event->name
                              : !args && strcmp(name, "cat") == 0     ? &event->category
@@ -106,7 +96,7 @@ static int read_members(struct assay__json_reader *reader, struct assay__arena *
                              : args && strcmp(name, "provider") == 0 ? &event->provider
                                                                      : NULL;
         if (place && value.kind == ASSAY__JSON_STRING)
-            code = take_string(&value, arena, place);
+            code = (*place = assay__json_unescape(arena, &value)) ? 0 : assay__no_memory(error);
         else if (!args && strcmp(name, "dur") == 0 && value.kind == ASSAY__JSON_NUMBER)
             event->duration_us = value.number;
         else if (!args && strcmp(name, "args") == 0 && value.kind == ASSAY__JSON_OBJECT)
@@ -131,8 +121,7 @@ static int read_events(struct profile *profile, struct assay__json_reader *reade
         if (token.kind != ASSAY__JSON_OBJECT)
             return assay_error_set(error, ASSAY_EFORMAT, "an event that is no object");
         struct assay__arena *arena = assay__arena_new();
-        if (!arena)
-            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+        if (!arena) return assay__no_memory(error);
         struct event event = {
             .name = "", .category = "", .op = "", .provider = "", .duration_us = NAN};
         code = read_members(reader, arena, &event, false, error);
@@ -149,8 +138,7 @@ static int read_profile(struct profile *profile, const char *path, struct assay_
     if (code) return code;
     struct assay__json_reader *reader = assay__json_reader_new((const char *)mapping.data,
                                                                mapping.size);
-    code = reader ? read_events(profile, reader, error)
-                  : assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+    code = reader ? read_events(profile, reader, error) : assay__no_memory(error);
     assay__json_reader_free(reader);
     assay__file_unmap(&mapping);
     return code;
@@ -220,8 +208,7 @@ static int write_named(struct assay__layer_work *work, char *path, size_t path_s
     code = assay__model_read(work->optimized_path, &model, error);
     for (size_t i = 0; !code && i < model->graph.node_count; i++) {
         model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
-        if (!model->graph.nodes[i].name)
-            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for names");
+        if (!model->graph.nodes[i].name) code = assay__no_memory(error);
     }
     if (!code) code = assay__model_write(model, path, error);
     assay__model_free(model);
@@ -254,8 +241,7 @@ static int fill_by_number(struct profile *profile, struct assay_error *error)
     struct assay__layer_work *work = profile->work;
     bool *placed = assay__arena_array(work->arena, work->layer_count + 1, sizeof *placed);
     work->order = assay__arena_array(work->arena, work->layer_count + 1, sizeof *work->order);
-    if (!placed || !work->order)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the order");
+    if (!placed || !work->order) return assay__no_memory(error);
     size_t next = 0;
     for (size_t r = 0; r < profile->row_count; r++) {
         const char *name = profile->rows[r].name;
@@ -314,9 +300,7 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
     char path[ASSAY__LAYERS_PATH] = "";
     bool cpu = !work->session->provider || strcmp(work->session->provider, CPU_PROVIDER) == 0;
     bool named = cpu && work->optimized;
-    int code = profile.index
-                   ? 0
-                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+    int code = profile.index ? 0 : assay__no_memory(error);
     if (!code && !work->folder[0])
         code = assay__folder_temporary(work->folder, sizeof work->folder, error);
     if (!code && named) code = write_named(work, path, sizeof path, error);

@@ -8,6 +8,7 @@
 #include "engine/ort/ort_abi.h"
 
 #include "base/arena.h"
+#include "base/no_memory.h"
 
 #include <assay/engine.h>
 #include <stdatomic.h>
@@ -15,7 +16,8 @@
 struct assay__ort_layers; /* the layer timing's own state */
 struct assay__ort_generation;
 
-/* What step() of one stream touches. Streams are allocated apart, so that they share no cache line.
+/* What step() of one stream touches. Streams are allocated separately, so that they share no cache
+ * line.
  */
 struct assay__ort_stream {
     /* output_count; the last step's results, released by the next step */
@@ -70,16 +72,26 @@ struct assay_session {
  * them. */
 int assay__ort_session_options(struct assay_session *session, int optimization,
                                struct OrtSessionOptions **options, struct assay_error *error);
-/** One run of any session that has this model's inputs; outputs are allocated by ONNX Runtime
- * (entries NULL before). */
-struct OrtStatus *assay__ort_run(struct assay_session *session, struct OrtSession *on,
-                                 const char *const *output_names, size_t output_count,
-                                 struct OrtValue **outputs);
+/** ASSAY__ORT_OPT_* of a level's name (NULL: all); ASSAY_EINVAL when there is no such level. */
+int assay__ort_optimization(const char *name, int *level, struct assay_error *error);
 /** The process's environment of ONNX Runtime, its log going to ours. The caller releases it. */
 int assay__ort_env(const struct assay__ort *ort, struct OrtEnv **env, struct assay_error *error);
 
 /* --- ort_values.c ----------------------------------------------------------------------------- */
 
+#define ASSAY__ORT_RANK_MOST 64
+
+struct assay__ort_shape {
+    int element; /* ONNX Runtime's element type */
+    size_t rank, count;
+    int64_t dims[ASSAY__ORT_RANK_MOST]; /* 0 beyond the rank */
+};
+
+/** Type and shape of a tensor. Fails when it has more than ASSAY__ORT_RANK_MOST dimensions. */
+struct OrtStatus *assay__ort_shape_read(const struct assay__ort *ort, const struct OrtValue *value,
+                                        struct assay__ort_shape *shape);
+/** Bytes of the elements, packed. */
+size_t assay__ort_shape_bytes(const struct assay__ort_shape *shape);
 /** ONNX's TensorProto.DataType to ONNX Runtime's element type, and back. The numbers differ from 24
  * on. */
 int assay__ort_element_of(int onnx_dtype);
@@ -117,6 +129,18 @@ int assay__ort_devices(const char *library, assay_device_fn *found, void *contex
                        struct assay_error *error);
 int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
                             assay_device_fn *found, void *context, struct assay_error *error);
+
+/* --- generation with a cache (ort_generate.c) ------------------------------------------------- */
+
+/** After inputs and outputs of the session are made. The plan is borrowed. */
+int assay__ort_generation_open(struct assay_session *session, const struct assay_generation *plan,
+                               struct assay_error *error);
+int assay__ort_generation_step(struct assay_session *session, struct assay_error *error);
+int assay__ort_generation_tokens(struct assay_session *session, struct assay_token_times *times,
+                                 struct assay_error *error);
+/** The outputs of the last run, in the session's order; entries are NULL before the first step. */
+struct OrtValue *const *assay__ort_generation_outputs(const struct assay_session *session);
+void assay__ort_generation_close(struct assay_session *session);
 
 /* --- the layer timing (ort_layers.c) ---------------------------------------------------------- */
 

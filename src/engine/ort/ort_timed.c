@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "model/tensor_data.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,17 +42,32 @@ static int prepare_options(struct assay_session *owner, const struct assay__time
         timed->log.scalars = calloc(options->mark_count, sizeof *timed->log.scalars);
         code = timed->log.events && timed->log.scalars
                    ? assay__marker_ops_new(ort, &timed->log, &timed->ops, error)
-                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory for marker events");
+                   : assay__no_memory(error);
         if (!code && options->counters) {
             timed->log.counts = calloc(2 * options->mark_count * options->counters->count,
                                        sizeof *timed->log.counts);
             timed->log.counters = options->counters;
-            if (!timed->log.counts)
-                code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for counters");
+            if (!timed->log.counts) code = assay__no_memory(error);
         }
         if (!code) code = assay__marker_ops_add(timed->ops, *made, error);
     }
     return code;
+}
+
+int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
+                        struct assay_error *error)
+{
+    *timed = (struct assay__timed){
+        .owner = owner,
+        .session = owner->session,
+        .input_names = owner->input_names,
+        .inputs = (const struct OrtValue *const *)owner->input_values,
+        .input_count = owner->input_count,
+        .output_names = owner->output_names,
+        .output_count = owner->output_count,
+        .outputs = calloc(owner->output_count + 1, sizeof(struct OrtValue *)),
+    };
+    return timed->outputs ? 0 : assay__no_memory(error);
 }
 
 int assay__timed_open(struct assay_session *owner, const struct assay__timed_options *options,
@@ -59,41 +75,28 @@ int assay__timed_open(struct assay_session *owner, const struct assay__timed_opt
 {
     const struct assay__ort *ort = &owner->ort;
     struct OrtSessionOptions *made = NULL;
-    memset(timed, 0, sizeof *timed);
-    timed->owner = owner;
-    bool own = options->output_names != NULL;
-    timed->input_names = own ? options->input_names : owner->input_names;
-    timed->inputs = own ? options->inputs : (const struct OrtValue *const *)owner->input_values;
-    timed->input_count = own ? options->input_count : owner->input_count;
-    timed->output_names = own ? options->output_names : owner->output_names;
-    timed->output_count = own ? options->output_count : owner->output_count;
-    timed->outputs = calloc(timed->output_count + 1, sizeof(struct OrtValue *));
-    int code = timed->outputs ? prepare_options(owner, options, timed, &made, error)
-                              : assay_error_set(error, ASSAY_ENOMEM, "out of memory for outputs");
-    uint64_t start_ns = assay__now_ns();
+    int code = assay__timed_borrow(owner, timed, error);
+    timed->session = NULL;
+    if (options->input_names) {
+        timed->input_names = options->input_names;
+        timed->inputs = options->inputs;
+        timed->input_count = options->input_count;
+    }
+    if (!code && options->output_names) {
+        timed->output_names = options->output_names;
+        timed->output_count = options->output_count;
+        free(timed->outputs);
+        timed->outputs = calloc(timed->output_count + 1, sizeof(struct OrtValue *));
+        if (!timed->outputs) code = assay__no_memory(error);
+    }
+    if (!code) code = prepare_options(owner, options, timed, &made, error);
     if (!code)
         code = assay__ort_check(
             ort, ort->create_session(owner->env, options->path, made, &timed->session), error,
             "cannot open a session for layer timing");
-    timed->create_s = (double)(assay__now_ns() - start_ns) * 1e-9;
     if (made) ort->release_session_options(made);
     if (code) assay__timed_close(timed);
     return code;
-}
-
-int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
-                        struct assay_error *error)
-{
-    memset(timed, 0, sizeof *timed);
-    timed->owner = owner;
-    timed->session = owner->session;
-    timed->input_names = owner->input_names;
-    timed->inputs = (const struct OrtValue *const *)owner->input_values;
-    timed->input_count = owner->input_count;
-    timed->output_names = owner->output_names;
-    timed->output_count = owner->output_count;
-    timed->outputs = calloc(timed->output_count + 1, sizeof(struct OrtValue *));
-    return timed->outputs ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory for outputs");
 }
 
 void assay__timed_suspend(struct assay_session *owner)
@@ -149,7 +152,7 @@ int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, d
                         struct assay_error *error)
 {
     double *times = calloc(count + 1, sizeof *times);
-    int code = times ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory for times");
+    int code = times ? 0 : assay__no_memory(error);
     for (size_t i = 0; !code && i < warm; i++)
         code = assay__timed_run(timed, NULL, error);
     for (size_t i = 0; !code && i < count; i++)
@@ -164,16 +167,6 @@ int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, d
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-static double half_to_double(uint16_t bits)
-{
-    int exponent = (bits >> 10) & 31;
-    double fraction = (bits & 1023) / 1024.0;
-    double magnitude = exponent == 0    ? ldexp(fraction, -14)
-                       : exponent == 31 ? (fraction > 0 ? NAN : INFINITY)
-                                        : ldexp(1 + fraction, exponent - 15);
-    return bits & 0x8000 ? -magnitude : magnitude;
-}
-
 /** Element i as a number, for the floating-point types worth comparing by closeness. */
 static bool element(int type, const void *data, size_t i, double *value)
 {
@@ -182,7 +175,7 @@ static bool element(int type, const void *data, size_t i, double *value)
     switch (type) {
     case ASSAY__FLOAT32: *value = ((const float *)data)[i]; return true;
     case ASSAY__FLOAT64: *value = ((const double *)data)[i]; return true;
-    case ASSAY__FLOAT16: *value = half_to_double(((const uint16_t *)data)[i]); return true;
+    case ASSAY__FLOAT16: *value = assay__half_to_float(((const uint16_t *)data)[i]); return true;
     case ASSAY__BFLOAT16:
         wide = (uint32_t)((const uint16_t *)data)[i] << 16;
         memcpy(&single, &wide, sizeof single);
@@ -234,48 +227,26 @@ static bool same_strings(const struct assay__ort *ort, const struct OrtValue *a,
     return same;
 }
 
-struct shape {
-    int type;
-    size_t rank, count;
-    int64_t dims[64];
-};
-
-static bool read_shape(const struct assay__ort *ort, const struct OrtValue *value,
-                       struct shape *shape)
-{
-    struct OrtTensorTypeAndShapeInfo *info = NULL;
-    memset(shape, 0, sizeof *shape);
-    struct OrtStatus *status = ort->get_tensor_type_and_shape(value, &info);
-    if (!status) status = ort->get_tensor_element_type(info, &shape->type);
-    if (!status) status = ort->get_tensor_shape_element_count(info, &shape->count);
-    if (!status) status = ort->get_dimensions_count(info, &shape->rank);
-    bool known = !status && shape->rank <= sizeof shape->dims / sizeof shape->dims[0];
-    if (known && shape->rank) status = ort->get_dimensions(info, shape->dims, shape->rank);
-    known = known && !status;
-    assay__ort_ignore(ort, status);
-    if (info) ort->release_tensor_type_and_shape_info(info);
-    return known;
-}
-
 static double tensors_difference(const struct assay__ort *ort, const struct OrtValue *a,
                                  const struct OrtValue *b)
 {
-    struct shape shapes[2];
+    struct assay__ort_shape shapes[2];
     void *data[2] = {NULL, NULL};
-    if (!read_shape(ort, a, &shapes[0]) || !read_shape(ort, b, &shapes[1])) return INFINITY;
-    if (memcmp(&shapes[0], &shapes[1], sizeof shapes[0]) != 0) return INFINITY;
+    struct OrtStatus *status = assay__ort_shape_read(ort, a, &shapes[0]);
+    if (!status) status = assay__ort_shape_read(ort, b, &shapes[1]);
+    bool same = !status && memcmp(&shapes[0], &shapes[1], sizeof shapes[0]) == 0;
+    assay__ort_ignore(ort, status);
+    if (!same) return INFINITY;
     if (shapes[0].count == 0) return 0;
-    if (shapes[0].type == ASSAY__ORT_ELEMENT_STRING)
+    if (shapes[0].element == ASSAY__ORT_ELEMENT_STRING)
         return same_strings(ort, a, b, shapes[0].count) ? 0 : INFINITY;
-    struct OrtStatus *status = ort->get_tensor_mutable_data((struct OrtValue *)a, &data[0]);
+    status = ort->get_tensor_mutable_data((struct OrtValue *)a, &data[0]);
     if (!status) status = ort->get_tensor_mutable_data((struct OrtValue *)b, &data[1]);
     bool readable = !status && data[0] && data[1];
     assay__ort_ignore(ort, status);
     if (!readable) return INFINITY;
-    size_t bits = (size_t)assay__dtype_bits((enum assay__dtype)shapes[0].type);
-    size_t bytes = bits >= 8 ? shapes[0].count * (bits / 8) : (shapes[0].count * bits + 7) / 8;
-    if (memcmp(data[0], data[1], bytes) == 0) return 0;
-    return numbers_difference(shapes[0].type, data[0], data[1], shapes[0].count);
+    if (memcmp(data[0], data[1], assay__ort_shape_bytes(&shapes[0])) == 0) return 0;
+    return numbers_difference(shapes[0].element, data[0], data[1], shapes[0].count);
 }
 
 double assay__values_difference(const struct assay__ort *ort, struct OrtAllocator *allocator,

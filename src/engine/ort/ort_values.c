@@ -47,15 +47,10 @@ static int make_strings(struct assay_session *session, const struct assay_tensor
     if (tensor->string_count != count || (count > 0 && !tensor->strings))
         return assay_error_set(error, ASSAY_EINVAL, "input \"%s\": %zu strings for a shape of %zu",
                                tensor->name, tensor->string_count, count);
-    int code = assay__ort_check(ort,
-                                ort->create_tensor(session->allocator, tensor->dims,
-                                                   (size_t)tensor->rank, ASSAY__ORT_ELEMENT_STRING,
-                                                   value),
-                                error, tensor->name);
-    if (code == 0 && count > 0)
-        code = assay__ort_check(ort, ort->fill_string_tensor(*value, tensor->strings, count), error,
-                                tensor->name);
-    return code;
+    struct OrtStatus *status = ort->create_tensor(
+        session->allocator, tensor->dims, (size_t)tensor->rank, ASSAY__ORT_ELEMENT_STRING, value);
+    if (!status && count > 0) status = ort->fill_string_tensor(*value, tensor->strings, count);
+    return assay__ort_check(ort, status, error, tensor->name);
 }
 
 int assay__ort_value_make(struct assay_session *session, const struct assay_tensor *tensor,
@@ -104,7 +99,7 @@ static int view_strings(struct assay_session *session, struct OrtValue *value, s
     char *text = assay__arena_alloc(arena, size + 1);
     size_t *offsets = assay__arena_array(arena, count + 1, sizeof *offsets);
     const char **strings = assay__arena_array(arena, count + 1, sizeof *strings);
-    if (!text || !offsets || !strings) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!text || !offsets || !strings) return assay__no_memory(error);
     if (count > 0)
         code = assay__ort_check(ort,
                                 ort->get_string_tensor_content(value, text, size, offsets, count),
@@ -112,41 +107,33 @@ static int view_strings(struct assay_session *session, struct OrtValue *value, s
     for (size_t i = 0; code == 0 && i < count; i++) {
         size_t end = i + 1 < count ? offsets[i + 1] : size;
         strings[i] = assay__arena_strndup(arena, text + offsets[i], end - offsets[i]);
-        if (!strings[i]) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (!strings[i]) return assay__no_memory(error);
     }
     tensor->strings = strings;
     tensor->string_count = count;
     return code;
 }
 
-static int view_shape(struct assay_session *session, struct OrtValue *value,
-                      struct assay__arena *arena, struct assay_tensor *tensor,
-                      struct assay_error *error)
+struct OrtStatus *assay__ort_shape_read(const struct assay__ort *ort, const struct OrtValue *value,
+                                        struct assay__ort_shape *shape)
 {
-    const struct assay__ort *ort = &session->ort;
     struct OrtTensorTypeAndShapeInfo *info = NULL;
-    int element = 0;
-    size_t rank = 0;
-    int code = assay__ort_check(ort, ort->get_tensor_type_and_shape(value, &info), error,
-                                tensor->name);
-    if (code == 0)
-        code = assay__ort_check(ort, ort->get_tensor_element_type(info, &element), error,
-                                tensor->name);
-    if (code == 0)
-        code = assay__ort_check(ort, ort->get_dimensions_count(info, &rank), error, tensor->name);
-    if (code == 0) {
-        int64_t *dims = assay__arena_array(arena, rank + 1, sizeof *dims);
-        if (!dims)
-            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-        else
-            code = assay__ort_check(ort, ort->get_dimensions(info, dims, rank), error,
-                                    tensor->name);
-        tensor->dims = dims;
-    }
-    tensor->rank = (int)rank;
-    tensor->dtype = assay__ort_dtype_of(element);
+    memset(shape, 0, sizeof *shape);
+    struct OrtStatus *status = ort->get_tensor_type_and_shape(value, &info);
+    if (!status) status = ort->get_tensor_element_type(info, &shape->element);
+    if (!status) status = ort->get_tensor_shape_element_count(info, &shape->count);
+    if (!status) status = ort->get_dimensions_count(info, &shape->rank);
+    if (!status && shape->rank > ASSAY__ORT_RANK_MOST)
+        status = ort->create_status(ASSAY__ORT_FAIL, "too many dimensions");
+    if (!status && shape->rank) status = ort->get_dimensions(info, shape->dims, shape->rank);
     if (info) ort->release_tensor_type_and_shape_info(info);
-    return code;
+    return status;
+}
+
+size_t assay__ort_shape_bytes(const struct assay__ort_shape *shape)
+{
+    size_t bits = assay__ort_dtype_bits(assay__ort_dtype_of(shape->element));
+    return bits >= 8 ? shape->count * (bits / 8) : (shape->count * bits + 7) / 8;
 }
 
 int assay__ort_value_view(struct assay_session *session, struct OrtValue *value, const char *name,
@@ -158,14 +145,21 @@ int assay__ort_value_view(struct assay_session *session, struct OrtValue *value,
     tensor->name = name;
     int present = 0, is_tensor = 0;
     if (!value) return 0;
-    int code = assay__ort_check(ort, ort->has_value(value, &present), error, name);
-    if (code == 0 && present)
-        code = assay__ort_check(ort, ort->is_tensor(value, &is_tensor), error, name);
+    struct OrtStatus *status = ort->has_value(value, &present);
+    if (!status && present) status = ort->is_tensor(value, &is_tensor);
+    int code = assay__ort_check(ort, status, error, name);
     if (code || !is_tensor) return code;
-    code = view_shape(session, value, arena, tensor, error);
+    struct assay__ort_shape shape;
+    code = assay__ort_check(ort, assay__ort_shape_read(ort, value, &shape), error, name);
     if (code) return code;
+    int64_t *dims = assay__arena_array(arena, shape.rank + 1, sizeof *dims);
+    if (!dims) return assay__no_memory(error);
+    memcpy(dims, shape.dims, shape.rank * sizeof *dims);
+    tensor->dims = dims;
+    tensor->rank = (int)shape.rank;
+    tensor->dtype = assay__ort_dtype_of(shape.element);
     size_t count = 0, bits = 0;
-    if (!element_count(tensor->dims, tensor->rank, &count) ||
+    if (!element_count(dims, tensor->rank, &count) ||
         assay__mul_overflows(count, assay__ort_dtype_bits(tensor->dtype), &bits))
         return assay_error_set(error, ASSAY_EENGINE, "output \"%s\" has an impossible shape", name);
     if (tensor->dtype == ASSAY__ORT_ELEMENT_STRING)

@@ -16,11 +16,11 @@ struct assay__arm_identity {
     enum assay__trial_role role;
     enum assay__device_class device_class; /* UNKNOWN: as the engine's table has it */
     bool software;                         /* its device is emulated */
-    const struct assay__axis_value *axes;  /* where it stands in a sweep or a tuning */
+    const struct assay__axis_value *axes;  /* its point in a sweep or a tuning */
     size_t axis_count;
 };
 
-/** Fills in defaults and refuses what cannot be. */
+/** Fills in defaults and refuses impossible options. */
 int assay__run_options_check(struct assay_run_options *options, struct assay_error *error);
 
 /** Checks the options, reads (or builds) the model, fixes the workload and appends the trial. The
@@ -29,12 +29,12 @@ int assay__run_options_check(struct assay_run_options *options, struct assay_err
 int assay__arm_open(struct assay__recording *recording, const struct assay_run_options *options,
                     const struct assay__arm_identity *identity, struct assay__arm **arm,
                     struct assay_error *error);
-/** A trial for an arm that never comes to run: failed, for that reason. 0 or ASSAY_ENOMEM. */
+/** A failed trial, with that reason, for an arm that never runs. 0 or ASSAY_ENOMEM. */
 int assay__arm_start_failed(struct assay_profile *profile, const struct assay_run_options *options,
                             const struct assay__arm_identity *identity, const char *reason);
-/** Watches the idle machine when that is wanted. Before the first launch; once. */
+/** Reads the idle machine when power is sampled. Before the first launch; once. */
 int assay__arm_begin(struct assay__arm *arm, struct assay_error *error);
-/** A watch of several arms that is told of this one's launches too; not owned, NULL: none. */
+/** A watch shared by several arms; not owned, NULL: none. */
 void assay__arm_share(struct assay__arm *arm, struct assay__watch *shared);
 /** One more launch. A failed one is an outcome, not an error: only running out of memory is. */
 int assay__arm_launch(struct assay__arm *arm, struct assay_error *error);
@@ -44,8 +44,8 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error);
 int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct assay_error *error);
 /** Launches beside the measured ones that watchers want. */
 int assay__arm_extra(struct assay__arm *arm, struct assay_error *error);
-/** Metrics, stability, state; `shared` is a watch of several arms (NULL: none) that knows more. The
- *  code and message of the first failed launch; the trial stands in any case. */
+/** Metrics, stability, state; `shared` is a watch of several arms (NULL: none). The
+ *  code and message of the first failed launch; the trial is kept in any case. */
 int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
                       struct assay_error *error);
 /** The outputs of the first inference of the first launch are written there; before that launch.

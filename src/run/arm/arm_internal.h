@@ -1,7 +1,6 @@
 /* arm_internal.h - what the files of an arm share: its struct, and what each of them does with it.
  *
- *   arm.c          opened, begun, finished, closed; what others ask of it
- *   arm_options.c  defaults filled in, impossible options refused
+ *   arm.c          options checked; opened, begun, finished, closed; accessors
  *   arm_model.c    the model read or built, the workload fixed
  *   arm_trial.c    the trial in the document: what it was asked to do
  *   arm_launch.c   launches: asked for, kept, taken over from an earlier capture */
@@ -9,6 +8,7 @@
 #define ASSAY_RUN_ARM_ARM_INTERNAL_H
 
 #include "run/arm/arm.h"
+#include "run/single_run.h"
 
 struct assay__arm {
     struct assay_run_options options;
@@ -28,11 +28,6 @@ struct assay__arm {
     const char *device;                       /* the engine's own name: without a build's prefix */
     uint64_t start_ns, building_ns, extra_ns; /* extra: launches that watchers wanted */
 };
-
-static inline const char *assay__or_default(const char *text, const char *otherwise)
-{
-    return text && text[0] ? text : otherwise;
-}
 
 /** Reads or builds the model of the options, plans the workload and describes the model among the
  *  profile's; one that is there already is not described again. */

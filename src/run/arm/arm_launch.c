@@ -19,7 +19,7 @@ static void persist_launch(struct assay__arm *arm, const struct assay__launch *l
     assay__recording_note(arm->recording, &error);
 }
 
-/* Until a launch has left them: the first one may be lost. */
+/* Until a launch has written them: the first one may fail. */
 static bool wants_outputs(const struct assay__arm *arm)
 {
     for (size_t i = arm->adopted; i < arm->outcome_count; i++)
@@ -67,7 +67,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
 }
 
 /* The samples move from the outcome's growing arrays to one exact one in the document, where the
- * outcome finds them too: a million samples stand in the parent once. */
+ * outcome finds them too: the parent holds a million samples once. */
 static int keep_samples(struct assay__arm *arm, struct assay__launch *launch,
                         struct assay__outcome *outcome)
 {
@@ -92,7 +92,7 @@ static int keep_samples(struct assay__arm *arm, struct assay__launch *launch,
     return 0;
 }
 
-/* When it was measured, for what else was read meanwhile. */
+/* The measured windows, for readings taken at the same time. */
 static int keep_spans(struct assay__arm *arm, const struct assay__launch *launch,
                       const struct assay__outcome *outcome)
 {
@@ -151,10 +151,10 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
     struct assay__request request;
     if (assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
                         sizeof *arm->outcomes))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
                                                        assay__arm_trial(arm));
-    if (!launch) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!launch) return assay__no_memory(error);
     launch->streams = arm->options.streams;
     persist_launch(arm, launch);
     make_request(arm, (int)arm->outcome_count + 1, &request);
@@ -162,7 +162,7 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
     assay__launch_run(&request, outcome);
     assay__recording_note(arm->recording, &outcome->store_error);
     if (keep_facts(arm, outcome) || keep_launch(arm, launch, outcome))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the samples");
+        return assay__no_memory(error);
     persist_launch(arm, launch);
     return 0;
 }
@@ -183,10 +183,10 @@ int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct 
 {
     if (assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
                         sizeof *arm->outcomes))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
                                                        assay__arm_trial(arm));
-    if (!launch) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!launch) return assay__no_memory(error);
     struct assay__launch empty = *launch;
     *launch = *kept;
     *kept = empty;
@@ -194,7 +194,7 @@ int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct 
     launch->id = empty.id;
     if (assay__outcome_restore(launch, arm->options.warmup_plus_1 == 0,
                                &arm->outcomes[arm->outcome_count]))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the samples");
+        return assay__no_memory(error);
     arm->adopted++;
     arm->outcome_count++;
     persist_launch(arm, launch);

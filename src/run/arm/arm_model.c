@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void tell(const struct assay__arm *arm, const char *phase)
+static void show_progress(const struct assay__arm *arm, const char *phase)
 {
     if (!arm->options.progress) return;
     struct assay_progress progress = {phase, 0, arm->options.launches, -1};
@@ -27,9 +27,9 @@ static int build_zoo(struct assay__arm *arm, const char *name, struct assay_erro
     snprintf(file, sizeof file, "model-%zu.onnx", arm->index + 1);
     struct assay__model *built = NULL;
     uint64_t start = assay__now_ns();
-    tell(arm, "building");
+    show_progress(arm, "building");
     char folder[PATH_MAX];
-    if (arm->recording->folder[0] == '\0') /* says why there is none */
+    if (arm->recording->folder[0] == '\0') /* sets the error */
         return assay__folder_temporary(folder, sizeof folder, error);
     if (assay__path_join(arm->recording->folder, file, arm->model_path, sizeof arm->model_path))
         return assay_error_set(error, ASSAY_ELIMIT, "the temporary folder's path is too long");
@@ -94,7 +94,7 @@ static int plan_workload(struct assay__arm *arm, struct assay__workload_options 
     return code;
 }
 
-/* Inputs that cannot be held need not be tried: the machine would swap for minutes first. */
+/* Inputs that do not fit are not tried: the machine would swap for minutes first. */
 static int check_memory(const struct assay__arm *arm, struct assay_error *error)
 {
     double memory = arm->recording->profile->environment.memory_bytes, bytes = 0;
@@ -116,7 +116,7 @@ static int put_hash(struct assay__arm *arm, struct assay__model_info *info,
     int code = assay__sha256_file(arm->model_path, digest, error);
     if (code) return code;
     info->sha256 = assay__arena_strdup(arm->recording->profile->arena, digest);
-    return info->sha256 ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return info->sha256 ? 0 : assay__no_memory(error);
 }
 
 static bool is_same(const struct assay__model_info *a, const struct assay__model_info *b)
@@ -134,7 +134,7 @@ static int describe(struct assay__arm *arm, const char *name, const char *path,
     struct assay_profile *profile = arm->recording->profile;
     bool first = profile->model_count == 1 && !*profile->models[0]->name;
     struct assay__model_info *info = first ? profile->models[0] : assay__profile_model(profile);
-    if (!info) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!info) return assay__no_memory(error);
     int code = assay__describe_model(profile, info, arm->model, arm->workload, name, path,
                                      &arm->costs, error);
     if (code == 0 && arm->generation.tokens)
@@ -165,9 +165,8 @@ int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
     if (code) return code;
     if (!assay__model_is_onnx(arm->model))
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "%s is a %s: no engine here runs it; `assay inspect` shows what it "
-                               "computes, moves and holds",
-                               name, arm->model->format);
+                               "%s is a %s: no engine here runs it; it can only be inspected", name,
+                               arm->model->format);
     code = assay__model_check(arm->model, error);
     if (code) return code;
     struct assay__workload_options plan = {

@@ -1,6 +1,6 @@
-/* arm_trial.c - the trial of an arm in the document: what it runs on, how it is measured, what it
- * is among the others. Beside the typed facts stand the same things as options, in the words and
- * the order that JSON has had since 0.1. */
+/* arm_trial.c - the trial of an arm in the document: what it runs on, how it is measured, its role
+ * among the others. The typed facts are also kept as options, with the keys and order that JSON has
+ * had since 0.1. */
 #include "run/arm/arm_internal.h"
 
 #include "engine/engine.h"
@@ -102,7 +102,7 @@ static void put_plan(struct writing *w)
         put(w, "drift_limit", assay__arena_printf(arena, "%.9g", plan->drift_limit));
 }
 
-/* What the arm is among the others. */
+/* The arm's role among the others. */
 static void put_identity(struct writing *w)
 {
     const struct assay__trial *trial = w->trial;
@@ -115,7 +115,7 @@ static void put_identity(struct writing *w)
         put(w, "software", "yes");
 }
 
-/* What else is read meanwhile; none without a wish. */
+/* What is read beside the latency; absent when nothing is. */
 static void put_watched(struct writing *w)
 {
     static const char *const names[] = {"power", "memory", "counters"};
@@ -193,7 +193,7 @@ int assay__arm_start_trial(struct assay__arm *arm, const struct assay__arm_ident
 {
     struct assay_profile *profile = arm->recording->profile;
     struct assay__trial *trial = assay__profile_trial(profile);
-    if (!trial) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!trial) return assay__no_memory(error);
     trial->model = arm->info;
     int code = identify(profile, trial, &arm->options, identity);
     if (!code) code = describe_target(arm, trial);
@@ -202,6 +202,6 @@ int assay__arm_start_trial(struct assay__arm *arm, const struct assay__arm_ident
     put_identity(&w);
     put_watched(&w);
     put_model(&w);
-    if (w.code) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (w.code) return assay__no_memory(error);
     return arm->workload ? assay__describe_workload(profile, trial, arm->workload, error) : 0;
 }

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #define FAILURES_MOST 2
-#define LIMITS_MOST 2.5 /* launch limits that the launches of one arm may take together */
+#define LIMITS_MOST 2.5 /* times the launch limit that one arm may take */
 
 int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *whole,
                       const struct assay__plan *plan, struct assay_error *error)
@@ -26,7 +26,7 @@ int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *
     if (code || !plan) return code;
     struct assay_profile *profile = arms->recording.profile;
     const char *slo = assay__arena_strdup(profile->arena, plan->slo);
-    if (!slo) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!slo) return assay__no_memory(error);
     profile->plan = *plan;
     profile->plan.slo = slo;
     return 0;
@@ -42,7 +42,7 @@ struct assay__trial *assay__arms_trial(const struct assay__arms *arms, size_t in
     return &arms->recording.profile->trials[arms->trials[index]];
 }
 
-/* A trial for an arm that never came to run. A model that was never read has a name at least. */
+/* A trial for an arm that never ran. Its model, never read, still has a name. */
 static int add_failed(struct assay__arms *arms, const struct assay_run_options *options,
                       const struct assay__arm_identity *identity, const char *reason)
 {
@@ -69,36 +69,47 @@ static void keep_outputs(struct assay__arms *arms, size_t index)
         assay__arm_keep_outputs(arms->items[index], path);
 }
 
+/* A failure to store is kept in the recording; the measurement goes on. */
+static void persist_trial(struct assay__arms *arms, size_t index)
+{
+    struct assay_error error = {0};
+    if (!arms->recording.store) return;
+    assay__store_put_trial(arms->recording.store, assay__arms_trial(arms, index), &error);
+    assay__recording_note(&arms->recording, &error);
+}
+
+/* Room for one more arm, whose trial comes next. */
+static int next_arm(struct assay__arms *arms, struct assay_error *error)
+{
+    size_t count = arms->count + 1;
+    if (assay__vec_grow((void **)&arms->items, &arms->capacity, count, sizeof *arms->items) ||
+        assay__vec_grow((void **)&arms->trials, &arms->trial_capacity, count, sizeof *arms->trials))
+        return assay__no_memory(error);
+    arms->items[arms->count] = NULL;
+    arms->trials[arms->count] = arms->recording.profile->trial_count;
+    return 0;
+}
+
 int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *options,
                     const struct assay__arm_identity *identity, size_t *index,
                     struct assay_error *error)
 {
     struct assay_error own = {0};
     struct assay_run_options one = *options;
-    if (assay__vec_grow((void **)&arms->items, &arms->capacity, arms->count + 1,
-                        sizeof *arms->items) ||
-        assay__vec_grow((void **)&arms->trials, &arms->trial_capacity, arms->count + 1,
-                        sizeof *arms->trials))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    one.power = false; /* the machine's sensors are read once, for all */
     size_t at = arms->count;
-    arms->items[at] = NULL;
-    arms->trials[at] = arms->recording.profile->trial_count;
+    if (next_arm(arms, error)) return ASSAY_ENOMEM;
+    one.power = false; /* the machine's sensors are read once, for all */
     int code = assay__arm_open(&arms->recording, &one, identity, &arms->items[at], &own);
-    if (code == ASSAY_ENOMEM) return assay_error_set(error, code, "out of memory");
-    if (code && arms->recording.profile->trial_count == arms->trials[at])
-        code = add_failed(arms, options, identity, own.message);
-    if (code == ASSAY_ENOMEM) return assay_error_set(error, code, "out of memory");
+    if (code == ASSAY_ENOMEM) return assay__no_memory(error);
+    if (code && arms->recording.profile->trial_count == arms->trials[at] &&
+        add_failed(arms, options, identity, own.message))
+        return assay__no_memory(error);
     arms->count++;
-    if (arms->items[at]) keep_outputs(arms, at);
-    if (arms->items[at] && arms->whole.power)
-        assay__arms_trial(arms, at)->protocol.watched |= ASSAY__WATCHED_POWER;
     if (index) *index = at;
-    if (arms->items[at] && arms->recording.store) {
-        struct assay_error stored = {0};
-        assay__store_put_trial(arms->recording.store, assay__arms_trial(arms, at), &stored);
-        assay__recording_note(&arms->recording, &stored);
-    }
+    if (!arms->items[at]) return 0;
+    keep_outputs(arms, at);
+    if (arms->whole.power) assay__arms_trial(arms, at)->protocol.watched |= ASSAY__WATCHED_POWER;
+    persist_trial(arms, at);
     return 0;
 }
 
@@ -106,17 +117,10 @@ int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_opt
                             const struct assay__arm_identity *identity, const char *reason,
                             size_t *index, struct assay_error *error)
 {
-    size_t at = arms->count;
-    if (assay__vec_grow((void **)&arms->items, &arms->capacity, at + 1, sizeof *arms->items) ||
-        assay__vec_grow((void **)&arms->trials, &arms->trial_capacity, at + 1,
-                        sizeof *arms->trials))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    arms->items[at] = NULL;
-    arms->trials[at] = arms->recording.profile->trial_count;
-    if (add_failed(arms, options, identity, reason))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (next_arm(arms, error)) return ASSAY_ENOMEM;
+    if (add_failed(arms, options, identity, reason)) return assay__no_memory(error);
+    if (index) *index = arms->count;
     arms->count++;
-    if (index) *index = at;
     return 0;
 }
 
@@ -135,7 +139,7 @@ int assay__arms_start(struct assay__arms *arms, struct assay_error *error)
 
 /* --- launches --------------------------------------------------------------------------------- */
 
-/* The last launches failed, one after the other; or one took too long: so would the next. */
+/* The last launches failed in a row, or one timed out, as the next one would. */
 static bool is_lost(const struct assay__arm *arm)
 {
     size_t count = 0, failed = 0;
@@ -146,8 +150,7 @@ static bool is_lost(const struct assay__arm *arm)
     return failed >= FAILURES_MOST;
 }
 
-/* Seconds that the arm's launches took together; 0 while they are within what one arm may take of
- * everybody's time. */
+/* Seconds that the arm's launches took together; 0 while within the limit. */
 static double overdrawn_s(const struct assay__arm *arm)
 {
     size_t count = 0;
@@ -162,21 +165,17 @@ static double overdrawn_s(const struct assay__arm *arm)
 static int note_overdrawn(struct assay__arms *arms, size_t index)
 {
     struct assay__arm *arm = arms->items[index];
-    struct assay__trial *trial = assay__arms_trial(arms, index);
-    struct assay__arena *arena = arms->recording.profile->arena;
+    struct assay_profile *profile = arms->recording.profile;
     double spent_s = overdrawn_s(arm);
     size_t count = 0;
     assay__arm_outcomes(arm, &count);
     if (!(spent_s > 0) || (int)count >= assay__arm_options(arm)->launches || is_lost(arm)) return 0;
-    const char **notes = assay__arena_array(arena, trial->note_count + 1, sizeof *notes);
-    const char *note = assay__arena_printf(
-        arena, "no more than %zu launches: they took %.3g s, and the others wait (--launch-limit)",
-        count, spent_s);
-    if (!notes || !note) return ASSAY_ENOMEM;
-    if (trial->note_count) memcpy(notes, trial->notes, trial->note_count * sizeof *notes);
-    notes[trial->note_count++] = note;
-    trial->notes = notes;
-    return 0;
+    return assay__trial_add_note(
+        profile, assay__arms_trial(arms, index),
+        assay__arena_printf(profile->arena,
+                            "only %zu launches: they took %.3g s, more than the launch limit "
+                            "allows one trial",
+                            count, spent_s));
 }
 
 static int launch_one(struct assay__arms *arms, size_t index, struct assay_error *error)
@@ -188,13 +187,9 @@ static int launch_one(struct assay__arms *arms, size_t index, struct assay_error
     assay__arm_share(arm, arms->sensors);
     int code = count == 0 ? assay__arm_begin(arm, error) : 0;
     if (code == 0) code = assay__arm_launch(arm, error);
-    /* an arm with a watch of its own tells that one: the shared sensors are read at its end here */
+    /* an arm with its own watch notifies that one only, so the shared sensors are read here */
     if (assay__arm_options(arm)->memory) assay__watch_ended(arms->sensors, 0);
-    if (code == 0 && count == 0 && arms->recording.store) { /* the engine's version is known now */
-        struct assay_error stored = {0};
-        assay__store_put_trial(arms->recording.store, assay__arms_trial(arms, index), &stored);
-        assay__recording_note(&arms->recording, &stored);
-    }
+    if (code == 0 && count == 0) persist_trial(arms, index); /* with the engine's version */
     return code;
 }
 
@@ -227,18 +222,14 @@ int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_er
     int code = assay__arm_extra(arm, error);
     if (code == 0) code = note_overdrawn(arms, index);
     if (code == 0) code = assay__arm_finish(arm, arms->sensors, &own);
-    if (code == ASSAY_ENOMEM) return assay_error_set(error, code, "out of memory for the metrics");
-    return 0; /* what else it says stands in the trial */
+    return code == ASSAY_ENOMEM ? assay__no_memory(error) : 0; /* the rest is in the trial */
 }
 
 /* The worst of the outputs, each number by itself. */
 struct worst {
     double most, l2, cosine, top1;
-    int64_t broken,
-        /* of outputs that were compared; broken: not a number, or infinite, in one of the two
-         * only */
-        elements;
-    const char *reason; /* why one output was not compared; "" */
+    int64_t broken, elements; /* broken: NaN or infinite in one of the two only */
+    const char *reason;       /* why one output was not compared; "" */
 };
 
 static struct worst worst_of(const struct assay__drift *drift)
@@ -258,14 +249,14 @@ static struct worst worst_of(const struct assay__drift *drift)
     return w;
 }
 
-/* What must be said of the numbers, or instead of them. */
+/* The note of the numbers, or why they are missing. */
 static void say_worst(const struct worst *w, const char *reference, char *note, size_t note_size,
                       char *missing, size_t size)
 {
     missing[0] = '\0';
     if (w->broken)
         snprintf(missing, size,
-                 "%lld of %lld values are NaN or infinite, and not so in the outputs of %s",
+                 "%lld of %lld values are NaN or infinite, but finite in the outputs of %s",
                  (long long)w->broken, (long long)w->elements, reference);
     else if (*w->reason)
         snprintf(missing, size, "%s", w->reason);
@@ -295,12 +286,6 @@ static void put_drift(struct assay__trial *trial, const struct assay__drift *dri
                                  "outputs", note, *missing ? missing : rows[i].missing);
 }
 
-/* Its label, which tells two models on one device apart; else its device. */
-static const char *name_of(const struct assay__trial *trial)
-{
-    return *trial->label ? trial->label : trial->target.device;
-}
-
 int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t index,
                           struct assay_error *error)
 {
@@ -309,15 +294,16 @@ int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t ind
     if (index == reference || reference >= arms->count || index >= arms->count ||
         !arms->items[reference] || !arms->items[index])
         return 0;
-    struct assay__trial *trial = assay__arms_trial(arms, index);
+    struct assay__trial *trial = assay__arms_trial(arms, index),
+                        *other = assay__arms_trial(arms, reference);
     if (assay__drift_folders(assay__arm_outputs(arms->items[reference]),
                              assay__arm_outputs(arms->items[index]), &drift, &why))
         assay_metrics_unavailable(trial->metrics, "drift.relative_l2", why.message);
     else
-        put_drift(trial, &drift, name_of(assay__arms_trial(arms, reference)));
+        put_drift(trial, &drift, *other->label ? other->label : other->target.device);
     assay__drift_free(&drift);
     int code = assay_metrics_failed(trial->metrics);
-    return code ? assay_error_set(error, code, "out of memory for the drift") : 0;
+    return code ? assay__no_memory(error) : 0;
 }
 
 /* Of the outputs that can be read as numbers; *elements is 0 when there is none. */
@@ -360,7 +346,7 @@ int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_e
                                  code ? why.message : "no output has numbers");
         code = assay_metrics_failed(metrics);
     }
-    return code ? assay_error_set(error, code, "out of memory for the outputs") : 0;
+    return code ? assay__no_memory(error) : 0;
 }
 
 int assay__arms_drift(struct assay__arms *arms, size_t reference, struct assay_error *error)

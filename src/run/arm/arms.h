@@ -1,7 +1,7 @@
 /* arms.h - several arms in one profile, measured by the rules of a comparison: launches alternate
- * (1 2 3, 3 2 1, …) so that a drift of the machine meets all alike, and the process is the unit of
- * replication. An arm whose launches fail twice in a row is left out of the later rounds; the
- * others go on. */
+ * (1 2 3, 3 2 1, …) so that drift of the machine affects all arms equally, and the process is the
+ * unit of replication. An arm whose launches fail twice in a row is left out of the later rounds;
+ * the others go on. */
 #ifndef ASSAY_RUN_ARM_ARMS_H
 #define ASSAY_RUN_ARM_ARMS_H
 
@@ -17,8 +17,7 @@ struct assay__arms {
     size_t count, capacity, trial_capacity;
 };
 
-/** Begins the profile. `whole` is copied, what it points to is borrowed. plan NULL: nothing is
- * asked of all arms together. */
+/** Begins the profile. `whole` is copied, what it points to is borrowed. plan NULL: none. */
 int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *whole,
                       const struct assay__plan *plan, struct assay_error *error);
 /** One more arm. What is wrong with it alone (ASSAY_EUNSUPPORTED, a model that cannot be read, …)
@@ -30,7 +29,7 @@ int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *op
 int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_options *options,
                             const struct assay__arm_identity *identity, const char *reason,
                             size_t *index, struct assay_error *error);
-/** Makes the file, watches the idle machine. After the arms that are known from the start. */
+/** Creates the file and reads the idle machine. After the arms that are known from the start. */
 int assay__arms_start(struct assay__arms *arms, struct assay_error *error);
 /** `launches` more of each of the arms first … first + count - 1, alternating; ends early when
  *  interrupted. */
@@ -39,7 +38,7 @@ int assay__arms_launch(struct assay__arms *arms, size_t first, size_t count, int
 /** One round of the named arms, in that order; the reverse of it when `back`. */
 int assay__arms_round(struct assay__arms *arms, const size_t *indexes, size_t count, bool back,
                       struct assay_error *error);
-/** Concludes one arm: its metrics stand afterwards. Does nothing the second time. */
+/** Concludes one arm: its metrics are known afterwards. Does nothing the second time. */
 int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_error *error);
 /** Numerical drift of every arm's first outputs from those of `reference`, as metrics drift.*.
  *  After conclude. */
@@ -54,7 +53,7 @@ int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_e
  *  or why it could not be kept; failed arms are in their trials. */
 int assay__arms_finish(struct assay__arms *arms, struct assay_profile **profile,
                        struct assay_error *error);
-/** Always, in the end. */
+/** Always call it at the end. */
 void assay__arms_end(struct assay__arms *arms);
 
 bool assay__arms_interrupted(const struct assay__arms *arms);

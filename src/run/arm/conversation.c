@@ -33,7 +33,7 @@ static void receive(struct assay__conversation *talk, const struct assay__json *
                     const struct assay__field_table *table, void *element)
 {
     if (assay__fields_receive(object, table, talk->request->arena, element))
-        assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory");
+        assay__no_memory(&talk->error);
 }
 
 static void tell_progress(struct assay__conversation *talk, const char *phase, double done)
@@ -56,8 +56,7 @@ static int take_stream(struct assay__conversation *talk, uint32_t stream, uint64
     *count = 0;
     if (n == 0) return 0;
     if (n > talk->ring.capacity) return bad(talk, "a count beyond the ring");
-    if (assay__samples_reserve(samples, (size_t)n))
-        return assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory for the samples");
+    if (assay__samples_reserve(samples, (size_t)n)) return assay__no_memory(&talk->error);
     double *values = samples->values + samples->count;
     for (size_t i = 0; i < n; i++) {
         if (stamps[i + 1] < stamps[i]) return bad(talk, "stamps that run backwards");
@@ -101,7 +100,7 @@ void assay__conversation_take(struct assay__conversation *talk)
     outcome->wall_ns += window.wall_ns;
     if (assay__vec_grow((void **)&outcome->windows, &outcome->window_capacity,
                         outcome->window_count + 1, sizeof window)) {
-        if (!talk->error.code) assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory");
+        if (!talk->error.code) assay__no_memory(&talk->error);
         return;
     }
     outcome->windows[outcome->window_count++] = window;
@@ -162,7 +161,7 @@ static void answer(struct assay__conversation *talk, const struct assay__window_
     }
     int code = assay__channel_send(&talk->channel, &line, ANSWER_TIMEOUT_MS);
     assay__buf_free(&line);
-    if (code && code != ASSAY_EIO) /* when it is gone, reading on tells what it said last */
+    if (code && code != ASSAY_EIO) /* when it is gone, its last messages can still be read */
         assay_error_set(&talk->error, code, "worker does not read its answers");
 }
 
@@ -176,7 +175,7 @@ static void decide(struct assay__conversation *talk)
     enum assay__decision decision = assay__goal_next(goal, &taken, &plan);
     if (decision != ASSAY__GOAL_WINDOW) {
         if (assay__conversation_summarise(talk)) {
-            assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory for the statistics");
+            assay__no_memory(&talk->error);
             return;
         }
         taken.summary = &outcome->summary;
@@ -247,7 +246,7 @@ static void hear_layers(struct assay__conversation *talk, const struct assay__js
 {
     const char *note = assay__arena_strdup(talk->request->arena,
                                            assay__json_get_string(layers, "counter_note", ""));
-    if (!note) assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory");
+    if (!note) assay__no_memory(&talk->error);
     receive(talk, layers, &assay__stored_layers, &talk->outcome->layers);
     talk->outcome->has_layers = true;
     talk->outcome->counted.layer_note = note ? note : "";
@@ -262,7 +261,7 @@ static void hear_layer(struct assay__conversation *talk, const struct assay__jso
     }
     if (assay__vec_grow((void **)&layers->items, &talk->outcome->layer_capacity, layers->count + 1,
                         sizeof *layers->items)) {
-        assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory for the layers");
+        assay__no_memory(&talk->error);
         return;
     }
     struct assay__layer *layer = &layers->items[layers->count];
@@ -291,7 +290,7 @@ static void hear_error(struct assay__conversation *talk, const struct assay__jso
     int64_t code = assay__json_get_integer(error, "code", ASSAY_EENGINE);
     bool known = code < 0 && code >= ASSAY_EDENIED;
     assay_error_set(&talk->error, known ? (int)code : ASSAY_EENGINE, "%s",
-                    assay__json_get_string(error, "message", "an error without a text"));
+                    assay__json_get_string(error, "message", "an error without a message"));
     talk->worker_leaves = true;
 }
 
@@ -304,7 +303,7 @@ static void hear_log(struct assay__conversation *talk, const struct assay__json 
 static void hear_generation(struct assay__conversation *talk, const struct assay__json *json)
 {
     if (talk->request->job.generation.tokens < 1)
-        bad(talk, "a generation that nobody asked for");
+        bad(talk, "a generation that was not requested");
     else if (talk->error.code == 0)
         assay__tokens_hear(&talk->outcome->tokens, talk->request->job.generation.tokens, json,
                            &talk->error);
@@ -318,7 +317,7 @@ static void hear_token_times(struct assay__conversation *talk, const struct assa
 static void hear_allocations(struct assay__conversation *talk, const struct assay__json *json)
 {
     if (!talk->request->job.allocations || talk->outcome->tracked)
-        bad(talk, "allocations that nobody asked for");
+        bad(talk, "allocations that were not requested");
     else
         assay__tracked_read(json, talk->request->arena, &talk->outcome->tracked, &talk->error);
 }
@@ -350,7 +349,7 @@ void assay__conversation_hear(struct assay__conversation *talk, const char *line
     struct assay__json *root = NULL;
     struct assay_error error = {0};
     if (!arena) {
-        assay_error_set(&talk->error, ASSAY_ENOMEM, "out of memory");
+        assay__no_memory(&talk->error);
         return;
     }
     if (assay__json_parse(arena, line, length, &root, &error) || root->kind != ASSAY__JSON_OBJECT ||

@@ -26,7 +26,7 @@ struct assay__conversation {
     bool done;           /* the worker said so */
     bool worker_leaves;  /* it reported an error and exits by itself */
     int64_t next_window; /* the index we expect */
-    uint64_t window_ns;  /* when the worker was told of the window that runs; 0: none does */
+    uint64_t window_ns;  /* when the current window was requested; 0: none is running */
     struct assay_error error;
 };
 
@@ -35,7 +35,7 @@ void assay__conversation_hear(struct assay__conversation *talk, const char *line
 /** Moves the ring's current window into the outcome and the store. A lying count or stamp becomes
  * the error. */
 void assay__conversation_take(struct assay__conversation *talk);
-/** The full summary of the samples kept, unless it stands already. 0 or ASSAY_ENOMEM. */
+/** Computes the summary of the samples unless it is up to date. 0 or ASSAY_ENOMEM. */
 int assay__conversation_summarise(struct assay__conversation *talk);
 
 #endif

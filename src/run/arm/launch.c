@@ -1,17 +1,16 @@
-/* launch.c - starts a worker, waits for it and says how it ended; conversation.c reads what the
+/* launch.c - starts a worker, waits for it and reports how it ended; conversation.c reads what the
  * worker says. While a window runs the parent is blocked in poll(); between windows it copies the
  * samples out of the ring, stores them and decides what comes next. */
 #include "run/arm/launch.h"
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "run/worker/channel.h"
+#include "base/metric_value.h"
+#include "run/child.h"
 #include "run/arm/conversation.h"
-#include "run/worker/ring.h"
 #include "run/watch/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,39 +54,6 @@ void assay__outcome_free(struct assay__outcome *outcome)
     outcome->layers.items = NULL;
 }
 
-/* The worker's stdout and stderr: a nameless file, so that nothing is left behind whatever happens.
- */
-static int open_log(FILE **log)
-{
-    *log = tmpfile();
-    return *log ? fileno(*log) : open("/dev/null", O_WRONLY | O_CLOEXEC);
-}
-
-static const char *read_tail(FILE *log, struct assay__arena *arena)
-{
-    char text[LOG_TAIL + 1];
-    if (!log) return "";
-    off_t end = lseek(fileno(log), 0, SEEK_END);
-    if (end <= 0) return "";
-    off_t from = end > LOG_TAIL ? end - LOG_TAIL : 0;
-    ssize_t got = pread(fileno(log), text, LOG_TAIL, from);
-    if (got <= 0) return "";
-    size_t length = (size_t)got;
-    while (length > 0 &&
-           (text[length - 1] == '\n' || text[length - 1] == '\r' || text[length - 1] == ' '))
-        length--;
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)text[i] < 0x20 && text[i] != '\n') text[i] = text[i] == '\t' ? ' ' : '?';
-    const char *tail = assay__arena_strndup(arena, text, length);
-    return tail ? tail : "";
-}
-
-static const char *last_line(const char *tail)
-{
-    const char *newline = strrchr(tail, '\n');
-    return newline ? newline + 1 : tail;
-}
-
 /* --- how it ended ----------------------------------------------------------------------------- */
 
 static void describe_exit(const struct assay__conversation *talk, char *out, size_t size)
@@ -117,10 +83,12 @@ static void explain(struct assay__conversation *talk)
         describe_exit(talk, what, sizeof what);
     else
         snprintf(what, sizeof what, "%s", talk->error.message);
-    /* A worker that could say what was wrong has said it; the log helps where it could not. */
+    /* The log helps where the worker could not report an error itself. */
     bool silent = talk->error.code == ASSAY_ECRASH || talk->error.code == ASSAY_ETIMEOUT;
+    const char *last = strrchr(outcome->log_tail, '\n');
     const char *line = !silent                ? ""
-                       : outcome->log_tail[0] ? last_line(outcome->log_tail)
+                       : last                 ? last + 1
+                       : outcome->log_tail[0] ? outcome->log_tail
                                               : talk->last_log;
     char samples[64] = "";
     if (outcome->total > 0)
@@ -133,7 +101,7 @@ static void explain(struct assay__conversation *talk)
     if (!outcome->reason) outcome->reason = "the launch failed (out of memory for the reason)";
 }
 
-/* The latency was complete when the layer pass broke: the launch stands, its layers do not. */
+/* The latency was complete when the layer pass failed: the launch counts, its layers do not. */
 static bool only_layers_lost(struct assay__conversation *talk)
 {
     struct assay__outcome *outcome = talk->outcome;
@@ -154,17 +122,16 @@ static void end_worker(struct assay__conversation *talk, struct assay__child *ch
     struct assay__outcome *outcome = talk->outcome;
     if (talk->error.code && talk->error.code != ASSAY_ECRASH && !talk->worker_leaves)
         assay__process_kill(child, SIGKILL);
-    int code = assay__process_wait(child, EXIT_GRACE_NS, &outcome->exit);
-    if (code == ASSAY_ETIMEOUT) {
-        assay__process_kill(child, SIGKILL);
-        code = assay__process_wait(child, UINT64_MAX, &outcome->exit);
-        outcome->remark = "the worker did not exit by itself and was killed";
-    }
-    outcome->exit_known = code == 0;
+    bool killed;
+    outcome->exit_known = assay__child_end(child, EXIT_GRACE_NS, &outcome->exit, &killed) == 0;
+    if (killed) outcome->remark = "the worker did not exit by itself and was killed";
     /* What the worker had measured in an unfinished window is in our mapping. */
     if (talk->error.code && strcmp(talk->phase, ASSAY__PHASE_MEASURING) == 0)
         assay__conversation_take(talk);
-    outcome->log_tail = read_tail(log, talk->request->arena);
+    char tail[LOG_TAIL + 1];
+    assay__child_log_tail(log, tail, sizeof tail);
+    outcome->log_tail = assay__arena_strdup(talk->request->arena, tail);
+    if (!outcome->log_tail) outcome->log_tail = "";
     if (talk->error.code) {
         explain(talk);
         only_layers_lost(talk);
@@ -198,7 +165,7 @@ static int silent(struct assay__conversation *talk, uint64_t *last_ns, uint64_t 
                            talk->request->timeout_s);
 }
 
-/* However alive it is. */
+/* Even when it shows signs of life. */
 static bool too_long(struct assay__conversation *talk, uint64_t begin_ns)
 {
     double limit_s = talk->request->limit_s;
@@ -249,7 +216,7 @@ static int start(struct assay__conversation *talk, struct assay__child *child, F
     const struct assay__request *request = talk->request;
     int code = assay__ring_create(&talk->ring, (uint32_t)request->job.streams, &talk->error);
     if (code) return code;
-    int log_fd = open_log(log);
+    int log_fd = assay__child_log_open(log);
     const char *const argv[] = {request->worker, NULL};
     const char *environment[3] = {NULL};
     size_t variables = 0;
@@ -288,7 +255,7 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
     outcome->stream_count = request->job.streams;
     outcome->streams = calloc((size_t)request->job.streams, sizeof *outcome->streams);
     if (!outcome->streams)
-        assay_error_set(&talk.error, ASSAY_ENOMEM, "out of memory");
+        assay__no_memory(&talk.error);
     else
         start(&talk, &child, &log);
     if (talk.error.code) {
@@ -312,4 +279,49 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
     assay__ring_close(&talk.ring);
     if (log) fclose(log);
     return outcome->code;
+}
+
+/* --- a launch of an earlier capture ----------------------------------------------------------- */
+
+/* Seconds of a metric in ns. */
+static double time_of(const struct assay__launch *launch, const char *name)
+{
+    return assay__metrics_value(launch->metrics, name) * 1e9;
+}
+
+static void restore_facts(const struct assay__launch *launch, struct assay__outcome *outcome)
+{
+    outcome->facts.load_ns = time_of(launch, "timing.load");
+    outcome->facts.compile_ns = time_of(launch, "timing.compile");
+    outcome->facts.create_ns = time_of(launch, "timing.session");
+    outcome->facts.first_ns = time_of(launch, "timing.first");
+    outcome->memory.baseline = assay__metrics_value(launch->metrics, "memory.baseline.worker");
+    outcome->memory.peak = outcome->memory.baseline +
+                           assay__metrics_value(launch->metrics, "memory.peak.worker");
+    outcome->memory.pss = assay__metrics_value(launch->metrics, "memory.pss.worker");
+    outcome->memory.arena_peak = assay__metrics_value(launch->metrics, "memory.activation.arena");
+}
+
+int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
+                           struct assay__outcome *outcome)
+{
+    assay__outcome_init(outcome);
+    outcome->borrowed = true;
+    outcome->code = launch->state == ASSAY__TRIAL_OK ? 0 : ASSAY_ECRASH;
+    outcome->reason = launch->reason ? launch->reason : "";
+    outcome->log_tail = launch->log_tail ? launch->log_tail : "";
+    outcome->stream_count = launch->streams;
+    outcome->wall_ns = launch->wall_ns;
+    restore_facts(launch, outcome);
+    if (launch->sample_count && launch->streams > 0 && launch->stream_offsets) {
+        outcome->streams = calloc((size_t)launch->streams, sizeof *outcome->streams);
+        if (!outcome->streams) return ASSAY_ENOMEM;
+        for (int s = 0; s < launch->streams; s++) {
+            size_t first = launch->stream_offsets[s], count = launch->stream_offsets[s + 1] - first;
+            outcome->streams[s] = (struct assay__samples){launch->samples_ns + first, count, count};
+        }
+        outcome->total = outcome->summarised = launch->sample_count;
+    }
+    return assay__summary_compute(outcome->streams, outcome->streams ? launch->streams : 0,
+                                  find_warmup, true, NAN, &outcome->summary);
 }

@@ -1,6 +1,6 @@
 /* launch.h - the parent's side of one launch: start a worker, answer its windows, keep its samples,
- * and say what became of it. The worker is treated as fallible: whatever it does (crash, hang, lie)
- * ends as this launch's reason. */
+ * and say what became of it. The worker is not trusted: whatever it does (crash, hang, lie) becomes
+ * this launch's reason. */
 #ifndef ASSAY_RUN_ARM_LAUNCH_H
 #define ASSAY_RUN_ARM_LAUNCH_H
 
@@ -29,7 +29,7 @@ struct assay__request {
     const char *worker;          /* path */
     const char *temporary;       /* "TMPDIR=…" for the worker; NULL: ours */
     const char *preload;         /* "LD_PRELOAD=…" for the worker; NULL: none */
-    struct assay__watch *watch;  /* told of the worker and its windows; NULL: nothing is watched */
+    struct assay__watch *watch;  /* notified of the worker and its windows; NULL: none */
     struct assay__store *store;  /* NULL: not kept */
     struct assay__arena *arena;  /* for what the outcome keeps */
 };
@@ -38,7 +38,7 @@ struct assay__sample_window {
     size_t first, count; /* samples of the first stream */
     size_t completions;  /* of all streams */
     double wall_ns;
-    uint64_t begin_ns, end_ns; /* our clock: the worker was told, the worker reported; 0 unknown */
+    uint64_t begin_ns, end_ns; /* our clock: requested, reported; 0 unknown */
 };
 
 struct assay__tracked; /* run/watch/memory_track.h */
@@ -46,17 +46,17 @@ struct assay__tracked; /* run/watch/memory_track.h */
 struct assay__outcome {
     int code;           /* 0, or why the launch failed */
     const char *reason; /* "" when ok */
-    const char *remark; /* something to say although the launch is ok; "" */
+    const char *remark; /* a remark although the launch is ok; "" */
     const char *log_tail;
     struct assay__samples *streams;
     int stream_count;
-    bool borrowed; /* the streams' values stand in the document now */
+    bool borrowed; /* the streams' values are in the document now */
     struct assay__sample_window *windows;
     size_t window_count, window_capacity;
     size_t prerun, total;          /* iterations before measuring; samples kept */
     double wall_ns;                /* of the windows */
     struct assay__summary summary; /* of the samples kept */
-    size_t summarised;             /* how many samples the summary stands for */
+    size_t summarised;             /* how many samples the summary covers */
     struct assay__worker_facts facts;
     struct assay__worker_memory memory;
     struct assay__tokens tokens; /* of a generation */
@@ -79,7 +79,7 @@ struct assay__outcome {
 int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome);
 /** Nothing known yet. */
 void assay__outcome_init(struct assay__outcome *outcome);
-/** The outcome of a launch that a profile keeps: its samples (borrowed) and what its metrics tell;
+/** The outcome of a launch that a profile keeps: its samples (borrowed) and what its metrics hold;
  *  the rest stays unknown. 0 or ASSAY_ENOMEM. */
 int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
                            struct assay__outcome *outcome);

@@ -43,12 +43,12 @@ int assay__recording_begin(struct assay__recording *recording,
     int code = assay__worker_locate(recording->worker, sizeof recording->worker, error);
     if (code) return code;
     struct assay_profile *profile = recording->profile = assay__profile_new();
-    if (!profile) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!profile) return assay__no_memory(error);
     profile->command_line = copy_text(profile, options->command_line, "");
     profile->path = copy_text(profile, options->output, "");
     assay__profile_set_command(profile, copy_text(profile, options->command, "run"));
     if (!profile->command_line || !profile->path || !profile->command)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     profile->created = utc_now(profile->arena);
     code = assay__describe_ceilings(profile, options->ceilings, options->ceiling_count, error);
     if (code == 0) code = assay__describe_machine(profile, error);

@@ -1,17 +1,14 @@
 /* recording.h - one profile in the making: the document, its file, the worker to start, a private
- * folder. What all trials of a command share. Begun before anything is measured, so that an
- * unwritable place costs no measurement. */
+ * folder. What all trials of a command share. It begins before anything is measured, so that an
+ * unwritable path costs no measurement. */
 #ifndef ASSAY_RUN_ARM_RECORDING_H
 #define ASSAY_RUN_ARM_RECORDING_H
 
+#include "base/no_memory.h"
 #include "profile/store.h"
 
 #include <assay/run.h>
 #include <limits.h>
-
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 
 struct assay__recording {
     struct assay_profile *profile;
@@ -25,17 +22,17 @@ struct assay__recording {
     bool stored; /* the file was made */
 };
 
-/** What of the options belongs to the whole: command, command_line, output, ceilings. */
+/** Uses the options that belong to the whole: command, command_line, output, ceilings. */
 int assay__recording_begin(struct assay__recording *recording,
                            const struct assay_run_options *options, struct assay_error *error);
-/** Makes the file, with all trials that stand in the document. Does nothing when none is wanted. */
+/** Creates the file, with all trials of the document. Does nothing when no file is wanted. */
 int assay__recording_store(struct assay__recording *recording, struct assay_error *error);
-/** Says once what could not be persisted, and goes on in memory. */
+/** Keeps the first failure to store; the capture continues in memory. */
 void assay__recording_note(struct assay__recording *recording, const struct assay_error *error);
 /** Complete unless a trial was interrupted; writes everything, closes the file. 0, or why it could
  *  not be kept. */
 int assay__recording_finish(struct assay__recording *recording, struct assay_error *error);
-/** Closes what is open and removes the folder; the document too unless `keep`. */
+/** Closes the file and removes the folder; frees the document too unless `keep`. */
 void assay__recording_end(struct assay__recording *recording, bool keep);
 
 #endif

@@ -1,7 +1,7 @@
-/* recover.c - computes the metrics of a capture that did not end. The launches' samples are made
- * into outcomes again, and the code of a run that ended does the rest into a set of its own; from
- * there the metrics are taken over with notes that say where they come from. What the samples do
- * not tell (the pre-run, memory, layers) stays unknown. */
+/* recover.c - computes the metrics of a capture that did not end. Outcomes are restored from the
+ * launches' samples, and the code of a complete run computes their metrics into a separate set;
+ * from there they are taken over with notes that say where they come from. What samples do not show
+ * (the pre-run, memory, layers) stays unknown. */
 #include "run/arm/recover.h"
 
 #include "base/metric_value.h"
@@ -20,7 +20,7 @@ static bool has_latency(const struct assay_metrics *metrics)
     return assay__metrics_known(metrics, "latency.p50") != NULL;
 }
 
-/* A launch that did not end counts when none did. */
+/* An unfinished launch counts only when no launch finished. */
 static int code_of(const struct assay__trial *trial, const struct assay__launch *launch)
 {
     if (launch->state == ASSAY__TRIAL_FAILED) return ASSAY_ECRASH;
@@ -28,26 +28,6 @@ static int code_of(const struct assay__trial *trial, const struct assay__launch 
         if (trial->launches[i].state == ASSAY__TRIAL_OK && trial->launches[i].sample_count > 0)
             return ASSAY_EINTERRUPTED;
     return 0;
-}
-
-/* An outcome over the document's own samples. */
-static int restore(const struct assay__launch *launch, bool find_warmup,
-                   struct assay__outcome *outcome)
-{
-    outcome->borrowed = true;
-    outcome->stream_count = launch->streams;
-    if (launch->sample_count == 0 || launch->streams < 1 || !launch->stream_offsets) return 0;
-    outcome->streams = calloc((size_t)launch->streams, sizeof *outcome->streams);
-    if (!outcome->streams) return ASSAY_ENOMEM;
-    for (int s = 0; s < launch->streams; s++) {
-        size_t first = launch->stream_offsets[s], count = launch->stream_offsets[s + 1] - first;
-        outcome->streams[s] = (struct assay__samples){launch->samples_ns + first, count, count};
-    }
-    outcome->total = launch->sample_count;
-    /* The clock's step is told with the metrics, so it is not known: the grid of the samples
-     * counts. */
-    return assay__summary_compute(outcome->streams, launch->streams, find_warmup, true, NAN,
-                                  &outcome->summary);
 }
 
 /* The windows' wall time is not known: each stream was busy for its share of the samples' sum. */
@@ -71,19 +51,6 @@ static void put_rate(double rate, int streams, double batch, struct assay_metric
     if (batch > 0)
         assay_metrics_derived(metrics, "throughput.samples", rate * batch, "clock",
                               "throughput.inferences x batch");
-}
-
-static int median_rate(const struct assay__outcome *const *used, size_t count, double *rate)
-{
-    double *rates = malloc((count + 1) * sizeof *rates);
-    size_t known = 0;
-    if (!rates) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(rate_of(used[i]))) rates[known++] = rate_of(used[i]);
-    assay__stats_sort(rates, known);
-    *rate = known ? assay__stats_median(rates, known) : NAN;
-    free(rates);
-    return 0;
 }
 
 static void put_warmup(const struct assay__outcome *const *used, size_t count,
@@ -130,7 +97,7 @@ static int recover_launch(const struct assay__outcome *outcome, struct assay__la
     return code;
 }
 
-/* The verdict, and that it rests on less than usual. */
+/* The verdict, with a reason that says it rests on less than usual. */
 static int recover_stability(struct assay__trial_input *input, struct assay__stability *out)
 {
     int code = assay__trial_stability(input);
@@ -158,12 +125,11 @@ static int recover_metrics(const struct assay__trial_input *given, struct assay_
     size_t count = used && own.metrics ? assay__trial_used(&input, used) : 0;
     int code = used && own.metrics ? 0 : ASSAY_ENOMEM;
     if (code == 0 && count > 0) {
-        double rate = NAN;
         input.streams = used[0]->stream_count;
         code = assay__trial_latency(&input, used, count);
         put_warmup(used, count, own.metrics);
-        if (code == 0) code = median_rate(used, count, &rate);
-        put_rate(rate, input.streams, (double)trial->batch, own.metrics);
+        put_rate(assay__trial_median_of(used, count, rate_of), input.streams, (double)trial->batch,
+                 own.metrics);
         if (code == 0) code = recover_stability(&input, &trial->stability);
         if (code == 0) code = adopt(own.metrics, trial->metrics);
     }
@@ -186,8 +152,8 @@ static int recover_trial(struct assay_profile *profile, struct assay__trial *tri
     };
     int code = outcomes ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < trial->launch_count && code == 0; i++) {
+        code = assay__outcome_restore(&trial->launches[i], !forced, &outcomes[i]);
         outcomes[i].code = code_of(trial, &trial->launches[i]);
-        code = restore(&trial->launches[i], !forced, &outcomes[i]);
         if (code == 0) code = recover_launch(&outcomes[i], &trial->launches[i]);
     }
     if (code == 0) code = recover_metrics(&input, trial);

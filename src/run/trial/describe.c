@@ -1,9 +1,9 @@
 /* describe.c - writes the machine, the model and the workload into the profile. */
 #include "run/trial/describe.h"
 
-#include "base/no_memory.h"
 #include "base/buf.h"
 #include "base/vec.h"
+#include "cost/ncp.h"
 #include "platform/platform.h"
 
 #include <math.h>
@@ -46,6 +46,46 @@ int assay__describe_machine(struct assay_profile *profile, struct assay_error *e
     out->l1d_bytes = known((double)machine.l1d_bytes);
     out->l2_bytes = known((double)machine.l2_bytes);
     out->l3_bytes = known((double)machine.l3_bytes);
+    return 0;
+}
+
+/* What is measured is judged against the ceilings, here and in later reports. */
+/* A copy in the arena, "" for NULL; *failed when out of memory. */
+static const char *copy_text(struct assay__arena *arena, const char *text, bool *failed)
+{
+    const char *made = assay__arena_strdup(arena, text ? text : "");
+    if (!made) *failed = true;
+    return made;
+}
+
+int assay__describe_ceilings(struct assay_profile *profile, const struct assay_ceiling *given,
+                             size_t count, struct assay_error *error)
+{
+    struct assay__arena *arena = profile->arena;
+    if (count == 0) return 0;
+    if (!given) return assay_error_set(error, ASSAY_EINVAL, "ceilings: a count without a list");
+    struct assay__ceiling_info *made = assay__arena_array(arena, count, sizeof *made);
+    bool failed = made == NULL;
+    for (size_t i = 0; i < count && !failed; i++) {
+        /* A share of zero, of a negative number or of infinity means nothing. */
+        bool known = isfinite(given[i].value) && given[i].value > 0;
+        const char *note = given[i].note;
+        if (!known && (!note || !note[0])) note = "no value and no reason was given";
+        made[i] = (struct assay__ceiling_info){
+            .device = copy_text(arena, given[i].device, &failed),
+            .name = copy_text(arena, given[i].name, &failed),
+            .value = known ? given[i].value : (double)NAN,
+            .unit = copy_text(arena, given[i].unit, &failed),
+            .low = known ? given[i].low : (double)NAN,
+            .high = known ? given[i].high : (double)NAN,
+            .source = copy_text(arena, given[i].source, &failed),
+            .note = copy_text(arena, note, &failed),
+            .measured_at = copy_text(arena, given[i].measured_at, &failed),
+        };
+    }
+    if (failed) return assay__no_memory(error);
+    profile->ceilings = made;
+    profile->ceiling_count = count;
     return 0;
 }
 
@@ -159,6 +199,64 @@ static int count_operators(struct assay_profile *profile, struct assay__model_in
     return kept ? 0 : ASSAY_ENOMEM;
 }
 
+/* What the profile keeps of a Neural Circuit Policy, from the model's metadata (cost/ncp.h): its
+ * cell, form, time steps and neuron groups with the FLOPs that the graph executes and the wiring
+ * needs. A report can then tell time steps and groups apart on any machine. */
+static int keep_groups(struct assay_profile *profile, struct assay__cell_info *cell,
+                       const struct assay__ncp *ncp)
+{
+    size_t count = ncp->group_count < ASSAY__CELL_GROUPS ? ncp->group_count : ASSAY__CELL_GROUPS;
+    cell->groups = assay__arena_array(profile->arena, count, sizeof *cell->groups);
+    if (!cell->groups) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__ncp_group *group = &ncp->groups[i];
+        const char *name = assay__arena_strdup(profile->arena, group->name);
+        if (!name) return ASSAY_ENOMEM;
+        cell->groups[i] = (struct assay__cell_group){
+            .name = name,
+            .neurons = group->neurons,
+            .flops = group->flops,
+            .flops_needed = group->flops_needed,
+            .state = group->shared ? ASSAY_ESTIMATED : ASSAY_DERIVED,
+        };
+    }
+    cell->group_count = count;
+    return 0;
+}
+
+static int keep_cell(struct assay_profile *profile, struct assay__cell_info *cell,
+                     const struct assay__ncp *ncp)
+{
+    const char *kind = assay__arena_strdup(profile->arena, ncp->cell);
+    const char *form = assay__arena_strdup(profile->arena, ncp->form);
+    if (!kind || !form) return ASSAY_ENOMEM;
+    cell->kind = kind;
+    cell->form = form;
+    cell->steps = ncp->steps;
+    return keep_groups(profile, cell, ncp);
+}
+
+static int describe_cell(struct assay_profile *profile, struct assay__model_info *info,
+                         const struct assay__model *model, struct assay__shapes *shapes,
+                         struct assay_error *error)
+{
+    struct assay__arena *arena = assay__arena_new();
+    const struct assay__analysis analysis = {.shapes = shapes};
+    struct assay__ncp ncp;
+    struct assay_error fault = {0};
+    bool found = false;
+    int code = arena ? assay__ncp_facts(model, &analysis, arena, &found, &ncp, &fault)
+                     : ASSAY_ENOMEM;
+    if (code == 0 && found) code = keep_cell(profile, &info->cell, &ncp);
+    if (code && code != ASSAY_ENOMEM) {
+        const char *said = assay__arena_strdup(profile->arena, fault.message);
+        if (said) info->cell.fault = said;
+        code = said ? 0 : ASSAY_ENOMEM;
+    }
+    assay__arena_free(arena);
+    return code ? assay__no_memory(error) : 0;
+}
+
 /* "3 of 120 nodes have no known FLOP count: Foo, Bar" */
 static const char *unknown_reason(const struct assay_profile *profile,
                                   const struct assay__model_info *info,
@@ -199,7 +297,7 @@ static int node_costs(struct assay_profile *profile, struct assay__model_info *i
         code = assay__no_memory(error);
     if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
     if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
-    if (code == 0) code = assay__describe_cell(profile, info, model, shapes, error);
+    if (code == 0) code = describe_cell(profile, info, model, shapes, error);
     if (code == 0 && live) code = assay__describe_liveness(profile, model, shapes, live, error);
     if (code == 0 && live) { /* for the layers, once they are known */
         live->shapes = shapes;
@@ -467,8 +565,7 @@ int assay__describe_workload(struct assay_profile *profile, struct assay__trial 
     struct assay__arena *arena = profile->arena;
     trial->batch = workload->batch;
     trial->inputs = assay__arena_array(arena, workload->input_count, sizeof *trial->inputs);
-    trial->notes = assay__arena_array(arena, workload->note_count + 8, sizeof *trial->notes);
-    if (!trial->inputs || !trial->notes) return assay__no_memory(error);
+    if (!trial->inputs) return assay__no_memory(error);
     for (size_t i = 0; i < workload->input_count; i++) {
         const struct assay__input_plan *plan = &workload->inputs[i];
         struct assay__tensor_info *info = &trial->inputs[i];
@@ -483,10 +580,9 @@ int assay__describe_workload(struct assay_profile *profile, struct assay__trial 
         info->dims = dims;
     }
     trial->input_count = workload->input_count;
-    for (size_t i = 0; i < workload->note_count; i++) {
-        trial->notes[i] = assay__arena_strdup(arena, workload->notes[i]);
-        if (!trial->notes[i]) return assay__no_memory(error);
-    }
-    trial->note_count = workload->note_count;
-    return 0;
+    int code = 0;
+    for (size_t i = 0; i < workload->note_count && code == 0; i++)
+        code = assay__trial_add_note(profile, trial,
+                                     assay__arena_strdup(arena, workload->notes[i]));
+    return code ? assay__no_memory(error) : 0;
 }

@@ -4,6 +4,7 @@
 #define ASSAY_RUN_TRIAL_DESCRIBE_H
 
 #include "base/buf.h"
+#include "base/no_memory.h"
 #include "cost/cost.h"
 #include "model/inputs/generation_roles.h"
 #include "model/graph.h"
@@ -50,18 +51,13 @@ int assay__describe_generation(struct assay_profile *profile, struct assay__mode
                                const struct assay__workload *workload,
                                const struct assay_generation *generation,
                                struct assay__model_costs *costs, struct assay_error *error);
-/** info->cell, of a model that says it is a recurrent cell over time steps. What it says
- * wrongly is the cell's fault, not a failure. */
-int assay__describe_cell(struct assay_profile *profile, struct assay__model_info *info,
-                         const struct assay__model *model, struct assay__shapes *shapes,
-                         struct assay_error *error);
 /** costs->live_*: memory over the order of execution. */
 int assay__describe_liveness(struct assay_profile *profile, const struct assay__model *model,
                              const struct assay__shapes *shapes, struct assay__model_costs *costs,
                              struct assay_error *error);
 /** costs->constants. */
 int assay__describe_constants(struct assay__model_costs *costs);
-/** Shapes, weights and attributes of a layer that came from these nodes, in words. 0 or
+/** Shapes, weights and attributes of a layer that came from these nodes, as text. 0 or
  *  ASSAY_ENOMEM. */
 int assay__describe_layer(struct assay__arena *arena, const struct assay__model_costs *costs,
                           const size_t *nodes, size_t count, struct assay__layer *layer);

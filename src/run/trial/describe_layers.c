@@ -1,5 +1,5 @@
-/* describe_layers.c - what the graph says of a layer in words: the shapes and types that go in and
- * come out at the fixed inputs, its weights, and the attributes of the nodes it came from. Of a
+/* describe_layers.c - what the graph says about a layer, as text: the shapes and types that go in
+ * and come out at the fixed inputs, its weights, and the attributes of the nodes it came from. Of a
  * layer made of several nodes, what stays inside is left out. A shape that is not known is "?", and
  * a list of nothing but those is not given. Texts end at ASSAY__LAYER_TEXT bytes, with "…". */
 #include "run/trial/describe.h"
@@ -41,7 +41,7 @@ bool assay__describe_type(struct assay__buf *out, const struct assay__shapes *sh
 struct list {
     struct assay__buf text;
     const struct assay__shapes *shapes;
-    bool known; /* one entry at least says something */
+    bool known; /* at least one entry is known */
 };
 
 static void add_type(struct list *list, const char *name)
@@ -97,7 +97,7 @@ static bool made_inside(const struct group *g, const char *name)
     return false;
 }
 
-/* Has an earlier input of the group this name? It is read once more then, and listed once. */
+/* Whether an earlier input of the group has this name: it is listed once. */
 static bool seen_before(const struct group *g, size_t node_at, size_t input_at, const char *name)
 {
     for (size_t i = 0; i <= node_at; i++) {
@@ -135,7 +135,7 @@ static void list_outputs(const struct assay__model_costs *costs, const struct gr
             size_t inside = g->count > 1 ? reads_of(g, name) : 0;
             if (readers == ASSAY__MAP_NONE) readers = 0;
             if (!name[0] || (inside && readers <= inside)) continue;
-            if (readers == 0 && o > 0) continue; /* an optional one that nobody asked for */
+            if (readers == 0 && o > 0) continue; /* an optional one that is unused */
             add_type(outputs, name);
         }
     }

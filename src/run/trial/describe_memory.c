@@ -1,5 +1,5 @@
-/* describe_memory.c - what the graph says of memory: how much is alive while each node runs, and at
- * most (cost/liveness.h). */
+/* describe_memory.c - what the graph says about memory: how much is live while each node runs, and
+ * the peak (cost/liveness.h). */
 #include "run/trial/describe.h"
 
 #include "cost/liveness.h"
@@ -21,7 +21,7 @@ static const char *node_name(const struct assay__node *node)
     return node->output_count ? node->outputs[0] : "";
 }
 
-/* What the graph lies in and in which order it runs: what the tensors' texts are made of. */
+/* The sources of a tensor's description. */
 struct source {
     struct assay__arena *arena; /* the profile's */
     const struct assay__graph *graph;
@@ -98,9 +98,7 @@ int assay__describe_liveness(struct assay_profile *profile, const struct assay__
     size_t *order = calloc(count + 1, sizeof *order);
     struct assay__liveness live = {0};
     costs->live_bytes = calloc(count + 1, sizeof *costs->live_bytes);
-    int code = arena && order && costs->live_bytes
-                   ? 0
-                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = arena && order && costs->live_bytes ? 0 : assay__no_memory(error);
     if (code == 0) code = assay__graph_order(&model->graph, order, error);
     if (code == 0) code = assay__liveness(model, shapes, order, arena, &live, error);
     for (size_t i = 0; i < count && code == 0; i++)
@@ -109,8 +107,7 @@ int assay__describe_liveness(struct assay_profile *profile, const struct assay__
         costs->live_peak_bytes = live.peak_bytes;
         costs->live_reason = isfinite(live.peak_bytes) ? "" : unknown_reason(profile->arena, &live);
         const struct source from = {profile->arena, &model->graph, shapes, order};
-        if (describe_peak(&from, &live, &costs->peak))
-            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (describe_peak(&from, &live, &costs->peak)) code = assay__no_memory(error);
     }
     free(order);
     assay__arena_free(arena);

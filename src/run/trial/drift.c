@@ -1,6 +1,6 @@
 /* drift.c - runs two models on the same inputs and compares their outputs. Sums are in double
- * precision. Numbers that are infinite or NaN are never averaged away: alike in both they are
- * counted and left out, otherwise the output has no numbers but a sentence. */
+ * precision. Infinite values and NaN are never averaged away: the same in both they are counted and
+ * left out, otherwise the output has a reason instead of numbers. */
 #include "run/trial/drift.h"
 
 #include "base/file.h"
@@ -16,12 +16,8 @@
 
 /* --- the numbers ------------------------------------------------------------------------------ */
 
-static bool same_nonfinite(double a, double b)
-{
-    return (isnan(a) && isnan(b)) || (isinf(a) && a == b);
-}
-
-/* Where the largest of a row stands; -1 when it is not alone: then the row has no first class. */
+/* Index of the largest value of a row; -1 when it is not unique: then the row has no first class.
+ */
 static int64_t first_class(const double *row, int64_t classes)
 {
     int64_t best = 0;
@@ -36,9 +32,9 @@ static int64_t first_class(const double *row, int64_t classes)
     return alone && !isnan(row[best]) ? best : -1;
 }
 
-/* Rows without a first class in the reference say nothing, as where all numbers are equal: they do
- * not count. Rows of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B,
- * S, V] at axis 2. */
+/* Rows without a first class in the reference, as where all numbers are equal, do not count. Rows
+ * of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B, S, V] at axis 2.
+ */
 static void count_top1(const double *reference, const double *candidate, int rank,
                        const int64_t *dims, struct assay__drift_output *out)
 {
@@ -69,7 +65,8 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
         double r = reference[i], c = candidate[i];
         if (!isfinite(r) || !isfinite(c)) {
             bad_candidate += !isfinite(c);
-            same_nonfinite(r, c) ? out->nonfinite++ : out->broken++;
+            bool same = (isnan(r) && isnan(c)) || (isinf(r) && r == c);
+            *(same ? &out->nonfinite : &out->broken) += 1;
             continue;
         }
         difference += (c - r) * (c - r);
@@ -81,7 +78,8 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
     if (out->broken) {
         const char *reason = assay__arena_printf(
             arena,
-            "%" PRId64 " of %" PRId64 " numbers are infinite or NaN and not alike in both (%" PRId64
+            "%" PRId64 " of %" PRId64
+            " numbers are infinite or NaN and differ between the two (%" PRId64
             " of the other's are)",
             out->broken, out->elements, bad_candidate);
         out->reason = reason ? reason : "infinite or NaN";
@@ -113,14 +111,11 @@ static int compare_one(const struct assay__output *reference, const struct assay
 {
     double *r = NULL, *c = NULL;
     int64_t count = 0;
-    const char *none = candidate ? ""
-                                 : assay__arena_printf(arena, "it has no output '%.80s' to compare",
-                                                       out->name ? out->name : "");
-    if (!none) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    out->reason = !candidate           ? none
+    out->reason = !candidate
+                      ? assay__arena_printf(arena, "it has no output '%.80s' to compare", out->name)
                   : *reference->reason ? reference->reason
-                  : *candidate->reason ? candidate->reason
-                                       : "";
+                                       : candidate->reason;
+    if (!out->reason) return assay__no_memory(error);
     if (*out->reason) return 0;
     out->candidate_dtype = candidate->dtype;
     int code = assay__single_run_numbers(reference, &r, &out->elements, error);
@@ -149,7 +144,7 @@ static const struct assay__input_plan *find_input(const struct assay__workload *
 }
 
 static int same_inputs(const struct assay__workload *a, const struct assay__workload *b,
-                       bool shapes, struct assay_error *error)
+                       struct assay_error *error)
 {
     if (a->input_count != b->input_count)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
@@ -158,7 +153,7 @@ static int same_inputs(const struct assay__workload *a, const struct assay__work
     for (size_t i = 0; i < a->input_count; i++) {
         const struct assay__input_plan *mine = &a->inputs[i], *other = find_input(b, mine->name);
         bool same = other && other->dtype == mine->dtype && other->rank == mine->rank;
-        for (int d = 0; same && shapes && d < mine->rank; d++)
+        for (int d = 0; same && d < mine->rank; d++)
             same = mine->dims[d] == other->dims[d];
         if (!same)
             return assay_error_set(error, ASSAY_EUNSUPPORTED,
@@ -199,7 +194,7 @@ static int plan_inputs(struct assay__single_run *work, const char *reference, co
     if (!code) code = assay__model_load(candidate, &b, error);
     if (!code) code = assay__workload_plan(b, &chosen, &other, error);
     if (!code && shape_texts(other, work->arena, &shapes, &chosen.shape_count))
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        code = assay__no_memory(error);
     chosen.shapes = shapes;
     chosen.dims = NULL;
     chosen.dim_count = 0;
@@ -207,7 +202,7 @@ static int plan_inputs(struct assay__single_run *work, const char *reference, co
     if (!code && (code = assay__workload_plan(a, &chosen, &work->workload, &detail)))
         assay_error_set(error, code, "the original does not take the same inputs: %s",
                         detail.message);
-    if (!code) code = same_inputs(work->workload, other, true, error);
+    if (!code) code = same_inputs(work->workload, other, error);
     assay__workload_free(other);
     assay__model_free(a);
     assay__model_free(b);
@@ -221,7 +216,7 @@ static int compare_lists(const struct assay__output *r, size_t r_count,
 {
     int code = 0;
     drift->outputs = assay__arena_array(drift->arena, r_count, sizeof *drift->outputs);
-    if (!drift->outputs) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!drift->outputs) return assay__no_memory(error);
     for (size_t i = 0; i < r_count && !code; i++) {
         const struct assay__output *match = NULL;
         for (size_t k = 0; k < c_count; k++)
@@ -258,7 +253,7 @@ int assay__drift_folders(const char *reference, const char *candidate, struct as
     struct assay__output *r = NULL, *c = NULL;
     size_t r_count = 0, c_count = 0;
     *drift = (struct assay__drift){.arena = assay__arena_new(), .engine = "", .version = ""};
-    if (!drift->arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!drift->arena) return assay__no_memory(error);
     int code = *reference && *candidate ? 0 : ASSAY_ENOTFOUND;
     if (!code) code = assay__outputs_read(reference, drift->arena, &r, &r_count, error);
     if (!code) code = assay__outputs_read(candidate, drift->arena, &c, &c_count, error);
@@ -280,7 +275,7 @@ int assay__drift(const char *reference_path, const char *candidate_path,
     if (!work || !drift->arena) {
         free(work);
         assay__drift_free(drift);
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     }
     work->arena = drift->arena;
     work->options = options ? options : &defaults;

@@ -1,10 +1,11 @@
 /* drift.h - how far the outputs of one model are from those of another on the same inputs: what a
- * rewrite, another precision or another engine costs in numbers. Both run once in worker processes
- * of their own. */
+ * rewrite, another precision or another engine costs in numbers. Each runs once in its own worker
+ * process. */
 #ifndef ASSAY_RUN_TRIAL_DRIFT_H
 #define ASSAY_RUN_TRIAL_DRIFT_H
 
 #include "base/arena.h"
+#include "base/no_memory.h"
 #include "model/graph.h"
 #include "model/inputs/inputs.h"
 
@@ -30,12 +31,12 @@ struct assay__drift_output {
     double max_absolute; /* max |c - r| */
     double relative_l2;  /* ||c - r|| / ||r|| */
     double cosine;       /* c · r / (||c|| ||r||) */
-    /* share of rows whose largest element stands at the same place; NaN without a class axis */
+    /* share of rows whose largest element has the same index; NaN without a class axis */
     double top1;
-    int64_t rows; /* that top1 stands for: those whose largest element in the reference is alone */
-    /* infinite or NaN in both at the same place, alike: left out of the numbers */
+    int64_t rows; /* that top1 covers: those with a unique largest element in the reference */
+    /* the same infinity or NaN in both: left out of the numbers */
     int64_t nonfinite;
-    int64_t broken; /* infinite or NaN in one only, or not alike: then there are no numbers */
+    int64_t broken; /* infinite or NaN in one only, or different: then there are no numbers */
 };
 
 struct assay__drift {
@@ -60,7 +61,7 @@ int assay__drift_folders(const char *reference, const char *candidate, struct as
 void assay__drift_free(struct assay__drift *drift); /* zeroed legal */
 
 /** The numbers of two arrays of `elements`; dims for the class axis: the last one longer than 1,
- *  when a dimension stands before it. `floats`: whether a largest element means something. */
+ *  when a dimension precedes it. `floats`: whether a largest element means something. */
 void assay__drift_compare(const double *reference, const double *candidate, int rank,
                           const int64_t *dims, bool floats, struct assay__arena *arena,
                           struct assay__drift_output *out);

@@ -25,7 +25,7 @@ struct assay__goal {
     double precision;   /* relative half-width */
     int streams;
     size_t capacity; /* iterations a window holds, per stream */
-    size_t least;    /* samples that the cap of the default rule does not cut; 0: 1 */
+    size_t least;    /* samples to take even beyond the default rule's time limit; 0: 1 */
 };
 
 struct assay__taken {

@@ -1,8 +1,8 @@
-/* layer_match.c - which layer of one launch is which of another. Names do not tell: an engine
- * numbers the nodes that it adds, and the order of two that could run either way, differently from
- * process to process. What a layer was made from does: the key is the operator and the original
- * nodes; a layer that the engine added (a change of layout, say) is known by what ran just before
- * it. Layers with equal keys are paired in order of execution. */
+/* layer_match.c - which layer of one launch is which of another. Names do not show it: an engine
+ * numbers the nodes that it adds, and orders independent nodes, differently from process to
+ * process. The layer's origin does: the key is the operator and the original nodes; a layer that
+ * the engine added (a change of layout, say) is known by what ran just before it. Layers with equal
+ * keys are paired in order of execution. */
 #include "run/trial/layer_match.h"
 
 #include "base/buf.h"

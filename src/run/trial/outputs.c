@@ -3,15 +3,13 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/no_memory.h"
 #include "model/inputs/npy.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 #define LIST_NAME "outputs.json"
 #define LIST_MOST ((size_t)64 << 20)
 
@@ -70,7 +68,7 @@ int assay__outputs_write(const struct assay_engine_ops *engine, struct assay_ses
     for (size_t i = 0; i < count && !code; i++)
         code = write_one(&tensors[i], i, folder, &json, error);
     assay__json_array_end(&json);
-    if (!code && text.failed) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!code && text.failed) code = assay__no_memory(error);
     if (!code && assay__path_join(folder, LIST_NAME, path, sizeof path))
         code = assay_error_set(error, ASSAY_ELIMIT, "the path of the outputs is too long");
     if (!code) code = assay__file_write(path, text.data, text.length, error);
@@ -88,8 +86,7 @@ static int read_one(const struct assay__json *item, const char *folder, struct a
     output->name = assay__arena_strdup(arena, assay__json_get_string(item, "name", ""));
     output->reason = assay__arena_strdup(arena, assay__json_get_string(item, "reason", ""));
     output->file = *file ? assay__arena_printf(arena, "%s/%s", folder, file) : "";
-    if (!dims || !output->name || !output->reason || !output->file)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!dims || !output->name || !output->reason || !output->file) return assay__no_memory(error);
     for (const struct assay__json *d = shape ? shape->first : NULL; d; d = d->next)
         dims[at++] = d->integer;
     output->dtype = (enum assay__dtype)assay__json_get_integer(item, "dtype", 0);
@@ -110,7 +107,7 @@ int assay__outputs_read(const char *folder, struct assay__arena *arena,
     if (!code) code = assay__json_parse(arena, text, length, &root, error);
     *count = root ? root->count : 0;
     *outputs = code ? NULL : assay__arena_array(arena, *count, sizeof **outputs);
-    if (!code && !*outputs) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!code && !*outputs) code = assay__no_memory(error);
     for (const struct assay__json *item = root ? root->first : NULL; item && !code;
          item = item->next)
         code = read_one(item, folder, arena, &(*outputs)[at++], error);

@@ -25,18 +25,6 @@ const struct assay__percentile *assay__percentile_at(size_t index)
     return index < PERCENTILES ? &percentiles[index] : NULL;
 }
 
-double assay__summary_field(const struct assay__summary *summary, size_t offset)
-{
-    double value;
-    memcpy(&value, (const char *)summary + offset, sizeof value);
-    return value;
-}
-
-static void set_field(struct assay__summary *summary, size_t offset, double value)
-{
-    memcpy((char *)summary + offset, &value, sizeof value);
-}
-
 int assay__samples_reserve(struct assay__samples *samples, size_t more)
 {
     size_t needed = samples->count + more;
@@ -84,15 +72,7 @@ static void set_unknown(struct assay__summary *summary)
     };
 }
 
-/* What needs time order: the first stream stands for all (they run the same work side by side). */
-static void time_order(const double *values, size_t count, bool full,
-                       struct assay__summary *summary)
-{
-    summary->tau = assay__stats_autocorrelation_time(values, count);
-    if (full) summary->drift = assay__stats_drift(values, count, &summary->drift_p);
-}
-
-/* A sample is read off a clock with steps: a thousand equal samples do not say where between two
+/* A sample is read off a clock with steps: a thousand equal samples do not show where between two
  * ticks the median lies. half_width stays: more samples would not make a step finer, so the goal
  * must not wait for it. */
 static void widen_to_step(double step_ns, struct assay__summary *summary)
@@ -117,9 +97,10 @@ static void sorted_order(double *sorted, bool full, double step_ns, struct assay
     summary->p25 = assay__stats_percentile(sorted, count, 0.25);
     summary->p75 = assay__stats_percentile(sorted, count, 0.75);
     for (size_t i = 0; i < PERCENTILES; i++)
-        if (count >= assay__stats_percentile_needs(percentiles[i].q))
-            set_field(summary, percentiles[i].offset,
-                      assay__stats_percentile(sorted, count, percentiles[i].q));
+        if (count >= assay__stats_percentile_needs(percentiles[i].q)) {
+            double value = assay__stats_percentile(sorted, count, percentiles[i].q);
+            memcpy((char *)summary + percentiles[i].offset, &value, sizeof value);
+        }
     summary->interval = assay__stats_median_interval(sorted, count, summary->tau);
     if (summary->interval.known && summary->p50 > 0)
         summary->half_width = (summary->interval.high - summary->interval.low) / 2 / summary->p50;
@@ -153,10 +134,11 @@ int assay__summary_compute(const struct assay__samples *streams, int stream_coun
         summary->sum_ns += copy[i];
     summary->mean = assay__stats_mean(copy, summary->samples);
     summary->stddev = assay__stats_stddev(copy, summary->samples);
-    if (streams[0].count > skip)
-        time_order(streams[0].values + skip, streams[0].count - skip, full, summary);
-    else
-        summary->tau = 1;
+    /* What needs time order: the first stream represents all (they run the same work). */
+    const double *values = streams[0].values + skip;
+    size_t count = streams[0].count > skip ? streams[0].count - skip : 0;
+    summary->tau = count ? assay__stats_autocorrelation_time(values, count) : 1;
+    if (count && full) summary->drift = assay__stats_drift(values, count, &summary->drift_p);
     sorted_order(copy, full, step_ns, summary);
     if (full) { /* last: it uses the sorted copy as scratch and counts on the originals */
         double mad = assay__stats_mad(copy, summary->samples, summary->p50, copy);
@@ -170,71 +152,46 @@ int assay__summary_compute(const struct assay__samples *streams, int stream_coun
     return 0;
 }
 
-static void put_percentiles(const struct assay__summary *summary, const char *prefix,
-                            struct assay_metrics *metrics)
+struct latency_writer {
+    struct assay_metrics *metrics;
+    const char *prefix; /* of every note */
+};
+
+static void put(const struct latency_writer *to, const char *name, enum assay_state state,
+                double value, const char *what, const char *reason)
 {
-    char note[256], reason[256];
-    snprintf(note, sizeof note, "%snearest rank", prefix);
+    char note[256];
+    snprintf(note, sizeof note, "%s%s", to->prefix, what);
+    assay__metrics_put_known(to->metrics, name, state, value, "clock", note, reason);
+}
+
+static void put_percentiles(const struct assay__summary *summary, const struct latency_writer *to)
+{
+    char reason[128];
     for (size_t i = 0; i < PERCENTILES; i++) {
-        snprintf(reason, sizeof reason,
-                 "needs %zu samples in a launch, there are %zu: run longer (--iters, --time)",
+        snprintf(reason, sizeof reason, "needs %zu samples in a launch, there are %zu: run longer",
                  assay__stats_percentile_needs(percentiles[i].q), summary->samples);
-        assay__metrics_put_known(metrics, percentiles[i].name, ASSAY_MEASURED,
-                                 assay__summary_field(summary, percentiles[i].offset) / 1e9,
-                                 "clock", note, reason);
+        double value_ns;
+        memcpy(&value_ns, (const char *)summary + percentiles[i].offset, sizeof value_ns);
+        put(to, percentiles[i].name, ASSAY_MEASURED, value_ns / 1e9, "nearest rank", reason);
     }
 }
 
-static void put_interval(const struct assay__summary *summary, const char *prefix,
-                         struct assay_metrics *metrics)
+static void put_interval(const struct assay__summary *summary, const struct latency_writer *to)
 {
-    char note[256];
-    if (!summary->interval.known) {
-        snprintf(note, sizeof note, "too few samples (%zu) for a 95 %% interval of the median",
-                 summary->samples);
-        assay_metrics_unavailable(metrics, "latency.ci_low", note);
-        assay_metrics_unavailable(metrics, "latency.ci_high", note);
-        return;
-    }
-    snprintf(note, sizeof note, "%sbinomial order statistics, 95 %%, n / tau with tau = %.3g",
-             prefix, summary->tau);
+    const struct assay__interval *interval = &summary->interval;
+    char note[192], reason[96], step[64] = "";
     if (summary->step_ns > 0)
-        snprintf(
-            note, sizeof note,
-            "%sbinomial order statistics, 95 %%, n / tau with tau = %.3g; not tighter than the "
-            "clock's step of %.3g ns",
-            prefix, summary->tau, summary->step_ns);
-    assay_metrics_derived(metrics, "latency.ci_low", summary->interval.low / 1e9, "clock", note);
-    assay_metrics_derived(metrics, "latency.ci_high", summary->interval.high / 1e9, "clock", note);
-}
-
-static void put_spread(const struct assay__summary *summary, const char *prefix,
-                       struct assay_metrics *metrics)
-{
-    static const char *const few = "needs at least 2 samples";
-    char note[256];
-    snprintf(note, sizeof note, "%ssample standard deviation, n - 1", prefix);
-    assay__metrics_put_known(metrics, "latency.stddev", ASSAY_DERIVED, summary->stddev / 1e9,
-                             "clock", note, few);
-    snprintf(note, sizeof note, "%sstandard deviation / mean", prefix);
-    assay__metrics_put_known(metrics, "latency.cv", ASSAY_DERIVED, summary->stddev / summary->mean,
-                             "clock", note, few);
-}
-
-/* Below four samples the quartiles are not four different ones. */
-static void put_iqr(const struct assay__summary *summary, const char *prefix,
-                    struct assay_metrics *metrics)
-{
-    char note[256];
-    if (summary->samples < QUARTILES_NEED) {
-        snprintf(note, sizeof note, "needs at least %u samples, there %s %zu", QUARTILES_NEED,
-                 summary->samples == 1 ? "is" : "are", summary->samples);
-        assay_metrics_unavailable(metrics, "latency.iqr", note);
-        return;
-    }
-    snprintf(note, sizeof note, "%sp75 - p25, nearest rank", prefix);
-    assay_metrics_derived(metrics, "latency.iqr", (summary->p75 - summary->p25) / 1e9, "clock",
-                          note);
+        snprintf(step, sizeof step, "; not tighter than the clock's step of %.3g ns",
+                 summary->step_ns);
+    snprintf(note, sizeof note, "binomial order statistics, 95 %%, n / tau with tau = %.3g%s",
+             summary->tau, step);
+    snprintf(reason, sizeof reason, "too few samples (%zu) for a 95 %% interval of the median",
+             summary->samples);
+    put(to, "latency.ci_low", ASSAY_DERIVED, interval->known ? interval->low / 1e9 : (double)NAN,
+        note, reason);
+    put(to, "latency.ci_high", ASSAY_DERIVED, interval->known ? interval->high / 1e9 : (double)NAN,
+        note, reason);
 }
 
 void assay__summary_metrics(const struct assay__summary *summary, const char *prefix,
@@ -244,28 +201,33 @@ void assay__summary_metrics(const struct assay__summary *summary, const char *pr
         "latency.mean", "latency.stddev", "latency.cv",     "latency.min",    "latency.p5",
         "latency.p50",  "latency.p90",    "latency.p95",    "latency.p99",    "latency.p999",
         "latency.max",  "latency.iqr",    "latency.ci_low", "latency.ci_high"};
+    static const char warm[] = "warm samples, host to host", few[] = "needs at least 2 samples";
+    const struct latency_writer to = {metrics, prefix};
+    for (size_t i = 0; summary->samples == 0 && i < sizeof all / sizeof all[0]; i++)
+        assay_metrics_unavailable(metrics, all[i], "no sample was taken");
     if (summary->samples == 0) {
-        for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-            assay_metrics_unavailable(metrics, all[i], "no sample was taken");
         assay_metrics_measured(metrics, "latency.samples", 0, "clock", "");
         return;
     }
-    char note[256];
-    snprintf(note, sizeof note, "%swarm samples, host to host", prefix);
-    const struct {
-        const char *name;
-        double value;
-    } plain[] = {{"latency.min", summary->min},
-                 {"latency.p5", summary->p05},
-                 {"latency.p50", summary->p50},
-                 {"latency.max", summary->max}};
-    assay_metrics_derived(metrics, "latency.mean", summary->mean / 1e9, "clock", note);
-    put_spread(summary, prefix, metrics);
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
-        assay_metrics_measured(metrics, plain[i].name, plain[i].value / 1e9, "clock", note);
-    put_percentiles(summary, prefix, metrics);
-    put_iqr(summary, prefix, metrics);
-    put_interval(summary, prefix, metrics);
+    /* Below four samples the quartiles are not four different ones. */
+    bool quartiles = summary->samples >= QUARTILES_NEED;
+    char fewer[96];
+    snprintf(fewer, sizeof fewer, "needs at least %u samples, there %s %zu", QUARTILES_NEED,
+             summary->samples == 1 ? "is" : "are", summary->samples);
+    put(&to, "latency.mean", ASSAY_DERIVED, summary->mean / 1e9, warm, "");
+    put(&to, "latency.stddev", ASSAY_DERIVED, summary->stddev / 1e9,
+        "sample standard deviation, n - 1", few);
+    put(&to, "latency.cv", ASSAY_DERIVED, summary->stddev / summary->mean,
+        "standard deviation / mean", few);
+    put(&to, "latency.min", ASSAY_MEASURED, summary->min / 1e9, warm, "");
+    put(&to, "latency.p5", ASSAY_MEASURED, summary->p05 / 1e9, warm, "");
+    put(&to, "latency.p50", ASSAY_MEASURED, summary->p50 / 1e9, warm, "");
+    put(&to, "latency.max", ASSAY_MEASURED, summary->max / 1e9, warm, "");
+    put_percentiles(summary, &to);
+    put(&to, "latency.iqr", ASSAY_DERIVED,
+        quartiles ? (summary->p75 - summary->p25) / 1e9 : (double)NAN, "p75 - p25, nearest rank",
+        fewer);
+    put_interval(summary, &to);
     assay_metrics_measured(metrics, "latency.samples", (double)summary->samples, "clock",
                            "warm samples, all launches and streams");
 }
@@ -275,7 +237,7 @@ void assay__summary_warmup_metric(size_t prerun, bool forced, int streams, size_
 {
     char note[256];
     if (forced)
-        snprintf(note, sizeof note, "%zu iterations before measuring, as asked", prerun);
+        snprintf(note, sizeof note, "%zu iterations before measuring, as requested", prerun);
     else if (streams > 1)
         snprintf(note, sizeof note, "%zu iterations before measuring, over %d streams", prerun,
                  streams);

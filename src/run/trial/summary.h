@@ -21,7 +21,7 @@ int assay__samples_reserve(struct assay__samples *samples, size_t more);
 void assay__samples_free(struct assay__samples *samples);
 
 struct assay__summary {
-    size_t samples; /* warm ones: what the statistics rest on */
+    size_t samples; /* warm ones, on which the statistics rest */
     size_t warmup;  /* dropped from the front (one stream; MSER-5) */
     double sum_ns;  /* of the warm samples */
     double mean, stddev, min, max, p05, p25, p50, p75, p90, p95, p99,
@@ -60,6 +60,5 @@ struct assay__percentile {
     size_t offset; /* into struct assay__summary */
 };
 const struct assay__percentile *assay__percentile_at(size_t index);
-double assay__summary_field(const struct assay__summary *summary, size_t offset);
 
 #endif

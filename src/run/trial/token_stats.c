@@ -39,7 +39,7 @@ static void hear_ids(struct assay__tokens *tokens, const struct assay__json *lis
     }
     int64_t *ids = realloc(tokens->ids, list->count * sizeof *ids);
     if (!ids) {
-        assay_error_set(error, ASSAY_ENOMEM, "out of memory for the tokens");
+        assay__no_memory(error);
         return;
     }
     tokens->ids = ids;
@@ -88,7 +88,7 @@ void assay__tokens_hear_times(struct assay__tokens *tokens, const struct assay__
     size_t needed = tokens->count + json->count < room ? tokens->count + json->count : room;
     if (assay__vec_grow((void **)&tokens->times_ns, &tokens->capacity, needed,
                         sizeof *tokens->times_ns)) {
-        assay_error_set(error, ASSAY_ENOMEM, "out of memory for the tokens' times");
+        assay__no_memory(error);
         return;
     }
     for (const struct assay__json *item = json->first; item; item = item->next) {
@@ -226,14 +226,13 @@ static const char *reason_of(const struct row *row, const struct assay__outcome 
         told += values > 0;
         if (values < least) least = values;
     }
-    if (row->steps && tokens < 2) return "one token: there is no step between two";
-    if (!told) return "the worker ended before it told when its tokens were there";
+    if (row->steps && tokens < 2) return "one token: there is no decode step";
+    if (!told) return "the worker ended before it sent the times of its tokens";
     if (row->quarters && tokens - 1 < QUARTERS_NEED)
         snprintf(text, size, "needs at least %d decode steps in a generation, there are %lld",
                  QUARTERS_NEED, (long long)(tokens - 1));
     else if (row->q > 0)
-        snprintf(text, size,
-                 "needs %zu %s in a launch, there are %zu: run longer (--iters, --time)",
+        snprintf(text, size, "needs %zu %s in a launch, there are %zu: run longer",
                  assay__stats_percentile_needs(row->q), row->steps ? "decode steps" : "generations",
                  least);
     else
@@ -283,11 +282,11 @@ void assay__generation_metrics(const struct assay__outcome *const *used, size_t 
     snprintf(note, sizeof note,
              "whole generations with the time of every token, all launches; those before "
              "measuring are not counted%s",
-             dropped > 0 ? "; more were made than there was room for" : "");
+             dropped > 0 ? "; more were generated than there was room for" : "");
     assay_metrics_measured(metrics, "llm.generations", generations, "clock", note);
     if (dropped > 0)
         assay_metrics_measured(metrics, "llm.dropped", dropped, "clock",
-                               "measured generations whose tokens' times found no room");
+                               "measured generations without room for their tokens' times");
 }
 
 int assay__generation_ids(const struct assay__outcome *const *used, size_t count,

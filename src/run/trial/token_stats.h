@@ -1,4 +1,4 @@
-/* token_stats.h - text generation as the thing measured: what the worker tells of its tokens, the
+/* token_stats.h - text generation: what the worker sends about its tokens, the
  * statistics of one launch, and the metrics llm.* of a launch and of a trial. A whole generation
  * (prompt, then token after token) is one inference of `run`; the times inside it come from the
  * engine, in the same windows. */
@@ -18,7 +18,7 @@
 #define ASSAY__GENERATE_LEAST 3u     /* generations measured, however long they take */
 #define ASSAY__GENERATED_IDS 1024u   /* ids that are kept of the first sequence */
 
-/** What is known of one launch's tokens. Times in ns; NaN unknown. */
+/** The tokens of one launch. Times in ns; NaN unknown. */
 struct assay__token_summary {
     double ttft, ttft_p90, ttft_p99;
     double itl, itl_p90, itl_p99, itl_first, itl_last; /* _first, _last: medians of quarters */
@@ -28,11 +28,11 @@ struct assay__token_summary {
 };
 
 struct assay__tokens {
-    int64_t tokens, prompt, batch; /* of one generation; 0: nothing was told */
+    int64_t tokens, prompt, batch; /* of one generation; 0: nothing was sent */
     double *times_ns;              /* generations x tokens, since each generation began */
     size_t count, capacity;        /* values kept: at most VALUES_MOST and a generation */
-    size_t heard, expected;        /* values told, and announced */
-    double last_ns;                /* the last one told */
+    size_t heard, expected;        /* values received, and announced */
+    double last_ns;                /* the last one received */
     size_t dropped;                /* generations that the engine had no room for */
     double choose_sum_ns;          /* mean of each window times its generations */
     int64_t *ids;                  /* of the first sequence of the last generation */
@@ -54,11 +54,11 @@ struct assay__outcome;
 struct assay__trial;
 struct assay_profile;
 /** llm.* over these launches (the median over launches of each launch's value); nothing when the
- *  job did not generate. `tokens` is what was asked. Where the device has memory of its own the
- *  notes say that the cache crosses to it and back. */
+ *  job did not generate. `tokens` is the number requested. Where the device has its own memory,
+ * notes say that the cache is copied to it and back. */
 void assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
                                int64_t tokens, bool on_cpu, struct assay_metrics *metrics);
-/** Keeps the ids of the last launch that told them, and as an option "464 318 …". 0 or
+/** Keeps the ids of the last launch that sent them, and as an option "464 318 …". 0 or
  *  ASSAY_ENOMEM. */
 int assay__generation_ids(const struct assay__outcome *const *used, size_t count,
                           struct assay_profile *profile, struct assay__trial *trial);

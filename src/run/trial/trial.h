@@ -28,6 +28,11 @@ size_t assay__trial_used(const struct assay__trial_input *input,
  * out. */
 double assay__trial_median(const struct assay__outcome *const *used, size_t count, size_t offset);
 
+double assay__trial_median_of(const struct assay__outcome *const *used, size_t count,
+                              double (*value)(const struct assay__outcome *outcome));
+/** Median of the finite ones of `count` values, which are reordered; NaN when there are none. */
+double assay__median_finite(double *values, size_t count);
+
 /** Median of the launches' medians, in ns; NaN. */
 double assay__trial_p50(const struct assay__outcome *const *used, size_t count);
 int assay__trial_layers(const struct assay__trial_input *input, double p50_ns);

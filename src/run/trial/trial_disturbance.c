@@ -1,6 +1,6 @@
 /* trial_disturbance.c - what else happened on the machine while the launches ran: counters read
  * before and after each launch, clocks read warm and at the end of the windows (an idle clock
- * before the run says nothing), the worker's own resource usage. Beyond a threshold a metric also
+ * before the run is meaningless), the worker's own resource usage. Beyond a threshold a metric also
  * becomes a sentence; what cannot be observed is named. */
 #include "run/sentences.h"
 #include "run/trial/trial.h"
@@ -101,8 +101,7 @@ static void put_metrics(const struct totals *sum, double steal, double other,
         {"disturbance.steal", sum->steal && sum->cpu, steal, "system",
          "of all CPU time while the launches ran", "this system does not report steal time"},
         {"disturbance.cpu_other", sum->cpu && sum->usage, other, "system",
-         "busy CPU time that is neither the worker's nor ours / all CPU time",
-         "this system does not report CPU time"},
+         "busy CPU time of other processes / all CPU time", "this system does not report CPU time"},
         {"disturbance.frequency", sum->frequency, hz, "cpufreq", "mean of warm and end readings",
          no_clock},
         {"disturbance.frequency_change", sum->frequency, sum->frequency_change, "cpufreq",
@@ -155,8 +154,7 @@ static void say_worker(const struct totals *sum, struct assay__sentences *said)
     if (!sum->usage) return;
     double per_s = sum->life_s > 0 ? sum->switches / sum->life_s : 0;
     if (per_s > SWITCHES_PER_S && sum->switches >= SWITCHES_LEAST)
-        assay__sentences_add(
-            said, "the worker was switched out %.0f times per second against its will", per_s);
+        assay__sentences_add(said, "the worker was preempted %.0f times per second", per_s);
     if (sum->major > 0)
         assay__sentences_add(
             said, "%.0f page fault%s of the worker waited for the disk (loading included)",

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BETWEEN_LAUNCHES 5u
 
@@ -22,17 +23,32 @@ size_t assay__trial_used(const struct assay__trial_input *input, const struct as
     return count;
 }
 
+double assay__median_finite(double *values, size_t count)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i])) values[known++] = values[i];
+    assay__stats_sort(values, known);
+    return known ? assay__stats_median(values, known) : NAN;
+}
+
+double assay__trial_median_of(const struct assay__outcome *const *used, size_t count,
+                              double (*value)(const struct assay__outcome *outcome))
+{
+    double *values = malloc((count + 1) * sizeof *values);
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = value(used[i]);
+    double median = values ? assay__median_finite(values, count) : NAN;
+    free(values);
+    return median;
+}
+
 double assay__trial_median(const struct assay__outcome *const *used, size_t count, size_t offset)
 {
-    double *values = malloc((count + 1) * sizeof *values), median = NAN;
-    size_t known = 0;
-    if (!values) return NAN;
-    for (size_t i = 0; i < count; i++) {
-        const double *at = (const double *)(const void *)((const char *)used[i] + offset);
-        if (isfinite(*at)) values[known++] = *at;
-    }
-    assay__stats_sort(values, known);
-    if (known) median = assay__stats_median(values, known);
+    double *values = malloc((count + 1) * sizeof *values);
+    for (size_t i = 0; values && i < count; i++)
+        memcpy(&values[i], (const char *)used[i] + offset, sizeof *values);
+    double median = values ? assay__median_finite(values, count) : NAN;
     free(values);
     return median;
 }
@@ -58,7 +74,7 @@ static int between(const struct assay__outcome *const *used, size_t count,
     if (!interval.known) {
         snprintf(note, sizeof note,
                  "needs at least %u launches, there %s %zu: the process is the unit of "
-                 "replication (--launches)",
+                 "replication",
                  BETWEEN_LAUNCHES, count == 1 ? "is" : "are", count);
         assay_metrics_unavailable(metrics, "latency.between_low", note);
         assay_metrics_unavailable(metrics, "latency.between_high", note);

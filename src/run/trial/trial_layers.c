@@ -15,7 +15,7 @@
 
 #define FUSED_MOST 256u /* original nodes of one layer; beyond it FLOPs and bytes stay unknown */
 
-/* One launch's layers, and where lead's layers stand among them. */
+/* One launch's layers, and the index of each of lead's layers among them. */
 struct joined {
     const struct assay__layers *layers;
     size_t *where;
@@ -42,7 +42,7 @@ static int gather(const struct assay__trial_input *input, struct joined *out, si
     return 0;
 }
 
-/* What is to be said of the layers: the first remark, and of which launch it is. */
+/* The remark on the layers: the first launch's that has one. */
 static const char *remark(const struct assay__trial_input *input, size_t joined)
 {
     size_t with = 0;
@@ -66,24 +66,16 @@ static const char *remark(const struct assay__trial_input *input, size_t joined)
         if (!first) return NULL;
     }
     if (with == joined) return first;
-    return assay__arena_printf(arena, "%s%s%zu of %zu launches ran other layers and are left out.",
+    return assay__arena_printf(arena,
+                               "%s%s%zu of %zu launches ran different layers and are left out.",
                                first, first[0] ? " " : "", with - joined, with);
 }
 
-static double median_finite(double *values, size_t count)
-{
-    size_t known = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i])) values[known++] = values[i];
-    assay__stats_sort(values, known);
-    return known ? assay__stats_median(values, known) : NAN;
-}
-
-#define MERGE(out, field)                        \
-    do {                                         \
-        for (size_t m = 0; m < count; m++)       \
-            scratch[m] = lists[m].layers->field; \
-        (out) = median_finite(scratch, count);   \
+#define MERGE(out, field)                             \
+    do {                                              \
+        for (size_t m = 0; m < count; m++)            \
+            scratch[m] = lists[m].layers->field;      \
+        (out) = assay__median_finite(scratch, count); \
     } while (0)
 
 /* What a layer of several nodes does not move: a value that one of them writes and only they read
@@ -221,8 +213,8 @@ int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
     const char *said = code ? "" : remark(input, count);
     if (!said) code = ASSAY_ENOMEM;
     if (code == 0 && !*said && !count && input->generate > 0)
-        said = "layers are not timed while it generates: profile one step without --generate, such "
-               "as gpt2:phase=decode,past=32";
+        said = "layers of a generation are not timed: profile a single step, such as "
+               "gpt2:phase=decode,past=32";
     if (code == 0) input->trial->layers.reason = said;
     for (size_t i = 0; i < count; i++)
         free(lists[i].where);

@@ -1,6 +1,6 @@
 /* trial_metrics.c - the metrics of a trial and of a launch (names and units: base/metric_table.c).
- * What this run cannot know is put as unavailable with the reason, so that a report shows the whole
- * list. */
+ * What this run cannot know is unavailable with the reason, so that a report shows the whole list.
+ */
 #include "base/metric_table.h"
 #include "base/metric_value.h"
 #include "cost/score.h"
@@ -15,41 +15,26 @@
 
 #define AT(field) offsetof(struct assay__outcome, field)
 
-struct metric_row {
-    const char *name, *reason;
-};
-
-/* The same for every engine on the CPU: nothing is copied to a device, and an ONNX file has no
- * other work around it. */
-static const struct metric_row cpu_breakdown[] = {
-    {"latency.preprocess", "not part of the model file: an ONNX model starts at its input tensors"},
+/* An ONNX file has no work around it; on the CPU nothing is copied to a device. */
+static const struct {
+    const char *name, *on_cpu, *on_device;
+} breakdown[] = {
+    {"latency.preprocess", "not part of the model file: an ONNX model starts at its input tensors",
+     "not part of the model file: an ONNX model starts at its input tensors"},
     {"latency.transfer_in",
-     "the CPU provider reads the inputs in host memory: there is no transfer to time"},
-    {"latency.execute",
-     "not separated on the CPU: an inference is one host-to-host call (latency.p50)"},
-    {"latency.transfer_out",
-     "the CPU provider writes the outputs in host memory: there is no transfer to time"},
-    {"latency.postprocess", "not part of the model file: an ONNX model ends at its output tensors"},
-};
-
-static const struct metric_row device_breakdown[] = {
-    {"latency.preprocess", "not part of the model file: an ONNX model starts at its input tensors"},
-    {"latency.transfer_in",
+     "the CPU provider reads the inputs in host memory: there is no transfer to time",
      "the engine does not separate the copy to the device; needs I/O binding"},
     {"latency.execute",
+     "not separated on the CPU: an inference is one host-to-host call (latency.p50)",
      "the engine does not separate execution from the copies; needs I/O binding"},
     {"latency.transfer_out",
+     "the CPU provider writes the outputs in host memory: there is no transfer to time",
      "the engine does not separate the copy from the device; needs I/O binding"},
-    {"latency.postprocess", "not part of the model file: an ONNX model ends at its output tensors"},
+    {"latency.postprocess", "not part of the model file: an ONNX model ends at its output tensors",
+     "not part of the model file: an ONNX model ends at its output tensors"},
 };
 
-static void put_rows(struct assay_metrics *metrics, const struct metric_row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        assay_metrics_unavailable(metrics, rows[i].name, rows[i].reason);
-}
-
-/* What every run has, until somebody who can read it puts it anew. */
+/* Metrics that a watcher replaces where it can read them. */
 static void put_unread(struct assay_metrics *metrics)
 {
     for (size_t i = 0; i < assay__metric_table_count; i++)
@@ -75,16 +60,16 @@ static void timing(const struct assay__outcome *const *used, size_t count,
     for (size_t i = 0; i < count; i++)
         if (used[i]->facts.known) split = used[i]->facts.load_reason;
     if (!split[0]) split = "the engine does not separate load from compile";
-    const char *note = count > 1 ? "median over launches" : "";
-    put_measured(metrics, "timing.load", assay__trial_median(used, count, AT(facts.load_ns)) / 1e9,
-                 "engine", note, split);
-    put_measured(metrics, "timing.compile",
-                 assay__trial_median(used, count, AT(facts.compile_ns)) / 1e9, "engine", note,
-                 split);
-    put_measured(metrics, "timing.session",
-                 assay__trial_median(used, count, AT(facts.create_ns)) / 1e9, "clock", note, why);
-    put_measured(metrics, "timing.first",
-                 assay__trial_median(used, count, AT(facts.first_ns)) / 1e9, "clock", note, why);
+    const struct {
+        const char *name, *source, *reason;
+        size_t offset;
+    } rows[] = {{"timing.load", "engine", split, AT(facts.load_ns)},
+                {"timing.compile", "engine", split, AT(facts.compile_ns)},
+                {"timing.session", "clock", why, AT(facts.create_ns)},
+                {"timing.first", "clock", why, AT(facts.first_ns)}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        put_measured(metrics, rows[i].name, assay__trial_median(used, count, rows[i].offset) / 1e9,
+                     rows[i].source, count > 1 ? "median over launches" : "", rows[i].reason);
 }
 
 /* --- throughput ------------------------------------------------------------------------------- */
@@ -98,18 +83,6 @@ static double rate_of(const struct assay__outcome *outcome)
                    ? (double)outcome->summary.samples * 1e9 / outcome->summary.sum_ns
                    : NAN;
     return outcome->wall_ns > 0 ? (double)outcome->total * 1e9 / outcome->wall_ns : NAN;
-}
-
-static double rate_over(const struct assay__outcome *const *used, size_t count)
-{
-    double *rates = malloc((count + 1) * sizeof *rates), rate = NAN;
-    size_t known = 0;
-    for (size_t i = 0; rates && i < count; i++)
-        if (isfinite(rate_of(used[i]))) rates[known++] = rate_of(used[i]);
-    if (rates) assay__stats_sort(rates, known);
-    if (known) rate = assay__stats_median(rates, known);
-    free(rates);
-    return rate;
 }
 
 static void scaled_rate(struct assay_metrics *metrics, const char *name, double rate, double factor,
@@ -127,7 +100,7 @@ static void throughput(const struct assay__trial_input *input, double rate,
     const bool tokens = workload && workload->has_tokens && workload->sequence > 0 &&
                         input->generate == 0;
     static const char *const two_kinds =
-        "a generation reads tokens and makes tokens: see llm.prefill and llm.decode";
+        "a generation both reads and produces tokens: see llm.prefill and llm.decode";
     const bool images = workload && workload->has_images;
     static const char *const no_batch = "the inputs have no batch axis that is known as one";
     char note[128];
@@ -195,22 +168,21 @@ static void worker_memory(const struct assay__outcome *const *used, size_t count
                  "resident before inputs and engine", lost);
     put_measured(metrics, "memory.pss.worker", assay__trial_median(used, count, AT(memory.pss)),
                  "process", "after the measured windows, before the layer pass", lost);
-    put_measured(
-        metrics, "memory.activation.arena", arena, "engine",
-        "the engine's arena at its peak, where it tells it; weights that the engine has copied may "
-        "be in it",
-        "the engine does not report its arena");
+    put_measured(metrics, "memory.activation.arena", arena, "engine",
+                 "the engine's arena at its peak, where it reports it; may include weights that "
+                 "the engine has copied",
+                 "the engine does not report its arena");
 }
 
-/* Whoever reads the device's memory (watch_memory.c) puts these anew. */
+/* watch_memory.c replaces these where it reads the device's memory. */
 static void device_memory(const struct assay__trial *trial, struct assay_metrics *metrics)
 {
-    static const char *const unread = "the device's memory was not read: --memory reads it";
+    static const char *const unread = "the device's memory was not sampled";
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker");
     bool cpu = assay__trial_on_cpu(trial);
-    assay_metrics_unavailable(
-        metrics, "memory.peak.device",
-        cpu ? "the run used the CPU: no device with memory of its own took part" : unread);
+    assay_metrics_unavailable(metrics, "memory.peak.device",
+                              cpu ? "the run used the CPU: no device with its own memory took part"
+                                  : unread);
     if (!cpu || !host || host->state == ASSAY_UNAVAILABLE)
         assay_metrics_unavailable(metrics, "memory.total",
                                   !cpu   ? unread
@@ -256,14 +228,13 @@ static void overhead(const struct assay__trial_input *input,
     double slowdown = input->trial->layers.slowdown;
     const char *reason = input->trial->layers.reason;
     if (!reason[0] && input->trial->layers.count)
-        reason = "this way of timing layers does not tell how much it slowed the run";
+        reason = "this way of timing layers does not show how much it slowed the run";
     put_measured(metrics, "overhead.layers", slowdown, "clock", "instrumented run / plain run",
                  reason[0] ? reason : "layers were not timed");
-    put_measured(
-        metrics, "overhead.run", input->overhead_run_s, "clock",
-        "wall time beyond session creation, inferences, the layer pass and building a zoo model; "
-        "until the metrics stood",
-        "a launch failed before it told what it spent");
+    put_measured(metrics, "overhead.run", input->overhead_run_s, "clock",
+                 "wall time beyond session creation, inferences, the layer pass and building a zoo "
+                 "model; until the metrics were computed",
+                 "a launch failed before it reported its times");
 }
 
 /* --- together --------------------------------------------------------------------------------- */
@@ -302,9 +273,10 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     bool cpu = assay__trial_on_cpu(input->trial);
     timing(used, count, metrics);
     int code = assay__trial_latency(input, used, count);
-    put_rows(metrics, cpu ? cpu_breakdown : device_breakdown,
-             sizeof cpu_breakdown / sizeof cpu_breakdown[0]);
-    throughput(input, rate_over(used, count), metrics);
+    for (size_t i = 0; i < sizeof breakdown / sizeof breakdown[0]; i++)
+        assay_metrics_unavailable(metrics, breakdown[i].name,
+                                  cpu ? breakdown[i].on_cpu : breakdown[i].on_device);
+    throughput(input, assay__trial_median_of(used, count, rate_of), metrics);
     if (code == 0) code = generation(input, used, count);
     compute(input, metrics);
     memory(input, used, count, metrics);

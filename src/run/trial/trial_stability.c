@@ -1,4 +1,4 @@
-/* trial_stability.c - is this number to be relied on? Verdict and reasons, with numbers:
+/* trial_stability.c - can this number be relied on? Verdict and reasons, with numbers:
  *   too-few   the interval of the median is wider than asked for, or cannot be had, and nothing
  *             else is wrong
  *   unstable  drift, two modes, many outliers, unequal last windows (perf_analyzer's rule), strong
@@ -93,25 +93,23 @@ static size_t judge_count(const struct assay__outcome *outcome, double precision
                           struct assay__sentences *said, int64_t *more)
 {
     const struct assay__summary *summary = &outcome->summary;
+    const char *are = summary->samples == 1 ? " is" : "s are";
     int64_t missing = assay__goal_missing(summary, precision);
     if (missing == 0 && summary->samples >= JUDGED_LEAST) return 0;
-    if (missing == 0) {
-        missing = (int64_t)(JUDGED_LEAST - summary->samples);
-        assay__sentences_add(
-            said, "%s%zu sample%s too few to judge drift and modes: %lld more would do", who,
-            summary->samples, summary->samples == 1 ? " is" : "s are", (long long)missing);
-        if (*more >= 0 && missing > *more) *more = missing;
-        return 1;
-    }
     if (missing < 0) {
         assay__sentences_add(said, "%s%zu sample%s too few for a 95 %% interval of the median", who,
-                             summary->samples, summary->samples == 1 ? " is" : "s are");
+                             summary->samples, are);
         *more = -1;
-        return 1;
+    } else if (missing == 0) {
+        missing = (int64_t)(JUDGED_LEAST - summary->samples);
+        assay__sentences_add(said,
+                             "%s%zu sample%s too few to judge drift and modes: %lld more would do",
+                             who, summary->samples, are, (long long)missing);
+    } else {
+        assay__sentences_add(
+            said, "%sthe median is known to ±%.2g %%, not ±%.2g %%: %lld more iterations would do",
+            who, summary->half_width * 100, precision * 100, (long long)missing);
     }
-    assay__sentences_add(
-        said, "%sthe median is known to ±%.2g %%, not ±%.2g %%: %lld more iterations would do", who,
-        summary->half_width * 100, precision * 100, (long long)missing);
     if (*more >= 0 && missing > *more) *more = missing;
     return 1;
 }

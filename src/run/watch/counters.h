@@ -1,4 +1,4 @@
-/* counters.h - what a worker's counters said, as the parent keeps it of one launch. */
+/* counters.h - a worker's counters in one launch, as the parent keeps them. */
 #ifndef ASSAY_RUN_WATCH_COUNTERS_H
 #define ASSAY_RUN_WATCH_COUNTERS_H
 
@@ -22,7 +22,7 @@ struct assay__counted_event {
 };
 
 struct assay__counted {
-    bool known; /* the worker told */
+    bool known; /* the worker sent them */
     struct assay__counted_event *events;
     size_t event_count;
     int64_t slices;

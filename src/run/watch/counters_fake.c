@@ -1,8 +1,7 @@
-/* counters_fake.c - counters that a test script decides. System calls of our own behind the
- * perf_event probe: each event that the script names grows by its number with every step of the
- * fake engine while it is switched on; an event that it does not name is refused as by a processor
- * that lacks it. Time passes by 1,000 ns per step. Several streams add to the same counts: one
- * stream is exact. */
+/* counters_fake.c - counters from a test script: fake system calls behind the perf_event probe.
+ * Each event that the script names grows by its number with every step of the fake engine while it
+ * is enabled; any other event is refused, as by a processor that lacks it. Time passes by 1,000 ns
+ * per step. Several streams add to the same counts: one stream is exact. */
 #include "run/watch/counters_fake.h"
 
 #include "base/text.h"

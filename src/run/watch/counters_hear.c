@@ -3,6 +3,7 @@
 #include "run/watch/counters.h"
 
 #include "base/json.h"
+#include "base/no_memory.h"
 #include "run/worker/messages.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static int hear_event(const struct assay__json *json, struct assay__arena *arena
                       struct assay__counted_event *event, struct assay_error *error)
 {
     if (assay__fields_receive(json, &assay__message_event, arena, event))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     if (event->grown < 0 || event->completions < 0 || event->share < 0) return bad(error);
     if (event->completions == 0) event->grown = NAN;
     return 0;
@@ -48,7 +49,7 @@ int assay__counted_hear(const struct assay__json *json, struct assay__arena *are
         .off_ns = assay__json_get_number(json, "off_ns", NAN),
         .layer_note = "",
     };
-    if (!counted->events) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!counted->events) return assay__no_memory(error);
     int code = 0;
     for (const struct assay__json *item = events->first; item && code == 0; item = item->next)
         code = hear_event(item, arena, &counted->events[counted->event_count++], error);
@@ -64,7 +65,7 @@ int assay__counted_hear_layer(const struct assay__json *list, struct assay__aren
     if (!list || list->count == 0) return 0;
     if (!counted->known || list->count != counted->layer_event_count) return bad(error);
     *values = assay__arena_array(arena, list->count, sizeof **values);
-    if (!*values) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!*values) return assay__no_memory(error);
     for (const struct assay__json *item = list->first; item; item = item->next)
         (*values)[at++] = item->kind == ASSAY__JSON_NUMBER ? item->number : NAN;
     return 0;

@@ -2,8 +2,8 @@
  * the median of the slopes of all pairs of marks, which a cache that fills once does not move. Its
  * interval is Sen's (1968): with N = n (n - 1) / 2 pairs and sigma² = n (n - 1) (2 n + 5) / 18, the
  * slopes of rank (N ∓ 1.96 sigma) / 2. That takes the marks as independent, which they need not be;
- * so the interval reaches at least twice the quartile range of the marks about the line, over the
- * whole length, to either side. At most 300 evenly spaced marks are used.
+ * so the interval extends to at least twice the IQR of the marks about the line, over the whole
+ * length, on either side. At most 300 evenly spaced marks are used.
  *
  * A leak goes on; a cache or a pool that fills grows too, but less and less. So the marks are cut
  * into thirds, and growth counts as steady only when the last third has at least 2/3 of the slope
@@ -12,8 +12,8 @@
  *
  * Smallest growth that would have shown: adding b to every slope moves the interval and the thirds'
  * slopes by b, so steady growth of b beside these marks shows when low + b > 0 and last + b >= 2/3
- * (other + b), that is b >= 2 other - 3 last. Growth that comes in blocks is a staircase: about two
- * steps in each third are needed to be told from a single step. */
+ * (other + b), that is b >= 2 other - 3 last. Growth that comes in blocks is a staircase: it takes
+ * about two steps in each third to distinguish it from a single step. */
 #include "run/watch/memory_growth.h"
 
 #include "base/stats.h"
@@ -68,7 +68,7 @@ static bool is_flat(const int64_t *live_bytes, size_t count)
     return true;
 }
 
-/* Is it going on, and what would have shown? `thirds`: their slopes, in order. */
+/* Does the growth continue, and what would have shown? `thirds`: their slopes, in order. */
 static void decide_settled(const double thirds[3], struct assay__growth *growth)
 {
     double sign = growth->bytes < 0 ? -1 : 1;

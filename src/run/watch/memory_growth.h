@@ -11,9 +11,10 @@
 struct assay__growth {
     double bytes, low, high; /* per inference, with the 95 % interval; NaN: too few inferences */
     double smallest; /* steady growth per inference that would have shown beside these marks; NaN */
-    double every;    /* a block lost in every so many inferences, or oftener, would have shown */
+    double every;    /* a block lost every so many inferences, or more often, would have shown */
     bool flat;       /* all marks are the same */
-    bool settled;    /* it grew, but ever less or no more: no steady growth. The interval holds 0 */
+    bool settled;    /* it grew, but at a falling rate or no longer: no steady growth. The interval
+                        contains 0 */
     double total;    /* live bytes of the last mark less those of the first */
 };
 

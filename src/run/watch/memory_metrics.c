@@ -1,4 +1,4 @@
-/* memory_metrics.c - turns what was seen of the worker's memory into series and metrics. */
+/* memory_metrics.c - makes series and metrics of the readings of the worker's memory. */
 #include "run/watch/memory_metrics.h"
 
 #include "base/metric_value.h"
@@ -74,37 +74,32 @@ static int keep_one(const struct assay__watch_plan *plan, struct assay__sampler 
 {
     struct assay__arena *arena = plan->profile->arena;
     const struct assay__channel *channel = series->channel;
-    bool known = count > 0;
-    const char *reason = known                ? cost_note(arena, sampler, count)
+    bool device = strcmp(series->ops->name, "nvml") == 0;
+    const char *reason = count                ? cost_note(arena, sampler, count)
                          : series->reason[0]  ? series->reason
                          : channel->reason[0] ? channel->reason
                                               : "no reading succeeded";
     struct assay__series_info info = {
         .launch = launch,
         .name = series_name(arena, series),
-        .quantity = channel->quantity,
-        .rail = strcmp(series->ops->name, "nvml") == 0 ? channel->rail : "worker",
-        .unit = channel->unit,
+        .quantity = assay__arena_strdup(arena, channel->quantity),
+        .rail = assay__arena_strdup(arena, device ? channel->rail : "worker"),
+        .unit = assay__arena_strdup(arena, channel->unit),
         .probe = series->ops->name,
-        .source = channel->source,
-        .state = known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE,
-        .note = reason,
+        .source = assay__arena_strdup(arena, channel->source),
+        .state = count ? ASSAY_MEASURED : ASSAY_UNAVAILABLE,
+        .note = reason ? assay__arena_strdup(arena, reason) : NULL,
         .counter = channel->kind == ASSAY__CHANNEL_COUNTER,
         .period_s = series->period_s,
         .period_is_bound = series->period_is_bound,
         .count = count,
+        .times_ns = assay__arena_array(arena, count, sizeof(double)),
+        .values = assay__arena_array(arena, count, sizeof(double)),
     };
-    info.quantity = assay__arena_strdup(arena, info.quantity);
-    info.rail = assay__arena_strdup(arena, info.rail);
-    info.unit = assay__arena_strdup(arena, info.unit);
-    info.source = assay__arena_strdup(arena, info.source);
-    info.note = info.note ? assay__arena_strdup(arena, info.note) : NULL;
-    info.times_ns = assay__arena_array(arena, info.count, sizeof *info.times_ns);
-    info.values = assay__arena_array(arena, info.count, sizeof *info.values);
     if (!info.name || !info.quantity || !info.rail || !info.unit || !info.source || !info.note ||
         !info.times_ns || !info.values)
         return ASSAY_ENOMEM;
-    for (size_t i = 0; i < info.count; i++) {
+    for (size_t i = 0; i < count; i++) {
         info.times_ns[i] = (double)series->times_ns[i] - (double)plan->origin_ns;
         info.values[i] = series->values[i];
     }
@@ -162,7 +157,7 @@ int assay__memory_keep_series(const struct assay__watch_plan *plan, struct assay
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-/* What can be known of a device's memory, by the name that the engine gives it. */
+/* How a device's memory can be read, by the engine's device name. */
 enum device_memory {
     OF_HOST,   /* it is the CPU */
     OF_NVIDIA, /* an NVIDIA GPU, or a device of a kind that is not known */
@@ -199,16 +194,16 @@ static void put_device_unknown(enum device_memory memory, const char *device,
     if (memory == OF_NVIDIA)
         snprintf(reason, sizeof reason, "%s",
                  seen->device_reason[0] ? seen->device_reason
-                                        : "nothing here tells the device memory of a process");
+                                        : "nothing here reports the device memory of a process");
     else
         snprintf(reason, sizeof reason,
-                 "nothing here tells what a process takes of the memory of %.64s; for NVIDIA GPUs "
+                 "nothing here reports how much memory of %.64s a process uses; for NVIDIA GPUs "
                  "NVML would",
                  device);
     assay_metrics_unavailable(metrics, "memory.peak.device", reason);
 }
 
-/* On the CPU the trial's own rows stand: no device, and the total is the worker's. */
+/* On the CPU the trial's own metrics hold: no device, and the total is the worker's. */
 static void put_device(const struct assay__watch_plan *plan, const struct assay__memory_seen *seen,
                        struct assay_metrics *metrics)
 {
@@ -217,12 +212,12 @@ static void put_device(const struct assay__watch_plan *plan, const struct assay_
     if (memory == OF_HOST) return;
     if (isfinite(seen->device_peak)) {
         assay_metrics_measured(metrics, "memory.peak.device", seen->device_peak, "NVML",
-                               "of the worker alone, greatest reading");
+                               "of the worker alone, max reading");
     } else if (seen->device_growth > 0 && memory == OF_NVIDIA) {
         char note[256];
         snprintf(note, sizeof note,
-                 "greatest reading of all that is in use on %.40s less the one when the worker "
-                 "started: NVML does not list the worker, and others would be in it",
+                 "max reading of all memory in use on %.40s minus the reading when the worker "
+                 "started: NVML does not list the worker, so other processes are included",
                  seen->device_rail);
         assay_metrics_derived(metrics, "memory.peak.device", seen->device_growth, "NVML", note);
     } else {
@@ -236,18 +231,7 @@ static void put_device(const struct assay__watch_plan *plan, const struct assay_
                              host->state == ASSAY_UNAVAILABLE ? host->note : device->note);
 }
 
-static const char *const tracked_names[] = {
-    "memory.allocations",   "memory.allocated",         "memory.growth",     "memory.heap.peak",
-    "memory.fragmentation", "memory.arena.allocations", "memory.arena.held", "overhead.allocations",
-};
-
-static void put_untracked(const char *reason, struct assay_metrics *metrics)
-{
-    for (size_t i = 0; i < sizeof tracked_names / sizeof tracked_names[0]; i++)
-        assay_metrics_unavailable(metrics, tracked_names[i], reason);
-}
-
-/* What the slope rests on, what it says and what it would have missed. */
+/* How the slope was computed, what it shows and what it would have missed. */
 static void growth_note(const struct assay__tracked *tracked, char *note, size_t size)
 {
     const struct assay__allocations *seen = &tracked->seen;
@@ -269,11 +253,11 @@ static void growth_note(const struct assay__tracked *tracked, char *note, size_t
                  marks, often);
     else if (tracked->growth_settled)
         snprintf(note, size,
-                 "slope in the last third of %lld inferences: live bytes %s by %s in all, but ever "
-                 "less: no steady growth",
+                 "slope in the last third of %lld inferences: live bytes %s by %s in all, but at a "
+                 "falling rate: no steady growth",
                  marks, tracked->growth_total < 0 ? "fell" : "rose", total);
     else if (seen->growth_low > 0 || seen->growth_high < 0)
-        snprintf(note, size, "%s: it %s, by %s in all, and no less in the last third", slope,
+        snprintf(note, size, "%s: it %s, by %s in all, and as fast in the last third", slope,
                  seen->growth_low > 0 ? "grows" : "shrinks", total);
     else if (tracked->growth_smallest > 0)
         snprintf(note, size,
@@ -281,14 +265,6 @@ static void growth_note(const struct assay__tracked *tracked, char *note, size_t
                  least, often);
     else
         snprintf(note, size, "%s: no growth shown; a block lost %s would have", slope, often);
-}
-
-static void put_growth(const struct assay__tracked *tracked, struct assay_metrics *metrics)
-{
-    char note[384];
-    growth_note(tracked, note, sizeof note);
-    assay__metrics_put_known(metrics, "memory.growth", ASSAY_DERIVED, tracked->seen.growth_bytes,
-                             "tracker", note, "too few inferences were tracked: 10 are needed");
 }
 
 static void put_heap(const struct assay__tracked *tracked, struct assay_metrics *metrics)
@@ -306,15 +282,16 @@ static void put_heap(const struct assay__tracked *tracked, struct assay_metrics 
         metrics, "memory.fragmentation", ASSAY_DERIVED,
         seen->heap_bytes > 0 ? 1 - seen->heap_used_bytes / seen->heap_bytes : (double)NAN,
         "mallinfo2", "1 - in use / held by the C library's allocator, at the end",
-        "the C library does not tell what its allocator holds (mallinfo2 of glibc 2.33 or later)");
+        "the C library does not report what its allocator holds (mallinfo2 of glibc 2.33 or "
+        "later)");
 }
 
 static void put_arena(const struct assay__tracked *tracked, double inferences,
                       struct assay_metrics *metrics)
 {
-    static const char *const silent = "the engine does not tell how its arena is used";
+    static const char *const silent = "the engine does not report how its arena is used";
     char note[128];
-    snprintf(note, sizeof note, "over the warm inferences; the arena grew %.0f time%s meanwhile",
+    snprintf(note, sizeof note, "over the warm inferences; the arena grew %.0f time%s",
              tracked->arena_extensions, tracked->arena_extensions == 1 ? "" : "s");
     assay__metrics_put_known(metrics, "memory.arena.allocations", ASSAY_DERIVED,
                              tracked->arena_allocations / inferences, "engine", note, silent);
@@ -329,14 +306,17 @@ static void put_tracked(const struct assay__tracked *tracked, double slowdown,
     for (size_t i = 0; i < tracked->seen.phase_count; i++)
         if (strcmp(tracked->seen.phases[i].name, "warm") == 0) warm = &tracked->seen.phases[i];
     double inferences = warm && warm->inferences > 0 ? (double)warm->inferences : NAN;
+    char note[384];
     static const char *const none = "no warm inference was tracked";
     static const char *const how =
-        "malloc and its relatives, all threads; without what the engine's arena hands out";
+        "malloc and its relatives, all threads; without allocations inside the engine's arena";
     assay__metrics_put_known(metrics, "memory.allocations", ASSAY_DERIVED,
                              warm ? warm->count / inferences : (double)NAN, "tracker", how, none);
     assay__metrics_put_known(metrics, "memory.allocated", ASSAY_DERIVED,
                              warm ? warm->bytes / inferences : (double)NAN, "tracker", how, none);
-    put_growth(tracked, metrics);
+    growth_note(tracked, note, sizeof note);
+    assay__metrics_put_known(metrics, "memory.growth", ASSAY_DERIVED, tracked->seen.growth_bytes,
+                             "tracker", note, "too few inferences were tracked: 10 are needed");
     put_heap(tracked, metrics);
     put_arena(tracked, inferences, metrics);
     assay__metrics_put_known(
@@ -350,6 +330,10 @@ int assay__memory_metrics(const struct assay__watch_plan *plan,
                           const struct assay__trial_input *input,
                           const struct assay__memory_seen *seen)
 {
+    static const char *const tracked_names[] = {"memory.allocations",   "memory.allocated",
+                                                "memory.growth",        "memory.heap.peak",
+                                                "memory.fragmentation", "memory.arena.allocations",
+                                                "memory.arena.held",    "overhead.allocations"};
     struct assay__trial *trial = input->trial;
     struct assay_metrics *metrics = trial->metrics;
     const struct assay_metric *p50 = assay_metrics_get(metrics, "latency.p50");
@@ -367,6 +351,7 @@ int assay__memory_metrics(const struct assay__watch_plan *plan,
                                                  : "the run ended before allocations were counted";
     trial->allocations = assay__allocations_unknown();
     trial->allocations.reason = reason;
-    put_untracked(reason, metrics);
+    for (size_t i = 0; i < sizeof tracked_names / sizeof tracked_names[0]; i++)
+        assay_metrics_unavailable(metrics, tracked_names[i], reason);
     return assay_metrics_failed(metrics);
 }

@@ -1,5 +1,4 @@
-/* memory_metrics.h - from what was seen of the worker's memory to series and metrics of the
- * trial. */
+/* memory_metrics.h - series and metrics of the worker's memory. */
 #ifndef ASSAY_RUN_WATCH_MEMORY_METRICS_H
 #define ASSAY_RUN_WATCH_MEMORY_METRICS_H
 
@@ -9,18 +8,18 @@
 struct assay__tracked;
 
 struct assay__memory_seen {
-    uint64_t window_end_ns;    /* of the launch's last window; 0: none ended */
-    double device_peak;        /* of the worker, sum over the GPUs, greatest launch; NaN unknown */
-    double device_growth;      /* of all that one GPU has in use, since the worker started; NaN */
-    const char *device_rail;   /* that GPU */
-    const char *device_reason; /* why not; "" */
+    uint64_t window_end_ns;  /* of the launch's last window; 0: none ended */
+    double device_peak;      /* of the worker, sum over the GPUs, max over launches; NaN unknown */
+    double device_growth;    /* of all that one GPU has in use, since the worker started; NaN */
+    const char *device_rail; /* that GPU */
+    const char *device_reason;      /* why not; "" */
     struct assay__tracked *tracked; /* NULL: tracked_reason says why */
     double tracked_ns;              /* median latency with the tracker; NaN */
     const char *tracked_reason;
 };
 
-/** NVML may tell the memory that a process takes on the device: not for one that is the CPU or
- *  never is an NVIDIA GPU. */
+/** NVML may report the device memory of a process: not for the CPU, nor for a device that is never
+ * an NVIDIA GPU. */
 bool assay__memory_asks_nvml(const struct assay__target *target);
 /** The sampler's channels as series of the launch. 0 or ASSAY_ENOMEM. */
 int assay__memory_keep_series(const struct assay__watch_plan *plan, struct assay__sampler *sampler,

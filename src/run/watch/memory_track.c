@@ -2,27 +2,25 @@
 #include "run/watch/memory_track.h"
 
 #include "base/file.h"
+#include "base/no_memory.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 #define LIBRARY "libassay-track.so"
 #define ITERATIONS_MOST 1000.0
 #define PRERUN_MOST \
-    2000.0 /* what an engine builds up slowly is no growth: pools, caches by thread */
+    2000.0 /* pools and per-thread caches that an engine fills slowly are not growth */
 #define PRERUN_LEAST 20.0
 #define PRERUN_NS 5e8 /* at the pace of the plain run */
 #define ITERATIONS_LEAST 3.0
 #define ITERATIONS_GROWTH 12.0 /* that growth needs, while an inference is no longer than … */
 #define GROWTH_NS 2.5e8
 #define SPENT_NS 1e9   /* at the pace of the plain run; the tracker makes it longer */
-#define SLOW_NS 5e7    /* an inference this long needs no pre-run of its own */
-#define CONFIRM_NS 6e9 /* growth that shows is looked at once more, for so long */
+#define SLOW_NS 5e7    /* an inference this long needs no pre-run */
+#define CONFIRM_NS 6e9 /* time for a second look at apparent growth */
 #define CONFIRM_MOST 6000.0
 #define LIST_MOST 4096u
 
@@ -84,10 +82,10 @@ int assay__tracked_read(const struct assay__json *json, struct assay__arena *are
                         struct assay__tracked **tracked, struct assay_error *error)
 {
     struct assay__tracked *out = assay__arena_alloc(arena, sizeof *out);
-    if (!out) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!out) return assay__no_memory(error);
     struct assay__allocations *seen = &out->seen;
     if (assay__fields_receive(json, &assay__message_tracked, arena, out))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     int code = read_list(assay__json_get(json, "phases"), &assay__stored_phase, arena,
                          &seen->phases, &seen->phase_count, error);
     if (!code)
@@ -103,8 +101,7 @@ int assay__tracked_read(const struct assay__json *json, struct assay__arena *are
 
 /* --- the launch ------------------------------------------------------------------------------- */
 
-/* Tools that own malloc themselves: in front of or behind another one neither would see what it
- * should. */
+/* Tools that replace malloc themselves: two of them would hide allocations from each other. */
 static bool owns_malloc(const char *preloaded)
 {
     static const char *const tools[] = {"vgpreload",         "valgrind",  "asan",  "tsan",
@@ -161,7 +158,7 @@ int assay__track_preload(const char *worker, struct assay__arena *arena, const c
                                variable, library);
     *preload = assay__arena_printf(arena, "%s=%s%s%s", variable, library,
                                    already && already[0] ? ":" : "", already ? already : "");
-    return *preload ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return *preload ? 0 : assay__no_memory(error);
 }
 
 static int64_t prerun_of(double p50_ns)
@@ -190,9 +187,9 @@ static void shorten(struct assay__request *request, double p50_ns)
     request->store = NULL;
 }
 
-/* A pool that fills looks like a leak to who looks shortly. What shows as growth is looked at again
- * in a launch of its own: behind a pre-run that is longer, and over more inferences. A second
- * launch that fails leaves the first one's answer. */
+/* Over a short time a pool that fills looks like a leak. So apparent growth is checked in a second
+ * launch with a longer pre-run and more inferences. If that launch fails, the first answer remains.
+ */
 static void confirm(struct assay__request *own, struct assay__tracked **tracked, double *latency_ns)
 {
     struct assay__outcome outcome;
@@ -236,7 +233,7 @@ int assay__track_launch(const struct assay__request *request, double p50_ns,
     } else {
         *reason = assay__arena_printf(
             request->arena, "the launch with the allocation tracker failed: %s",
-            outcome.reason[0] ? outcome.reason : "the worker told nothing");
+            outcome.reason[0] ? outcome.reason : "the worker sent no allocations");
     }
     assay__outcome_free(&outcome);
     return *reason ? 0 : ASSAY_ENOMEM;

@@ -7,13 +7,13 @@
 #include "base/json.h"
 #include "run/arm/launch.h"
 
-/** What the tracker saw, as the worker told it. Numbers are NaN where they are not known. */
+/** What the tracker saw, as the worker sent it. NaN: unknown. */
 struct assay__tracked {
     struct assay__allocations seen;   /* slowdown is not filled here */
     double growth_smallest;           /* B per inference that would have shown */
     double growth_every;              /* inferences: a block lost in so many or fewer would show */
     double growth_total;              /* of live bytes, from the first mark to the last */
-    bool growth_flat, growth_settled; /* as run/watch/memory_growth.h says them */
+    bool growth_flat, growth_settled; /* see run/watch/memory_growth.h */
     int64_t marks;                    /* inferences the growth rests on */
     double dropped;                   /* allocations without room in the tracker's table */
     double arena_allocations, arena_extensions, arena_held; /* the engine's own arena, warm phase */

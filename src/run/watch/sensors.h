@@ -1,6 +1,6 @@
-/* sensors.h - from what the sampler read around the measured windows to metrics, series and
- * sentences: power, energy, temperature, clocks, throttling. Functions of the sampler's columns and
- * the windows alone, so that a test with a scripted clock knows every number.
+/* sensors.h - metrics, series and sentences from the readings around the measured windows: power,
+ * energy, temperature, clocks, throttling. Functions of the sampler's columns and the windows
+ * alone, so that a test with a scripted clock knows every number.
  *
  * Only the measured windows count. Energy is summed over them; an average is energy (or a gauge's
  * integral) over their time together. Peaks, and whether the time was too short for the source, are
@@ -44,7 +44,7 @@ struct assay__sensors {
 struct assay__sensed {
     bool available;
     char reason[320]; /* why not */
-    char note[400];   /* what must be said; "" */
+    char note[400];   /* a note; "" */
     double seconds, growth, average, peak, least;
     enum assay__window_method method;
     size_t index; /* of the series */
@@ -52,8 +52,8 @@ struct assay__sensed {
     size_t peak_index; /* of the series that peak and least are of */
     double idle_w;     /* rails: NaN unknown */
     char idle_reason[256];
-    char idle_note[320]; /* what must be said of it; "" */
-    bool idle_same;      /* it read one and the same, idle and at work: no net energy */
+    char idle_note[320]; /* a note about it; "" */
+    bool idle_same;      /* it read the same value idle and at work: no net energy */
 };
 
 /** The rails that the workload ran on: their energies are added up. */
@@ -64,10 +64,12 @@ struct assay__rails {
     char reason[1200];                     /* why there are none; "" */
     char remark[480];                      /* about the choice; "" */
     enum assay__device_class device_class; /* of the workload's device */
-    bool listed;                           /* no sensor tells: the reason lists every source */
-    char gpu[24];                          /* "gpu0" when it is known which; else "" */
+    bool listed;  /* no sensor measures it: the reason lists every source */
+    char gpu[24]; /* "gpu0"; "" when it is not known which */
 };
 
+/** Index behind the last window of the launch of window `first`. */
+size_t assay__sensors_launch_end(const struct assay__sensors *sensors, size_t first);
 void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
                            struct assay__sensed *sensed);
 /** Energy (J) and power (W) of a rail, with its idle power. */
@@ -82,15 +84,12 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
 const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t index);
 /** Whether a rail was read at all. */
 bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail);
-/** The channel that tells the temperature or the clock of the processor that the workload ran on;
+/** The channel for the temperature or the clock of the processor that ran the workload;
  *  SIZE_MAX: none. */
 size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                   const struct assay__rails *rails);
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails);
 
-int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails);
-/** energy.inference.gross of each launch, into the launch's own metrics. */
-int assay__sensors_launches(const struct assay__sensors *sensors, const struct assay__rails *rails);
 int assay__sensors_series(const struct assay__sensors *sensors, const struct assay__rails *rails);
 /** Sentences into the profile's environment. */
 int assay__sensors_throttling(const struct assay__sensors *sensors,

@@ -1,6 +1,6 @@
 /* sensors_metrics.c - power.*, energy.*, efficiency.*, sensor.period.*, hardware.temperature and
- * .frequency, overhead.sensors and score.efficiency of a trial whose sensors were read. What has no
- * answer is put as unavailable with the sampler's own reason.
+ * .frequency, overhead.sensors and score.efficiency of a trial whose sensors were read. What is
+ * unknown is unavailable with the sampler's reason.
  *
  *   gross   J / inference = energy in the measured windows / inferences in them
  *   net     J / inference = (energy - idle power x time) / inferences
@@ -28,19 +28,12 @@ struct metric_writer {
     int code; /* of what is not a metric */
 };
 
-static void put_metric(struct metric_writer *to, const char *name, enum assay_state state,
-                       double value, const char *source, const char *note)
-{
-    struct assay_metric metric = {name, value, NULL, state, source, note};
-    assay_metrics_put(to->metrics, &metric);
-}
-
 static void put_none(struct metric_writer *to, const char *name, const char *reason)
 {
     assay_metrics_unavailable(to->metrics, name, reason && *reason ? reason : "not known");
 }
 
-/* What must not be overlooked; "" is nothing. */
+/* A warning for the reader; "" none. */
 static void warn(struct metric_writer *to, const char *about, const char *text)
 {
     if (to->code == 0 && *text)
@@ -59,10 +52,7 @@ static void put_rail(struct metric_writer *to, const char *rail, const char *fam
 {
     char name[160];
     snprintf(name, sizeof name, "%s.%s", family, rail);
-    if (state == ASSAY_UNAVAILABLE || !isfinite(value))
-        put_none(to, name, note);
-    else
-        put_metric(to, name, state, value, source, note);
+    assay__metrics_put_known(to->metrics, name, state, value, source, note, note);
 }
 
 /* The period of the source that answered; of one that did not, of the rail's first channel. */
@@ -70,7 +60,7 @@ static void put_period(struct metric_writer *to, const char *rail,
                        const struct assay__sensed *sensed)
 {
     if (!sensed->available) {
-        put_rail(to, rail, "sensor.period", ASSAY_UNAVAILABLE, NAN, "", sensed->reason);
+        put_rail(to, rail, "sensor.period", ASSAY_MEASURED, NAN, "", sensed->reason);
         return;
     }
     const struct assay__series *series = &to->sensors->series[sensed->index];
@@ -81,8 +71,8 @@ static void put_period(struct metric_writer *to, const char *rail,
              isfinite(series->period_s) ? note : "too few changes of the source were seen");
 }
 
-/* Where a rail has a counter and a power sensor, the second checks the first: "; sampled power says
- * 30.1 W (-0.4 %)". */
+/* Where a rail has a counter and a power sensor, the latter checks the former: "; sampled power
+ * says 30.1 W (-0.4 %)". */
 static void add_check(struct metric_writer *to, const char *rail, const struct assay__sensed *by,
                       char *note, size_t size)
 {
@@ -114,8 +104,7 @@ static void put_one_rail(struct metric_writer *to, const char *rail)
     const char *source = sensed.available ? to->sensors->series[sensed.index].channel->source
                                           : "none";
     char note[640];
-    enum assay_state state = sensed.available ? ASSAY_MEASURED : ASSAY_UNAVAILABLE;
-    enum assay_state worked = sensed.available ? ASSAY_DERIVED : ASSAY_UNAVAILABLE;
+    enum assay_state state = ASSAY_MEASURED, worked = ASSAY_DERIVED;
     const char *mark = *sensed.note ? "; " : "";
     snprintf(note, sizeof note, "%s%s%s",
              counted ? "growth of the counter in the measured windows / their time"
@@ -136,9 +125,9 @@ static void put_one_rail(struct metric_writer *to, const char *rail)
              : isnan(sensed.peak)
                  ? "the windows are too short: fewer than 10 update periods of the "
                    "source"
-             : by_samples ? "greatest sample of its power, as its counter is read seldom"
-             : counted    ? "greatest rate over 10 update periods of the counter"
-                          : "greatest sample");
+             : by_samples ? "max sample of its power, because its counter is read rarely"
+             : counted    ? "max rate over 10 update periods of the counter"
+                          : "max sample");
     put_rail(to, rail, "power.peak", counted && !by_samples ? worked : state, sensed.peak, source,
              note);
     bool idle = isfinite(sensed.idle_w);
@@ -166,7 +155,7 @@ static void add_up(const struct metric_writer *to, struct total *total)
 {
     const struct assay__rails *rails = to->rails;
     *total = (struct total){.available = rails->count > 0};
-    snprintf(total->reason, sizeof total->reason, "%s", rails->reason);
+    snprintf(total->reason, sizeof total->reason, "%.1199s", rails->reason);
     char said[400] = "";
     for (size_t i = 0; i < rails->count; i++) {
         struct assay__sensed sensed;
@@ -183,8 +172,8 @@ static void add_up(const struct metric_writer *to, struct total *total)
                      sensed.idle_note);
         if (sensed.idle_same && !*total->idle_reason)
             snprintf(total->idle_reason, sizeof total->idle_reason,
-                     "%s read %.4g W all the time, idle and at work: it was not updated meanwhile, "
-                     "and the difference is not known",
+                     "%s read %.4g W throughout, idle and at work: the sensor did not update, so "
+                     "the difference is unknown",
                      rails->names[i], sensed.idle_w);
         if (sensed.idle_same) sensed.idle_w = NAN;
         if (isnan(sensed.idle_w) && !*total->idle_reason)
@@ -205,7 +194,7 @@ static void put_with(struct metric_writer *to, const char *name, double value, c
 {
     char note[2600];
     snprintf(note, sizeof note, "%s; %s", formula, total->note);
-    put_metric(to, name, ASSAY_DERIVED, value, "sensors", note);
+    assay_metrics_derived(to->metrics, name, value, "sensors", note);
 }
 
 static void put_net(struct metric_writer *to, const struct total *total)
@@ -218,8 +207,8 @@ static void put_net(struct metric_writer *to, const struct total *total)
         return;
     }
     char formula[640];
-    static const char below[] = "below zero: the idle machine drew more than this run, the "
-                                "difference is noise";
+    static const char below[] =
+        "below zero: the idle machine drew more than this run, so the difference is noise";
     snprintf(formula, sizeof formula, "(energy - idle power x time) / inferences%s%s%s%s",
              net_j < 0 ? "; " : "", net_j < 0 ? below : "", *total->idle_note ? "; " : "",
              total->idle_note);
@@ -239,7 +228,7 @@ static void put_tops(struct metric_writer *to, const struct total *total)
     put_none(to, "efficiency.tops_per_watt", flops ? flops->note : "the FLOPs are not known");
 }
 
-/* What the numbers are of, or why there are none. */
+/* Which rails the numbers cover, or why they are unknown. */
 static void keep_power(struct metric_writer *to, bool known)
 {
     struct assay__arena *arena = to->sensors->profile->arena;
@@ -280,7 +269,8 @@ static void put_workload(struct metric_writer *to)
     char note[1900];
     warn(to, "power", to->rails->remark);
     snprintf(note, sizeof note, "%s; energy / time of the measured windows", total.note);
-    put_metric(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
+    assay_metrics_derived(to->metrics, "power.average", total.energy_j / total.seconds, "sensors",
+                          note);
     put_with(to, "energy.inference.gross", total.energy_j / (double)total.completions,
              "energy in the measured windows / inferences", &total);
     put_net(to, &total);
@@ -291,17 +281,17 @@ static void put_workload(struct metric_writer *to)
 
 /* --- temperature and clock -------------------------------------------------------------------- */
 
-/* GPUs and NPUs: what stood there before is the CPU's, which did not do the work. */
+/* On GPUs and NPUs the earlier value is the CPU's, which did not do the work. */
 static void put_none_of_device(struct metric_writer *to, const char *name, const char *what)
 {
     char reason[120];
     if (to->rails->device_class != ASSAY__CLASS_GPU && to->rails->device_class != ASSAY__CLASS_NPU)
         return; /* what was read around the launches stays */
-    snprintf(reason, sizeof reason, "nothing here tells the %s of the device that ran it", what);
+    snprintf(reason, sizeof reason, "nothing here measures the %s of the device that ran it", what);
     put_none(to, name, reason);
 }
 
-/* *read: the name of the channel that was; left alone where none was. */
+/* *read: the name of the channel that was read; unchanged where none was. */
 static void put_channel(struct metric_writer *to, size_t index, const char *name,
                         const char *peak_name, const char *what, const char **read)
 {
@@ -324,15 +314,14 @@ static void put_channel(struct metric_writer *to, size_t index, const char *name
     if (sensed.available) {
         *read = assay__arena_strdup(to->sensors->profile->arena, series->channel->name);
         if (!*read) *read = "";
-        put_metric(to, name, ASSAY_MEASURED, sensed.average, series->ops->name, note);
+        assay_metrics_measured(to->metrics, name, sensed.average, series->ops->name, note);
     } else {
         put_none(to, name, sensed.reason);
     }
     if (!peak_name) return;
-    snprintf(note, sizeof note, "%s: greatest sample in the measured windows",
-             series->channel->name);
+    snprintf(note, sizeof note, "%s: max sample in the measured windows", series->channel->name);
     if (sensed.available && isfinite(sensed.peak))
-        put_metric(to, peak_name, ASSAY_MEASURED, sensed.peak, series->ops->name, note);
+        assay_metrics_measured(to->metrics, peak_name, sensed.peak, series->ops->name, note);
     else
         put_none(to, peak_name, or_text(sensed.reason, "no sample lies in the measured windows"));
 }
@@ -384,11 +373,81 @@ static void put_cost(struct metric_writer *to)
         snprintf(note + used, sizeof note - (size_t)used, "; columns were thinned %u times",
                  cost.thinned);
     add_seldom(to, note, sizeof note);
-    put_metric(to, "overhead.sensors", ASSAY_MEASURED, (double)cost.cpu_ns / (double)cost.wall_ns,
-               "clock", note);
+    assay_metrics_measured(to->metrics, "overhead.sensors",
+                           (double)cost.cpu_ns / (double)cost.wall_ns, "clock", note);
 }
 
-int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails)
+/* --- each launch ------------------------------------------------------------------------------ */
+
+/* The energy of each launch by itself, so that energies can be compared as latencies are: the
+ * process is the unit of replication. The windows of one launch are taken for all there are; what
+ * is then refused (a source that updates too seldom for so short a time) is that launch's reason.
+ * A single launch has the trial's own number and nothing here. */
+
+/* Energy of all rails over the windows of `sensors`, in J. False: see the reason. */
+static bool add_rails(const struct assay__sensors *sensors, const struct assay__rails *rails,
+                      double *energy_j, size_t *completions, char *reason, size_t size)
+{
+    *energy_j = 0;
+    *completions = 0;
+    for (size_t i = 0; i < rails->count; i++) {
+        struct assay__sensed sensed;
+        assay__sensed_rail(sensors, rails->names[i], &sensed);
+        if (!sensed.available) {
+            snprintf(reason, size, "%s: %s", rails->names[i], sensed.reason);
+            return false;
+        }
+        *energy_j += sensed.growth;
+        *completions = sensed.completions;
+    }
+    if (*energy_j > 0 && *completions > 0) return true;
+    snprintf(reason, size, "%s",
+             *completions ? "no energy was counted" : "no inference was completed");
+    return false;
+}
+
+static void put_launch(const struct assay__sensors *all, const struct assay__rails *rails,
+                       struct assay__launch *launch, size_t first, size_t count)
+{
+    static const char name[] = "energy.inference.gross";
+    struct assay__sensors one = *all;
+    char reason[1200];
+    double energy_j;
+    size_t completions;
+    one.windows = all->windows + first;
+    one.window_count = count;
+    one.idle_end_ns = one.idle_begin_ns; /* gross: the idle machine is not asked again */
+    snprintf(reason, sizeof reason, "%s", rails->reason);
+    if (!rails->count || !add_rails(&one, rails, &energy_j, &completions, reason, sizeof reason))
+        assay_metrics_unavailable(launch->metrics, name,
+                                  *reason ? reason : "no rail reports energy");
+    else
+        assay_metrics_derived(launch->metrics, name, energy_j / (double)completions, "sensors",
+                              "energy in this launch's windows / its inferences");
+}
+
+static struct assay__launch *find_launch(const struct assay__trial *trial, int id)
+{
+    for (size_t i = 0; i < trial->launch_count; i++)
+        if (trial->launches[i].id == id) return &trial->launches[i];
+    return NULL;
+}
+
+static int put_launches(const struct assay__sensors *sensors, const struct assay__rails *rails)
+{
+    int code = 0;
+    if (sensors->trial->launch_count < 2) return 0;
+    for (size_t first = 0, end; first < sensors->window_count && code == 0; first = end) {
+        end = assay__sensors_launch_end(sensors, first);
+        struct assay__launch *launch = find_launch(sensors->trial, sensors->windows[first].launch);
+        if (!launch || !launch->metrics) continue;
+        put_launch(sensors, rails, launch, first, end - first);
+        code = assay_metrics_failed(launch->metrics);
+    }
+    return code;
+}
+
+static int put_all(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
     struct metric_writer to = {sensors, rails, sensors->trial->metrics, 0};
     struct assay__power_info *power = &sensors->trial->power;
@@ -417,8 +476,8 @@ int assay__sensors_compute(const struct assay__sensors *given)
     sensors.series = all;
     sensors.series_count = count;
     assay__sensors_rails(&sensors, &rails);
-    int code = assay__sensors_metrics(&sensors, &rails);
-    if (code == 0) code = assay__sensors_launches(&sensors, &rails);
+    int code = put_all(&sensors, &rails);
+    if (code == 0) code = put_launches(&sensors, &rails);
     if (code == 0) code = assay__sensors_series(&sensors, &rails);
     if (code == 0) code = assay__sensors_throttling(&sensors, &rails);
     free(all);

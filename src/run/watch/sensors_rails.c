@@ -1,5 +1,5 @@
-/* sensors_rails.c - one channel or rail over all measured windows, and the choice of the rail that
- * a device stands on.
+/* sensors_rails.c - one channel or rail over all measured windows, and the choice of the rails that
+ * supply a device.
  *
  * A CPU's energy is that of its packages and, where it is counted beside them, of the memory
  * (dram). Parts of a package (core, uncore) are in it already. A CUDA device is NVML's GPU of the
@@ -13,11 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SELDOM 1.1      /* times the interval: less is not worth a word */
+#define SELDOM 1.1      /* times the interval: smaller differences are not mentioned */
 #define REASON_EACH 170 /* characters of each probe's reason */
-#define IDLE_CHANGE 0.1 /* from the first third of the idle window to the last: not idle yet */
+#define IDLE_CHANGE                                                              \
+    0.1 /* between the first and the last third of the idle window: not idle yet \
+         */
 #define THIRD_PERIODS_TOLD 3
-#define THIRD_PERIODS_USED 9.5 /* 10, as far as a period can be measured */
+#define THIRD_PERIODS_USED 9.5 /* 10, allowing for errors in the measured period */
 
 /* --- over the windows ------------------------------------------------------------------------- */
 
@@ -70,29 +72,25 @@ static void refuse(struct assay__sensed *sensed, const char *reason)
     sensed->growth = sensed->average = sensed->peak = sensed->least = NAN;
 }
 
-/* The windows of one launch, from `first` on; the stretch is what the sampler says of all of them
- * together. Returns the index behind the last. */
-static size_t add_launch(const struct assay__sensors *sensors, size_t first,
-                         const struct assay__window *stretch, struct assay__sensed *sensed)
+/* The windows first … end - 1 of one launch; `stretch` is the sampler's answer for all of them
+ * together. */
+static void add_launch(const struct assay__sensors *sensors, size_t first, size_t end,
+                       const struct assay__window *stretch, struct assay__sensed *sensed)
 {
-    size_t end = first;
-    const struct assay__series *series = stretch->available ? &sensors->series[stretch->index]
-                                                            : NULL;
-    for (; end < sensors->window_count &&
-           sensors->windows[end].launch == sensors->windows[first].launch;
-         end++) {
-        const struct assay__sensor_window *window = &sensors->windows[end];
+    for (size_t i = first; i < end; i++) {
+        const struct assay__sensor_window *window = &sensors->windows[i];
         double seconds = (double)(window->end_ns - window->begin_ns) * 1e-9;
         sensed->seconds += seconds;
         sensed->completions += window->completions;
         if (!stretch->available) continue;
-        double growth = growth_of(series, window->begin_ns, window->end_ns);
-        /* A counter's reading may be missing at an inner edge, where the stretch has an answer. */
+        double growth = growth_of(&sensors->series[stretch->index], window->begin_ns,
+                                  window->end_ns);
+        /* A counter may lack a reading at an inner edge, where the whole stretch has one. */
         sensed->growth += isnan(growth) ? stretch->average * seconds : growth;
     }
     if (!stretch->available) {
         if (!*sensed->reason) refuse(sensed, stretch->reason);
-        return end;
+        return;
     }
     sensed->peak = fmax(sensed->peak, stretch->greatest); /* fmax ignores NaN */
     sensed->least = fmin(sensed->least, stretch->least);
@@ -101,6 +99,14 @@ static size_t add_launch(const struct assay__sensors *sensors, size_t first,
         sensed->method = stretch->method;
         sensed->index = stretch->index;
     }
+}
+
+size_t assay__sensors_launch_end(const struct assay__sensors *sensors, size_t first)
+{
+    size_t end = first + 1;
+    while (end < sensors->window_count &&
+           sensors->windows[end].launch == sensors->windows[first].launch)
+        end++;
     return end;
 }
 
@@ -110,23 +116,21 @@ static void over_windows(const struct assay__sensors *sensors, size_t index, con
     *sensed = (struct assay__sensed){
         .available = true, .index = index, .peak = NAN, .least = NAN, .idle_w = NAN};
     for (size_t first = 0, end; first < sensors->window_count; first = end) {
-        const struct assay__sensor_window *windows = sensors->windows;
         struct assay__window stretch;
-        for (end = first + 1;
-             end < sensors->window_count && windows[end].launch == windows[first].launch; end++) {
-        }
-        uint64_t begin_ns = windows[first].begin_ns, end_ns = windows[end - 1].end_ns;
+        end = assay__sensors_launch_end(sensors, first);
+        uint64_t begin_ns = sensors->windows[first].begin_ns,
+                 end_ns = sensors->windows[end - 1].end_ns;
         if (rail)
             assay__sampler_energy(sensors->sampler, rail, begin_ns, end_ns, true, &stretch);
         else
             assay__sampler_window(sensors->sampler, index, begin_ns, end_ns, true, &stretch);
-        end = add_launch(sensors, first, &stretch, sensed);
+        add_launch(sensors, first, end, &stretch, sensed);
     }
     if (sensors->window_count == 0) refuse(sensed, "nothing was measured");
     if (!sensed->available || *sensed->reason) {
         char reason[sizeof sensed->reason];
         memcpy(reason, sensed->reason, sizeof reason);
-        refuse(sensed, reason); /* a later launch must not leave half a sum behind */
+        refuse(sensed, reason); /* no partial sum remains */
         return;
     }
     sensed->average = sensed->growth / sensed->seconds;
@@ -155,8 +159,8 @@ size_t assay__sensors_sampled(const struct assay__sensors *sensors, const char *
     return SIZE_MAX;
 }
 
-/* A counter that is read seldom hides a peak between two readings; samples of the rail's power show
- * it. */
+/* A counter that is read rarely hides peaks between two readings; samples of the rail's power show
+ * them. */
 static void peak_of_samples(const struct assay__sensors *sensors, const char *rail,
                             struct assay__sensed *sensed)
 {
@@ -172,8 +176,8 @@ static void peak_of_samples(const struct assay__sensors *sensors, const char *ra
     sensed->peak_index = index;
 }
 
-/* Power that still changes from the first third of the idle window to the last (clocks that stay
- * high for seconds after what ran before): said, and the last third is the baseline. */
+/* Power may still change during the idle window, as when clocks stay high for seconds after earlier
+ * work. Then a note says so and the last third is the baseline. */
 static void sense_settling(const struct assay__sensors *sensors, const char *rail,
                            struct assay__sensed *sensed)
 {
@@ -186,7 +190,7 @@ static void sense_settling(const struct assay__sensors *sensors, const char *rai
     if (!first.available || !last.available || first.index != last.index) return;
     double periods = last.seconds / sensors->series[last.index].period_s;
     double most = fmax(first.average, last.average);
-    /* One update more or less of a counter at either end is no change of power. */
+    /* One counter update more or less at either end is not a change in power. */
     double noise = last.method == ASSAY__WINDOW_COUNTER ? 2 / periods : 0;
     if (!(fabs(last.average - first.average) > (IDLE_CHANGE + noise) * most) ||
         !(periods >= THIRD_PERIODS_TOLD))
@@ -251,8 +255,7 @@ const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t 
     return NULL;
 }
 
-/* Whether the rail was read at all, so that the sampler's reason is worth more than the list of
- * probes. */
+/* Whether the rail was read at all: then the sampler's reason says more than a list of probes. */
 bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail)
 {
     for (size_t i = 0; i < sensors->series_count; i++) {
@@ -264,53 +267,33 @@ bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *
     return false;
 }
 
-static bool is_package(const char *rail)
+enum rail_kind { OTHER, PACKAGE, DRAM, CPU, SOCKET, GPU, NPU, PSYS, MACHINE };
+
+static enum rail_kind kind_of(const char *rail)
 {
-    return strcmp(rail, "package") == 0 || strncmp(rail, "package-", 8) == 0;
+    static const struct {
+        const char *name;
+        enum rail_kind kind;
+    } names[] = {{"package", PACKAGE}, {"dram", DRAM}, {"cpu", CPU},
+                 {"ane", NPU},         {"psys", PSYS}, {"system", MACHINE}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(rail, names[i].name) == 0) return names[i].kind;
+    if (strncmp(rail, "package-", 8) == 0) return PACKAGE;
+    if (strncmp(rail, "dram-", 5) == 0) return DRAM;
+    if (strncmp(rail, "npu", 3) == 0) return NPU;
+    if (strncmp(rail, "gpu", 3) == 0 && rail[3 + strspn(rail + 3, "0123456789")] == '\0')
+        return GPU;
+    if (strstr(rail, ".esocket")) return SOCKET; /* the amd_energy driver's */
+    return strstr(rail, "power_meter") ? MACHINE : OTHER;
 }
 
-static bool is_memory(const char *rail)
-{
-    return strcmp(rail, "dram") == 0 || strncmp(rail, "dram-", 5) == 0;
-}
-
-static bool is_cpu(const char *rail)
-{
-    return strcmp(rail, "cpu") == 0;
-}
-
-static bool is_socket(const char *rail)
-{
-    return strstr(rail, ".esocket") != NULL; /* the amd_energy driver's */
-}
-
-static bool is_gpu(const char *rail)
-{
-    return strncmp(rail, "gpu", 3) == 0 && rail[3 + strspn(rail + 3, "0123456789")] == '\0';
-}
-
-static bool is_npu(const char *rail)
-{
-    return strncmp(rail, "npu", 3) == 0 || strcmp(rail, "ane") == 0;
-}
-
-static bool is_psys(const char *rail)
-{
-    return strcmp(rail, "psys") == 0;
-}
-
-static bool is_machine(const char *rail)
-{
-    return strcmp(rail, "system") == 0 || strstr(rail, "power_meter") != NULL;
-}
-
-/* Adds the rails that match. working: only those that were read. */
-static void take(const struct assay__sensors *sensors, bool (*match)(const char *rail),
-                 bool working, size_t most, struct assay__rails *rails)
+/* Adds the rails of a kind. working: only those that were read. */
+static void take(const struct assay__sensors *sensors, enum rail_kind kind, bool working,
+                 size_t most, struct assay__rails *rails)
 {
     const char *rail;
     for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL; i++)
-        if (match(rail) && rails->count < most && rails->count < ASSAY__RAIL_PARTS &&
+        if (kind_of(rail) == kind && rails->count < most && rails->count < ASSAY__RAIL_PARTS &&
             (!working || assay__sensors_rail_read(sensors, rail)))
             rails->names[rails->count++] = rail;
 }
@@ -353,7 +336,7 @@ static void choose_cuda(const struct assay__sensors *sensors, const char *device
                         struct assay__rails *rails)
 {
     struct assay__rails gpus = {.count = 0};
-    take(sensors, is_gpu, false, ASSAY__RAIL_PARTS, &gpus);
+    take(sensors, GPU, false, ASSAY__RAIL_PARTS, &gpus);
     long n = gpus.count == 1 && !sensors->cuda_visible
                  ? number_of(device)
                  : nvml_number(sensors->cuda_visible, number_of(device));
@@ -367,13 +350,14 @@ static void choose_cuda(const struct assay__sensors *sensors, const char *device
         if (strcmp(gpus.names[i], rails->gpu) == 0) rails->names[rails->count++] = gpus.names[i];
     bool by_bus = sensors->cuda_order && strcmp(sensors->cuda_order, "PCI_BUS_ID") == 0;
     if (gpus.count > 1 && rails->count && !by_bus)
-        snprintf(rails->remark, sizeof rails->remark,
-                 "CUDA and NVML count the GPUs alike only with CUDA_DEVICE_ORDER=PCI_BUS_ID");
+        snprintf(
+            rails->remark, sizeof rails->remark,
+            "CUDA and NVML number the GPUs the same way only with CUDA_DEVICE_ORDER=PCI_BUS_ID");
 }
 
 static void choose_only_gpu(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    take(sensors, is_gpu, false, ASSAY__RAIL_PARTS, rails);
+    take(sensors, GPU, false, ASSAY__RAIL_PARTS, rails);
     if (rails->count > 1) {
         rails->count = 0;
         snprintf(rails->reason, sizeof rails->reason, "which of the cards ran it is not known");
@@ -383,19 +367,20 @@ static void choose_only_gpu(const struct assay__sensors *sensors, struct assay__
 
 static void choose_cpu(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    static bool (*const order[])(const char *) = {is_package, is_socket, is_cpu};
+    static const enum rail_kind order[] = {PACKAGE, SOCKET, CPU};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         rails->count = 0;
         take(sensors, order[i], false, ASSAY__RAIL_PARTS, rails);
         if (!any_works(sensors, rails)) continue;
-        if (order[i] == is_package) take(sensors, is_memory, true, ASSAY__RAIL_PARTS, rails);
+        if (order[i] == PACKAGE) take(sensors, DRAM, true, ASSAY__RAIL_PARTS, rails);
         return;
     }
     rails->count = 0;
-    take(sensors, is_package, false, ASSAY__RAIL_PARTS, rails); /* for its reason */
+    take(sensors, PACKAGE, false, ASSAY__RAIL_PARTS, rails); /* for its reason */
 }
 
-/* --- why there is none ------------------------------------------------------------------------ */
+/* --- why power is unknown ------------------------------------------------------------------------
+ */
 
 static const char *probe_reason(const struct assay__sensors *sensors,
                                 const struct assay__probe_cost *probe)
@@ -404,13 +389,13 @@ static const char *probe_reason(const struct assay__sensors *sensors,
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
         if (series->ops != probe->ops || !is_power_channel(series->channel)) continue;
-        if (series->count > 0) return "what it reads is something else's";
+        if (series->count > 0) return "it measures something else";
         if (!reason) reason = series->channel->reason;
     }
     return reason && *reason ? reason : *probe->reason ? probe->reason : "it reads no power here";
 }
 
-/* The start of the reason: what was read all the same. */
+/* The start of the reason: the rails that were read. */
 static size_t explain_others(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
     const char *rail;
@@ -427,7 +412,7 @@ static size_t explain_others(const struct assay__sensors *sensors, struct assay_
     return used;
 }
 
-/* The device's own rail is there, but cannot be read: that is the reason. */
+/* The device's own rail exists but cannot be read: that is the reason. */
 static bool explain_candidate(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
     for (size_t i = 0; rails->count && i < sensors->series_count; i++) {
@@ -468,7 +453,7 @@ static void explain(const struct assay__sensors *sensors, struct assay__rails *r
     }
 }
 
-/* Whether every rail has an answer; else why not ("" when there is nothing to say). */
+/* Whether every rail has an answer; else why not ("" unknown). */
 static bool all_answer(const struct assay__sensors *sensors, const struct assay__rails *rails,
                        char *why, size_t size)
 {
@@ -490,11 +475,12 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
     return false;
 }
 
-/* The whole machine's power, where it has an answer and the rails have none. why: of the rails. */
+/* The whole machine's power, when it is known and the rails' power is not. why: the rails' reason.
+ */
 static bool choose_last_resort(const struct assay__sensors *sensors, const char *why,
                                struct assay__rails *rails)
 {
-    static bool (*const last_resorts[])(const char *) = {is_psys, is_machine};
+    static const enum rail_kind last_resorts[] = {PSYS, MACHINE};
     for (size_t i = 0; i < sizeof last_resorts / sizeof last_resorts[0]; i++) {
         struct assay__rails last = {.device_class = rails->device_class, .whole_machine = true};
         struct assay__sensed sensed = {.available = false};
@@ -502,11 +488,12 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
         if (last.count) assay__sensed_rail(sensors, last.names[0], &sensed);
         if (!sensed.available) continue;
         memcpy(last.gpu, rails->gpu, sizeof last.gpu);
-        snprintf(last.remark, sizeof last.remark,
-                 "the whole machine's, as nothing tells the processor's own%s%.380s%s",
-                 *why ? " (" : "", why, *why ? ")" : "");
+        snprintf(
+            last.remark, sizeof last.remark,
+            "of the whole machine, because nothing here measures the processor alone%s%.380s%s",
+            *why ? " (" : "", why, *why ? ")" : "");
         for (char *part = last.remark; (part = strchr(part, ';')) != NULL;)
-            *part = ','; /* parts of a note are set apart by it */
+            *part = ','; /* it separates the parts of a note */
         *rails = last;
         return true;
     }
@@ -524,33 +511,28 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
     else if (target->device_class == ASSAY__CLASS_GPU)
         choose_only_gpu(sensors, rails);
     else if (target->device_class == ASSAY__CLASS_NPU)
-        take(sensors, is_npu, false, 1, rails);
+        take(sensors, NPU, false, 1, rails);
     else
         choose_cpu(sensors, rails);
     char why[440];
     if (*rails->reason || all_answer(sensors, rails, why, sizeof why) ||
         choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
-        return; /* rails that were read and have no answer have their own reasons */
+        return; /* rails that were read have reasons of their own */
     explain(sensors, rails);
     rails->count = 0;
 }
 
 /* --- temperature and clock -------------------------------------------------------------------- */
 
-static bool channel_has(const struct assay__series *series, const char *quantity, const char *part)
-{
-    return strcmp(series->channel->quantity, quantity) == 0 && series->count > 0 &&
-           strstr(series->channel->name, part) != NULL;
-}
-
-/* The first channel of the quantity whose name holds the earliest of the words. */
+/* The first channel of the quantity whose name contains the earliest of the words. */
 static size_t find_by_name(const struct assay__sensors *sensors, const char *quantity,
                            const char *const *words, const char *rail)
 {
     for (; *words; words++)
         for (size_t i = 0; i < sensors->series_count; i++) {
             const struct assay__series *series = &sensors->series[i];
-            if (channel_has(series, quantity, *words) &&
+            if (strcmp(series->channel->quantity, quantity) == 0 && series->count > 0 &&
+                strstr(series->channel->name, *words) &&
                 (!rail || strcmp(series->channel->rail, rail) == 0))
                 return i;
         }

@@ -1,6 +1,6 @@
 /* sensors_series.c - what the sensors read, as series of the profile: every channel as it was read
  * (or why it was not), and three that are derived: power from the growth of an energy counter over
- * at least ten of its update periods and 50 ms (not of one that is read seldom, where the rail's
+ * at least ten of its update periods and 50 ms (not of one that is read rarely, where the rail's
  * power is sampled), inferences per second, inferences per joule. A probe that could not be opened
  * in time is a series without values, with the reason: what it would have had is not known.
  *
@@ -87,8 +87,8 @@ static double *times_of(const struct assay__sensors *sensors, const struct assay
     return shared->times_ns;
 }
 
-/* What must be said of a channel that was read less often than asked; out: kept as long as the
- * profile. NULL: no memory. */
+/* The reason, and how often a channel was read that costs too much. In the profile's arena; NULL:
+ * out of memory. */
 static const char *seldom(const struct assay__sensors *sensors, const struct assay__series *series,
                           const char *reason)
 {
@@ -239,14 +239,13 @@ static double energy_in(const struct assay__sensors *sensors, const struct assay
             if (energy.available)
                 sum += energy.growth;
             else if ((double)(to - from) > 0.1 * buckets->width_ns)
-                return NAN; /* a sliver in which the counter did not move is no loss */
+                return NAN; /* a sliver in which the counter did not move does not matter */
         }
     }
     return sum;
 }
 
-/* The longest update period of the rails' sources, and how often the one that is read least is
- * read. */
+/* The longest update period of the rails' sources, and the longest interval between readings. */
 static double period_of(const struct assay__sensors *sensors, const struct assay__rails *rails,
                         double *interval_s)
 {
@@ -258,7 +257,7 @@ static double period_of(const struct assay__sensors *sensors, const struct assay
         const struct assay__series *series = &sensors->series[sensed.index];
         double period_s = series->period_s;
         *interval_s = fmax(*interval_s, series->interval_s);
-        /* A bound that is our own interval says nothing of the source. */
+        /* A bound that is our own interval says nothing about the source. */
         if (series->period_is_bound && assay__series_seldom(sensors, series)) continue;
         if (isfinite(period_s)) longest = fmax(longest, period_s);
     }

@@ -1,9 +1,8 @@
-/* sensors_throttle.c - what held the processors back while it was measured, as sentences with
- * numbers and times: counts of thermal throttling, time that a CPU quota took, NVML's reasons for
- * slow clocks, the system's thermal pressure, limits below what the hardware can do, and a clock
- * that falls while the temperature rises. A sentence replaces the coarser one of the same subject
- * that was made from the readings around the launches. Times count from the beginning of the
- * run. */
+/* sensors_throttle.c - what slowed the processors down while measuring, as sentences with numbers
+ * and times: counts of thermal throttling, time that a CPU quota took, NVML's reasons for slow
+ * clocks, the system's thermal pressure, limits below what the hardware can do, and a clock that
+ * falls while the temperature rises. A sentence replaces the coarser one on the same subject from
+ * the readings around the launches. Times are since the start of the run. */
 #include "run/watch/sensors.h"
 
 #include <math.h>
@@ -20,7 +19,7 @@ struct saying {
     struct assay__sentences said;
 };
 
-/* Sentences so far, less those of that kind: a better one follows. */
+/* Drops the sentences of that kind: a better one follows. */
 static void drop(struct saying *to, enum assay__disturbance_kind kind)
 {
     size_t kept = 0;

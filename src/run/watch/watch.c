@@ -1,5 +1,4 @@
-/* watch.c - tells every watcher of the list in watchers.h that takes part of each event of a run.
- */
+/* watch.c - passes each event of a run to the active watchers of watchers.h. */
 #include "run/watch/watchers.h"
 
 #include "base/clock.h"
@@ -11,7 +10,7 @@ static const struct assay__watcher_ops *const rows[] = {ASSAY__WATCHERS(ROW)};
 #define ROWS (sizeof rows / sizeof rows[0])
 
 struct assay__watch {
-    struct assay__watcher *watchers[ROWS]; /* NULL: does not take part */
+    struct assay__watcher *watchers[ROWS]; /* NULL: not active */
 };
 
 int assay__watch_begin(const struct assay__watch_plan *plan, struct assay__watch **watch,
@@ -23,7 +22,7 @@ int assay__watch_begin(const struct assay__watch_plan *plan, struct assay__watch
         any |= rows[i]->wanted(plan->options);
     if (!any) return 0;
     struct assay__watch *made = calloc(1, sizeof *made);
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!made) return assay__no_memory(error);
     for (size_t i = 0; i < ROWS; i++) {
         if (!rows[i]->wanted(plan->options)) continue;
         int code = rows[i]->begin(plan, &made->watchers[i], error);

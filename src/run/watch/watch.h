@@ -1,7 +1,7 @@
-/* watch.h - what is watched beside the latency while a workload runs: sensors, the worker's memory,
+/* watch.h - what is read beside the latency while a workload runs: sensors, the worker's memory,
  * counters. A watcher is one file watch_<name>.c and one row in watchers.h. Its functions are
- * called on the run's own thread and never while a window is being measured; what must go on
- * meanwhile has a thread of its own (probe/sampler/sampler.h) whose cost it reports.
+ * called on the run's own thread and never while a window is being measured; what must be read
+ * during a window has its own thread (probe/sampler/sampler.h), whose cost is reported.
  *
  * A watcher never fails a run: what it cannot read becomes unavailable with the reason. Only
  * running out of memory is an error. */
@@ -26,8 +26,8 @@ struct assay__watcher; /* each file defines its own */
 struct assay__watcher_ops {
     const char *name;
     bool (*wanted)(const struct assay_run_options *options);
-    /** Before the first launch: opens what it reads; watches the idle machine when that is its
-     *  business. */
+    /** Before the first launch: opens what it reads; reads the idle machine where an idle baseline
+     * is needed. */
     int (*begin)(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
                  struct assay_error *error);
     /** The worker of a launch exists; it has loaded nothing yet. */
@@ -35,13 +35,13 @@ struct assay__watcher_ops {
     void (*window_begins)(struct assay__watcher *watcher, int launch, uint64_t now_ns);
     void (*window_ends)(struct assay__watcher *watcher, int launch, uint64_t now_ns,
                         size_t completions);
-    /** The launch has said its last word; its process may still be there. */
+    /** The launch has sent its last message; its process may still exist. */
     void (*ended)(struct assay__watcher *watcher, int launch);
     /** After the measured launches: launches of its own, with a request like theirs that is not
      *  stored. */
     int (*extra)(struct assay__watcher *watcher, const struct assay__request *request,
                  struct assay_error *error);
-    /** After the trial's metrics were put: puts what it knows better, and its series. */
+    /** After the trial's metrics: adds its own metrics and series. */
     int (*finish)(struct assay__watcher *watcher, const struct assay__trial_input *input,
                   struct assay_error *error);
     void (*free)(struct assay__watcher *watcher); /* NULL legal */

@@ -22,7 +22,7 @@ static int new_watcher(const struct assay__watch_plan *plan, struct assay__watch
                        struct assay_error *error)
 {
     struct assay__watcher *w = *watcher = calloc(1, sizeof *w);
-    if (!w) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!w) return assay__no_memory(error);
     w->conclude = plan->options->conclude;
     w->context = plan->options->conclude_context;
     return 0;

@@ -1,15 +1,15 @@
 /* watch_counters.c - the processor's and the kernel's counters, per inference. The worker counts
- * (worker_counters.c); here what the launches said becomes metrics:
- *   counter = Σ growth / Σ inferences, over the counted slices of all launches that know it.
- * A counter that took turns with others was scaled by enabled / running time: derived, and the note
- * says for how much of the time it really counted. A counter that must move while a processor works
- * (cycles, instructions, branches, CPU time) and does not is a fault, not 0. */
+ * (worker_counters.c); here the launches' counts become metrics: counter = Σ growth / Σ inferences,
+ * over the counted slices of all launches that know it. A multiplexed counter was scaled by enabled
+ * / running time: it is derived, and its note says how long it really ran. A counter that must move
+ * while a processor works (cycles, instructions, branches, CPU time) and does not is a fault, not
+ * 0. */
 #include "run/watch/watchers.h"
 
+#include "base/map.h"
 #include "base/metric_value.h"
 #include "platform/posix_cpu.h"
 #include "probe/probe.h"
-#include "run/watch/counters_class.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@
 #include <string.h>
 
 #define CONTROLLER_CHANNELS 2
-#define WHOLE_SHARE 0.9995 /* counted for (almost) all of the time: nothing to say */
+#define WHOLE_SHARE 0.9995 /* counted almost all of the time: no note needed */
 
 struct assay__watcher {
     const struct assay__trial_input *input;
-    const struct assay__outcome *used[1000]; /* launches that told of counters */
+    const struct assay__outcome *used[1000]; /* launches with counters */
     size_t used_count;
-    double share;    /* the least over the counters; NaN */
+    double share;    /* min over the counters; NaN */
     double seconds;  /* of an inference, in the counted slices; NaN */
     bool user_space; /* what the kernel did for the worker is not in the counts */
 
@@ -69,11 +69,11 @@ static int open_controllers(const struct assay__watch_plan *plan, struct assay__
 {
     (void)plan;
     struct assay__watcher *w = *watcher = calloc(1, sizeof *w);
-    if (!w) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!w) return assay__no_memory(error);
     w->arena = assay__arena_new();
     w->uncore = assay__probe_find("uncore");
     int code = w->arena ? w->uncore->open(w->arena, &w->controllers, error)
-                        : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+                        : assay__no_memory(error);
     w->moved_reason = code ? "" : w->uncore->reason(w->controllers);
     return code;
 }
@@ -103,7 +103,7 @@ static void window_ends(struct assay__watcher *w, int launch, uint64_t now_ns, s
     w->uncore->read(w->controllers, now);
     for (size_t i = 0; i < CONTROLLER_CHANNELS; i++) {
         double grown = now[i].value - w->before[i].value;
-        if (!isfinite(grown) || grown < 0) /* one half of it would look like the whole */
+        if (!isfinite(grown) || grown < 0) /* half of it would pass for the whole */
             w->moved_reason = now[i].reason[0]         ? now[i].reason
                               : w->before[i].reason[0] ? w->before[i].reason
                                                        : "a counter that went backwards";
@@ -113,7 +113,7 @@ static void window_ends(struct assay__watcher *w, int launch, uint64_t now_ns, s
     w->moved_s += (double)(now_ns - w->before_ns) * 1e-9;
 }
 
-/* The fastest that DRAM was ever measured at here; NaN: never. */
+/* The highest bandwidth of DRAM that was measured here; NaN: none was. */
 static double memory_ceiling(const struct assay_profile *profile)
 {
     double best = NAN;
@@ -140,11 +140,10 @@ static void put_controllers(struct assay__watcher *w)
     assay_metrics_measured(metrics, "memory.bandwidth.controller", rate, "perf_event (uncore_imc)",
                            "read and written by the whole machine while it was measured, "
                            "not by the worker alone");
-    assay__metrics_put_known(
-        metrics, "hardware.memory_controller", ASSAY_DERIVED, rate / ceiling,
-        "perf_event (uncore_imc)",
-        "memory.bandwidth.controller / the highest measured bandwidth of DRAM",
-        "no bandwidth ceiling of this machine's memory was measured: assay devices --ceilings");
+    assay__metrics_put_known(metrics, "hardware.memory_controller", ASSAY_DERIVED, rate / ceiling,
+                             "perf_event (uncore_imc)",
+                             "memory.bandwidth.controller / the highest measured bandwidth of DRAM",
+                             "no bandwidth ceiling of this machine's memory was measured");
 }
 
 /* --- one counter ------------------------------------------------------------------------------ */
@@ -190,8 +189,8 @@ static const char *missing(const struct assay__watcher *w, const struct row *row
     if (w->used_count == 0) return "no launch lasted until its counters were read";
     if (!(total->completions > 0)) return total->reason[0] ? total->reason : "it was not counted";
     if (row->must_move && total->grown == 0)
-        return "it stayed at 0 while inferences ran: the counter is there but does not count, as "
-               "in some virtual machines";
+        return "it stayed at 0 while inferences ran: the counter exists but does not count, as in "
+               "some virtual machines";
     return NULL;
 }
 
@@ -213,11 +212,10 @@ static void put_counter(struct assay__watcher *w, const struct row *row)
         return;
     }
     char note[160];
-    snprintf(
-        note, sizeof note,
-        "count x enabled / running time: it took turns with others and was counted for %.0f %% "
-        "of the time",
-        100 * total.share);
+    snprintf(note, sizeof note,
+             "count x enabled / running time: the counter was multiplexed and ran for %.0f %% of "
+             "the time",
+             100 * total.share);
     assay_metrics_derived(metrics, row->metric, value, total.source, note);
 }
 
@@ -238,8 +236,8 @@ static void put_hit_rate(struct assay__watcher *w)
                                   assay__metric_is_known(misses) ? references->note : misses->note);
     else if (!(references->value > 0) || misses->value > references->value)
         assay_metrics_unavailable(metrics, "cache.hit_rate",
-                                  "the counts of cache references and misses do not go together: "
-                                  "more misses than references, or none at all");
+                                  "the counts of cache references and misses contradict each "
+                                  "other: more misses than references, or none at all");
     else
         assay_metrics_derived(metrics, "cache.hit_rate", 1 - misses->value / references->value,
                               references->source,
@@ -285,12 +283,11 @@ static void put_overhead(struct assay__watcher *w)
         on += w->used[i]->counted.on_ns;
         off += w->used[i]->counted.off_ns;
     }
-    assay__metrics_put_known(
-        w->input->trial->metrics, "overhead.counters", ASSAY_MEASURED,
-        on > 0 && off > 0 ? on / off : (double)NAN, "clock",
-        "medians of slices with the counters on over slices with them off, in turns; the latency "
-        "was measured with them off",
-        "no slice with counters and no slice without was timed");
+    assay__metrics_put_known(w->input->trial->metrics, "overhead.counters", ASSAY_MEASURED,
+                             on > 0 && off > 0 ? on / off : (double)NAN, "clock",
+                             "median of slices with the counters on / off, alternating; the "
+                             "latency was measured with them off",
+                             "no slice with counters and no slice without was timed");
 }
 
 static void put_derived(struct assay__watcher *w)
@@ -319,6 +316,132 @@ static void put_derived(struct assay__watcher *w)
     put_overhead(w);
 }
 
+/* --- classes of layers ------------------------------------------------------------------------ */
+
+/* All layers of one operator are a class. Its value is the sum over its layers in one launch, and
+ * the mean of that over the launches that know it; its time is that of the trial's layers. Classes
+ * are ordered by time, longest first. A layer without a value (its time is in another layer) adds
+ * nothing. */
+struct classes {
+    struct assay__class_counters *items;
+    size_t count, counters;
+    struct assay__map *index; /* operator -> item */
+    double *sums;             /* of one launch: count x counters */
+    double *launches;         /* that know it: count x counters */
+};
+
+static int gather_classes(struct classes *c, const struct assay__layers *layers,
+                          struct assay__arena *arena)
+{
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *layer = &layers->items[i];
+        size_t at = assay__map_get(c->index, layer->op);
+        if (at == ASSAY__MAP_NONE) {
+            at = c->count;
+            if (assay__map_set(c->index, layer->op, at)) return ASSAY_ENOMEM;
+            struct assay__class_counters *item = &c->items[c->count++];
+            *item = (struct assay__class_counters){.op = layer->op, .time_ns = NAN};
+            item->values = assay__arena_array(arena, c->counters, sizeof *item->values);
+            if (!item->values) return ASSAY_ENOMEM;
+        }
+        struct assay__class_counters *item = &c->items[at];
+        item->layers++;
+        if (isfinite(layer->time_ns))
+            item->time_ns = isnan(item->time_ns) ? layer->time_ns : item->time_ns + layer->time_ns;
+    }
+    return 0;
+}
+
+/* NaN in sums: this launch knows nothing of it. */
+static void add_launch(struct classes *c, const struct assay__layers *layers)
+{
+    for (size_t i = 0; i < c->count * c->counters; i++)
+        c->sums[i] = NAN;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *layer = &layers->items[i];
+        size_t at = assay__map_get(c->index, layer->op);
+        if (at == ASSAY__MAP_NONE || !layer->counters) continue;
+        for (size_t k = 0; k < c->counters; k++) {
+            double *sum = &c->sums[at * c->counters + k];
+            if (isfinite(layer->counters[k]))
+                *sum = isnan(*sum) ? layer->counters[k] : *sum + layer->counters[k];
+        }
+    }
+    for (size_t i = 0; i < c->count * c->counters; i++) {
+        if (!isfinite(c->sums[i])) continue;
+        c->items[i / c->counters].values[i % c->counters] += c->sums[i];
+        c->launches[i]++;
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct assay__class_counters *x = a, *y = b;
+    double s = isnan(x->time_ns) ? -1 : x->time_ns, t = isnan(y->time_ns) ? -1 : y->time_ns;
+    return s < t ? 1 : s > t ? -1 : 0;
+}
+
+static int fill_classes(struct classes *c, const struct assay__trial_input *input,
+                        const struct assay__outcome *const *used, size_t used_count)
+{
+    const struct assay__layers *layers = &input->trial->layers;
+    struct assay__arena *arena = input->profile->arena;
+    c->items = assay__arena_array(arena, layers->count, sizeof *c->items);
+    c->index = assay__map_new();
+    if (!c->items || !c->index || gather_classes(c, layers, arena)) return ASSAY_ENOMEM;
+    c->sums = calloc(c->count * c->counters + 1, sizeof *c->sums);
+    c->launches = calloc(c->count * c->counters + 1, sizeof *c->launches);
+    if (!c->sums || !c->launches) return ASSAY_ENOMEM;
+    bool any = false;
+    for (size_t i = 0; i < used_count; i++)
+        if (used[i]->counted.layer_event_count == c->counters) add_launch(c, &used[i]->layers);
+    for (size_t i = 0; i < c->count * c->counters; i++) {
+        double *value = &c->items[i / c->counters].values[i % c->counters];
+        /* Below 0: less than what the readings themselves count and how much that varies. */
+        *value = c->launches[i] > 0 && *value >= 0 ? *value / c->launches[i] : NAN;
+        any |= c->launches[i] > 0;
+    }
+    qsort(c->items, c->count, sizeof *c->items, by_time);
+    input->trial->class_counters = any ? c->items : NULL;
+    input->trial->class_counter_count = any ? c->count : 0;
+    return 0;
+}
+
+static const char *explain_classes(const struct assay__trial *trial,
+                                   const struct assay__outcome *const *used, size_t used_count)
+{
+    for (size_t i = 0; i < used_count; i++)
+        if (used[i]->counted.layer_note && used[i]->counted.layer_note[0])
+            return used[i]->counted.layer_note;
+    if (trial->class_counter_count) return "";
+    if (used_count == 0) return "no launch lasted until its counters were read";
+    if (trial->layers.count == 0)
+        return trial->layers.reason && trial->layers.reason[0] ? trial->layers.reason
+                                                               : "layers were not timed";
+    return trial->counter_count ? "this engine does not read counters at its layers"
+                                : "no counter can be read here";
+}
+
+static int put_classes(const struct assay__trial_input *input,
+                       const struct assay__outcome *const *used, size_t used_count)
+{
+    struct assay__trial *trial = input->trial;
+    const struct assay__counted *lead = used_count ? &used[0]->counted : NULL;
+    struct classes c = {.counters = lead ? lead->layer_event_count : 0};
+    trial->counter_names = assay__arena_array(input->profile->arena, c.counters + 1,
+                                              sizeof *trial->counter_names);
+    if (!trial->counter_names) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < c.counters; i++)
+        trial->counter_names[i] = lead->events[lead->layer_events[i]].name;
+    trial->counter_count = c.counters;
+    int code = c.counters && trial->layers.count ? fill_classes(&c, input, used, used_count) : 0;
+    if (code == 0) trial->class_counter_note = explain_classes(trial, used, used_count);
+    assay__map_free(c.index);
+    free(c.sums);
+    free(c.launches);
+    return code;
+}
+
 static int put_counters(struct assay__watcher *w, const struct assay__trial_input *input,
                         struct assay_error *error)
 {
@@ -332,8 +455,8 @@ static int put_counters(struct assay__watcher *w, const struct assay__trial_inpu
     int code = assay_metrics_failed(input->trial->metrics);
     if (code == 0) put_derived(w); /* it reads what was put before */
     if (code == 0) code = assay_metrics_failed(input->trial->metrics);
-    if (code == 0) code = assay__counters_classes(input, w->used, w->used_count);
-    return code ? assay_error_set(error, code, "out of memory for the counters") : 0;
+    if (code == 0) code = put_classes(input, w->used, w->used_count);
+    return code ? assay_error_set(error, code, "out of memory") : 0;
 }
 
 static void free_watcher(struct assay__watcher *watcher)

@@ -24,7 +24,8 @@
 #define INTERVAL_NS 20000000u
 #define DEVICE_INTERVAL_NS 100000000u
 #define PSS_LEAST_NS 250000000u
-#define PSS_SHARE 20u /* and 20 times as long as it took: a large worker is not kept waiting */
+#define PSS_SHARE \
+    20u /* and at least 20 times as long as a reading takes: a large worker is not kept waiting */
 
 enum part { RESIDENT, DEVICE, PROPORTIONAL, PARTS };
 
@@ -33,7 +34,7 @@ struct assay__watcher {
     struct assay__sampler *samplers[PARTS]; /* of the launch that runs; NULL: none */
     uint64_t pss_ns, pss_took_ns;           /* when it was last read, and how long that took */
     struct assay__memory_seen seen;
-    bool failed; /* out of memory: told at the end */
+    bool failed; /* out of memory: reported at the end */
 };
 
 static bool wanted(const struct assay_run_options *options)
@@ -45,7 +46,7 @@ static int new_watcher(const struct assay__watch_plan *plan, struct assay__watch
                        struct assay_error *error)
 {
     *watcher = calloc(1, sizeof **watcher);
-    if (!*watcher) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!*watcher) return assay__no_memory(error);
     (*watcher)->plan = *plan;
     (*watcher)->seen = (struct assay__memory_seen){.device_reason = "",
                                                    .device_peak = NAN,
@@ -58,8 +59,8 @@ static int new_watcher(const struct assay__watch_plan *plan, struct assay__watch
 
 /* --- the timeline ----------------------------------------------------------------------------- */
 
-/* The worker's memory on each GPU, and all that is in use there for drivers that do not tell the
- * first. */
+/* The worker's memory on each GPU, and all memory in use there, for drivers that do not report the
+ * former. */
 static bool of_device(void *context, const struct assay__probe_ops *ops,
                       const struct assay__channel *channel)
 {
@@ -104,8 +105,8 @@ static void started(struct assay__watcher *watcher, int launch, pid_t worker)
     if (interval_ns < 100000) interval_ns = 100000;
     watcher->pss_ns = watcher->pss_took_ns = 0;
     watcher->seen.window_end_ns = 0;
-    /* With another machine's files the worker is not among them; its own number might be somebody
-     * else's there. */
+    /* Another machine's files do not include the worker; its process id might be another process
+     * there. */
     assay__procmem_target(assay__live_refused() ? 0 : worker);
     assay__nvml_target(worker);
     watcher->samplers[RESIDENT] = sampler_of("process", interval_ns, false, true);
@@ -133,7 +134,7 @@ static void after_window(struct assay__watcher *watcher, int launch, uint64_t no
     at_window(watcher, launch, now_ns);
 }
 
-/* The launch has said its last word; the process waits for the socket to close or has gone. */
+/* The launch has sent its last message; the process waits for the socket to close or is gone. */
 static void ended(struct assay__watcher *watcher, int launch)
 {
     for (int part = 0; part < PARTS; part++) {

@@ -1,14 +1,14 @@
 /* watch_sensors.c - power, energy, temperature, clocks and throttling while a workload runs: the
  * life of the sampler. It is opened before the first launch, measures how often its sources update,
- * watches the idle machine, goes on through all launches and ends before anything else of the run's
- * own is started. What the readings mean is in sensors_*.c.
+ * watches the idle machine, keeps running through all launches and stops before other watchers
+ * start their launches. sensors_*.c interprets the readings.
  *
  * A source whose reading costs more than 0.15 % of a core at the interval is read less often, and
  * at the edges: when the idle machine begins and ends to be watched, when the first window of a
  * launch begins, when a launch has ended.
  *
  * Not read here: the PCIe link, its traffic (20 ms of waiting for each reading) and the counters of
- * processes, which have a watcher of their own. */
+ * processes, which have their own watcher. */
 #include "run/watch/sensors.h"
 #include "run/watch/watchers.h"
 
@@ -30,7 +30,7 @@
 #define CAPACITY_LEAST 4096u /* samples per channel */
 #define CAPACITY_MOST (1u << 16) /* the sampler thins beyond that */
 #define FIRST_SLICE_NS 1000000
-#define FIRST_MOST_NS 2000000000 /* a probe that blocks is given up before */
+#define FIRST_MOST_NS 2000000000 /* a probe that blocks is abandoned earlier */
 #define EXPECTED_S 12.0          /* of a launch whose time is not given */
 
 struct assay__watcher {
@@ -54,9 +54,9 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* Memory is another watcher's business; of the counts only those of throttling. The state of the
- * PCIe link costs five times what all else of NVML does (160 µs of 190 on an H200) and says nothing
- * of power. */
+/* Memory is another watcher's business; of the counts only those of throttling. Reading the PCIe
+ * link's state costs five times as much as the rest of NVML (160 of 190 µs on an H200) and does not
+ * concern power. */
 static bool channel_wanted(void *context, const struct assay__probe_ops *ops,
                            const struct assay__channel *channel)
 {
@@ -78,7 +78,7 @@ static int add_probes(struct assay__sampler *sampler, struct assay_error *error)
     return code;
 }
 
-/* Power or energy can be read: an idle baseline and the sources' periods are of use. */
+/* Power or energy can be read, so an idle baseline and the sources' periods are useful. */
 static bool has_power(struct assay__sampler *sampler)
 {
     for (size_t i = 0; i < assay__sampler_count(sampler); i++) {
@@ -97,8 +97,8 @@ static void show_progress(const struct assay_run_options *options, double done)
     if (options->progress) options->progress(options->progress_context, &progress);
 }
 
-/* Until everything was read once: a window that begins earlier would have no answer. That is the
- * reading at the edge. */
+/* Waits until everything has been read once: a window that began earlier would have no first
+ * reading. */
 static void wait_first(struct assay__sampler *sampler)
 {
     struct assay__sampler_cost cost = {.ticks = 0};
@@ -174,16 +174,16 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
                                "the sensors are read at most every 0.1 ms, and the idle machine is "
                                "watched for no less than 0 s");
     struct assay__watcher *made = calloc(1, sizeof *made);
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!made) return assay__no_memory(error);
     made->plan = *plan;
     made->interval_s = interval_s;
-    made->idle_reason = "no idle baseline was taken (--idle 0)";
+    made->idle_reason = "no idle baseline was taken";
     int code = open_sampler(made, idle_s, error);
     bool power = code == 0 && has_power(made->sampler);
     if (power) assay__sampler_calibrate(made->sampler, CALIBRATE_NS, CALIBRATE_EACH_NS);
     if (code == 0) code = assay__sampler_start(made->sampler, error);
     if (code == 0 && !power)
-        made->idle_reason = "no idle baseline was taken: nothing here tells power or energy";
+        made->idle_reason = "no idle baseline was taken: nothing here measures power or energy";
     else if (code == 0 && idle_s > 1e-9)
         watch_idle(made, idle_s);
     if (code)
@@ -206,11 +206,11 @@ static void window_begins(struct assay__watcher *watcher, int launch, uint64_t n
 static void ended(struct assay__watcher *watcher, int launch)
 {
     (void)launch;
-    watcher->begun = 0; /* the next one may bear the same number: another arm's */
+    watcher->begun = 0; /* the next launch may have the same number: another arm's */
     assay__sampler_nudge(watcher->sampler);
 }
 
-/* Before what others start on their own: the sensors' time is over. */
+/* Stops before other watchers start launches of their own. */
 static int extra(struct assay__watcher *watcher, const struct assay__request *request,
                  struct assay_error *error)
 {
@@ -263,7 +263,7 @@ static int put_sensors(struct assay__watcher *watcher, const struct assay__trial
     size_t count = 0;
     assay__sampler_stop(watcher->sampler);
     struct assay__sensor_window *windows = collect(input, &count);
-    if (!windows) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!windows) return assay__no_memory(error);
     struct assay__sensors sensors = {
         .sampler = watcher->sampler,
         .profile = input->profile,

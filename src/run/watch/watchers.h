@@ -1,12 +1,12 @@
-/* watchers.h - the list of what is watched beside a run. Adding one is a file watch_NAME.c that
+/* watchers.h - the list of watchers. Adding one is a file watch_NAME.c that
  * defines assay__watch_NAME and a row here. */
 #ifndef ASSAY_RUN_WATCH_WATCHERS_H
 #define ASSAY_RUN_WATCH_WATCHERS_H
 
 #include "run/watch/watch.h"
 
-/* X(NAME), in the order they are told of each event: the score of the sensors rests on what memory
- * and counters put, and `conclude` needs what all others put. */
+/* X(NAME), in the order they receive each event: the sensors' score uses the metrics of memory and
+ * counters, and `conclude` needs everyone's. */
 #define ASSAY__WATCHERS(X) \
     X(memory)              \
     X(counters)            \

@@ -4,6 +4,7 @@
 #define ASSAY_RUN_WORKER_CHANNEL_H
 
 #include "base/buf.h"
+#include "base/no_memory.h"
 
 #include <assay/error.h>
 #include <stddef.h>

@@ -2,6 +2,7 @@
 #include "run/worker/job.h"
 
 #include "base/json.h"
+#include "base/no_memory.h"
 #include "run/worker/messages.h"
 
 #define JOB_VERSION 1
@@ -32,7 +33,7 @@ static int read_inputs(const struct assay__json *list, struct assay__arena *aren
 {
     job->input_count = list ? list->count : 0;
     job->inputs = assay__arena_array(arena, job->input_count, sizeof *job->inputs);
-    if (!job->inputs) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!job->inputs) return assay__no_memory(error);
     size_t at = 0;
     for (const struct assay__json *item = list ? list->first : NULL; item;
          item = item->next, at++) {
@@ -49,7 +50,7 @@ static int read_generation(const struct assay__json *json, struct assay__arena *
                              *present = assay__json_get(json, "present");
     if (!json) return 0;
     if (assay__fields_receive(json, &assay__message_generation, arena, plan))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     if (plan->tokens < 1 || (past ? past->count : 0) != (present ? present->count : 0))
         return assay_error_set(error, ASSAY_EFORMAT, "the job's generation is not a whole one");
     return 0;
@@ -66,7 +67,7 @@ int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
                                "the job is not of this version of assay-worker");
     *job = (struct assay__job){0};
     if (assay__fields_receive(root, &assay__message_job, arena, job))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        return assay__no_memory(error);
     if (!job->engine) return assay_error_set(error, ASSAY_EFORMAT, "the job names no engine");
     code = read_generation(assay__json_get(root, "generation"), arena, &job->generation, error);
     if (code) return code;

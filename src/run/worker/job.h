@@ -1,5 +1,5 @@
-/* job.h - what the parent asks of a worker: one JSON object, the first line on the socket. Then the
- * worker talks and the parent answers each "window" line. One object per line:
+/* job.h - the parent's request to a worker: one JSON object, the first line on the socket. Then the
+ * worker sends messages and the parent answers each "window". One object per line:
  *
  *   worker -> {"phase": "loading"}        or "first" (it failed), "warming up", "layers"
  *             {"log": "…"}                a line for people
@@ -9,7 +9,7 @@
  *   parent -> {"window": {"iterations": n, "seconds": s, "rewarm": 2}}
  *             or {"stop": {"latency_ns": x}}
  *             before each "window" of a job that generates, after the pre-run's (which is not
- *               told):
+ * sent):
  *             {"generation": {tokens, prompt, batch, generations, dropped, choose_ns, ids: [ … ]}}
  *             {"token_times": [ns, …]} …  generations x tokens, since each generation began
  *   worker -> {"memory": {…}}             struct assay__worker_memory
@@ -45,7 +45,7 @@ struct assay__job {
     const char *outputs; /* folder for the outputs of the first inference (outputs.h); NULL: none */
     struct assay_generation generation; /* tokens 0: a step is one run */
     bool counters;    /* count cycles, instructions, … of the windows and of the layer pass */
-    bool allocations; /* tell what the allocation tracker, which was loaded before, has seen */
+    bool allocations; /* send what the preloaded allocation tracker has seen */
     bool strict;      /* no node may run on the CPU instead of the device */
     const char *provider_options; /* "key=value;key=value"; NULL: none */
     const char *model_name;       /* what messages call the model; NULL: its path */

@@ -27,7 +27,7 @@ static int run_real(const struct assay__loop *loop, size_t limit, uint64_t deadl
         if (code) break;
         uint64_t now = assay__now_ns();
         stamps[++i] = now;
-        /* Release: whoever reads the count finds the stamp. A plain store on x86-64. */
+        /* Release: a reader of the count sees the stamp. A plain store on x86-64. */
         atomic_store_explicit(loop->count, i, memory_order_release);
         if (now >= deadline_ns) break;
     }

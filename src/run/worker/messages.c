@@ -4,7 +4,40 @@
 
 #include "run/watch/counters.h"
 #include "run/watch/memory_track.h"
+#include "run/worker/channel.h"
 #include "run/worker/job.h"
+
+#define SEND_TIMEOUT_MS 60000
+
+struct assay__json_writer *assay__message_open(struct assay__message *message, const char *key)
+{
+    *message = (struct assay__message){0};
+    assay__json_start(&message->writer, &message->text, false);
+    assay__json_object(&message->writer);
+    assay__json_key(&message->writer, key);
+    return &message->writer;
+}
+
+int assay__message_send(struct assay__message *message, struct assay__channel *channel,
+                        struct assay_error *error)
+{
+    assay__json_object_end(&message->writer);
+    int code = assay__channel_send(channel, &message->text, SEND_TIMEOUT_MS);
+    assay__buf_free(&message->text);
+    return code ? assay_error_set(error, code, "the parent is gone") : 0;
+}
+
+int assay__message_send_fields(struct assay__channel *channel, const char *key,
+                               const struct assay__field_table *table, const void *element,
+                               struct assay_error *error)
+{
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, key);
+    assay__json_object(out);
+    assay__fields_send(out, table, element);
+    assay__json_object_end(out);
+    return assay__message_send(&message, channel, error);
+}
 
 #define F ASSAY__FIELD
 #define SAME(tag, member) F(tag, member, #member)

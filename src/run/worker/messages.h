@@ -1,9 +1,11 @@
-/* messages.h - what a worker tells about one launch, as structs that travel whole: each has a field
- * table (profile/fields.h), and an object of the protocol (job.h) has a member for every row. */
+/* messages.h - what a worker sends about one launch, as structs: each has a field table
+ * (profile/fields.h), and its object in the protocol (job.h) has a member for every row. */
 #ifndef ASSAY_RUN_WORKER_MESSAGES_H
 #define ASSAY_RUN_WORKER_MESSAGES_H
 
 #include "profile/tables.h"
+
+struct assay__channel; /* run/worker/channel.h */
 
 struct assay__worker_facts {
     double load_ns, compile_ns, create_ns, first_ns, loop_ns, clock_ns,
@@ -21,6 +23,19 @@ struct assay__worker_memory {
 struct assay__worker_spent {
     double open_ns, steps_ns, layers_ns;
 };
+
+/** A message is one object with one member: open it, write the value, send it. */
+struct assay__message {
+    struct assay__buf text;
+    struct assay__json_writer writer;
+};
+struct assay__json_writer *assay__message_open(struct assay__message *message, const char *key);
+int assay__message_send(struct assay__message *message, struct assay__channel *channel,
+                        struct assay_error *error);
+/** A struct that has a table, as a whole message. */
+int assay__message_send_fields(struct assay__channel *channel, const char *key,
+                               const struct assay__field_table *table, const void *element,
+                               struct assay_error *error);
 
 extern const struct assay__field_table assay__message_job;        /* struct assay__job */
 extern const struct assay__field_table assay__message_generation; /* struct assay_generation */

@@ -1,9 +1,10 @@
 /* streams.c - the threads that keep several requests in flight. A window is a generation: the
  * caller publishes the work and wakes the threads; each warms up, waits until all are ready, then
- * runs its loop. Locks stand only between windows, never inside one. */
+ * runs its loop. Locks are taken only between windows, never inside one. */
 #include "run/worker/streams.h"
 
 #include "base/clock.h"
+#include "base/no_memory.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -32,7 +33,7 @@ struct assay__streams {
     double seconds;
     int rewarm;
     int count;
-    assay__edge_fn *edge; /* NULL: nobody is told */
+    assay__edge_fn *edge; /* NULL: none */
     void *edge_context;
     uint64_t spent_ns;
     struct lane lanes[];
@@ -71,8 +72,7 @@ static void run_lane(struct assay__streams *streams, struct lane *lane)
         lane->code = assay__loop_prerun(loop, streams->forced, &lane->done);
         return;
     }
-    /* While the parent stored the last window the caches cooled down: a couple of steps nobody
-     * times. */
+    /* While the parent stored the last window the caches cooled down: a couple of untimed steps. */
     for (int i = 0; i < streams->rewarm && lane->code == 0; i++)
         lane->code = loop->step(loop->session, loop->stream);
     rendezvous(streams);
@@ -137,7 +137,7 @@ int assay__streams_start(const struct assay_engine_ops *engine, struct assay_ses
     *out = NULL;
     struct assay__streams *streams = calloc(1,
                                             sizeof *streams + ring->streams * sizeof(struct lane));
-    if (!streams) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!streams) return assay__no_memory(error);
     streams->count = (int)ring->streams;
     pthread_mutex_init(&streams->lock, NULL);
     pthread_cond_init(&streams->wake, NULL);

@@ -18,11 +18,11 @@ int assay__streams_start(const struct assay_engine_ops *engine, struct assay_ses
  * a step's code. */
 int assay__streams_prerun(struct assay__streams *streams, int64_t forced, size_t *done);
 /** One window: `rewarm` untimed steps on each stream, then `iterations` shared out evenly, until
- * `seconds` have passed (INFINITY: no limit). The result stands in the ring. */
+ * `seconds` have passed (INFINITY: no limit). The result is in the ring. */
 int assay__streams_window(struct assay__streams *streams, size_t iterations, double seconds,
                           int rewarm);
 /** Called at both edges of each later window: after its untimed steps, before its first stamp; and
- *  after its last one. Every stream waits meanwhile. */
+ *  after its last one. Every stream waits during the call. */
 typedef void assay__edge_fn(void *context, bool begins);
 void assay__streams_edges(struct assay__streams *streams, assay__edge_fn *edge, void *context);
 /** Real time spent in steps so far. */

@@ -1,12 +1,13 @@
 /* worker.c - one launch from the inside (protocol: job.h). In order: baseline memory, pinning,
  * inputs, session, first inference, pre-run, windows as the parent asks for them, memory, layers,
- * done. The peak is read before the layer pass, whose extra sessions must not count. Whatever fails
- * is one "error" line; the parent copes with everything worse. */
+ * done. The peak is read before the layer pass, whose extra sessions must not count. Any failure is
+ * one "error" line; the parent handles everything worse. */
 #include "run/worker/worker.h"
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "engine/engine.h"
 #include "platform/platform.h"
 #include "probe/live.h"
 #include "run/assignment.h"
@@ -27,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEND_TIMEOUT_MS 60000
 #define TENSOR_ALIGNMENT 64u
 #define TIMES_PER_LINE 512u
 
@@ -47,52 +47,28 @@ struct worker {
     struct assay_error error;
 };
 
-/* A message is one object with one member: open, the caller writes the value, close and send. */
-struct message {
-    struct assay__buf text;
-    struct assay__json_writer writer;
-};
-
-static struct assay__json_writer *message_open(struct message *message, const char *key)
+static int message_send(struct worker *worker, struct assay__message *message)
 {
-    *message = (struct message){0};
-    assay__json_start(&message->writer, &message->text, false);
-    assay__json_object(&message->writer);
-    assay__json_key(&message->writer, key);
-    return &message->writer;
+    return assay__message_send(message, &worker->channel, &worker->error);
 }
 
-static int message_send(struct worker *worker, struct message *message)
-{
-    assay__json_object_end(&message->writer);
-    int code = assay__channel_send(&worker->channel, &message->text, SEND_TIMEOUT_MS);
-    assay__buf_free(&message->text);
-    return code ? assay_error_set(&worker->error, code, "the parent is gone") : 0;
-}
-
-/* A struct that has a table, as the value of a message. */
 static int send_fields(struct worker *worker, const char *key,
                        const struct assay__field_table *table, const void *element)
 {
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, key);
-    assay__json_object(out);
-    assay__fields_send(out, table, element);
-    assay__json_object_end(out);
-    return message_send(worker, &message);
+    return assay__message_send_fields(&worker->channel, key, table, element, &worker->error);
 }
 
 static int send_phase(struct worker *worker, const char *phase)
 {
-    struct message message;
-    assay__json_string(message_open(&message, "phase"), phase);
+    struct assay__message message;
+    assay__json_string(assay__message_open(&message, "phase"), phase);
     return message_send(worker, &message);
 }
 
 static void send_error(struct worker *worker)
 {
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, "error");
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "error");
     assay__json_object(out);
     assay__json_put_integer(out, "code", worker->error.code);
     assay__json_put_string(out, "message", worker->error.message);
@@ -103,31 +79,37 @@ static void send_error(struct worker *worker)
 static void forward_log(void *context, enum assay_log_level level, const char *domain,
                         const char *text)
 {
-    struct message message;
+    struct assay__message message;
     (void)level;
     (void)domain;
-    assay__json_string(message_open(&message, "log"), text);
+    assay__json_string(assay__message_open(&message, "log"), text);
     message_send(context, &message);
 }
 
-/* A job that asks for devices (devices.h) or who runs which node (assignment.h) is done at once. */
-static int read_job(struct worker *worker, bool *devices)
+static int read_line(struct worker *worker, const char **line, size_t *length)
+{
+    int code;
+    do
+        code = assay__channel_read(&worker->channel, -1, line, length);
+    while (code == ASSAY_EINTERRUPTED);
+    return code ? assay_error_set(&worker->error, code, "the parent is gone") : 0;
+}
+
+/* A job that asks for devices (devices.h) or an assignment (assignment.h) is answered at once. */
+static int read_job(struct worker *worker, bool *answered)
 {
     const char *line;
     size_t length;
-    int code;
-    do
-        code = assay__channel_read(&worker->channel, -1, &line, &length);
-    while (code == ASSAY_EINTERRUPTED);
-    if (code) return assay_error_set(&worker->error, code, "no job came");
-    if (assay__devices_asked(line, length)) {
-        *devices = true;
-        return assay__devices_answer(&worker->channel, line, length, &worker->error);
-    }
-    if (assay__assignment_asked(line, length)) {
-        *devices = true;
-        return assay__assignment_answer(&worker->channel, line, length, &worker->error);
-    }
+    struct assay__json *job = NULL;
+    int code = read_line(worker, &line, &length);
+    if (!code) code = assay__json_parse(worker->arena, line, length, &job, &worker->error);
+    if (code) return code;
+    *answered = true;
+    if (assay__json_get(job, "devices"))
+        return assay__devices_answer(&worker->channel, job, &worker->error);
+    if (assay__json_get(job, "assignment"))
+        return assay__assignment_answer(&worker->channel, job, &worker->error);
+    *answered = false;
     code = assay__job_read(line, length, worker->arena, &worker->job, &worker->error);
     if (code) return code;
     if (worker->job.streams < 1) worker->job.streams = 1;
@@ -140,7 +122,7 @@ static int make_inputs(struct worker *worker)
 {
     const struct assay__job *job = &worker->job;
     worker->inputs = assay__arena_array(worker->arena, job->input_count, sizeof *worker->inputs);
-    if (!worker->inputs) return assay_error_set(&worker->error, ASSAY_ENOMEM, "out of memory");
+    if (!worker->inputs) return assay__no_memory(&worker->error);
     for (size_t i = 0; i < job->input_count; i++) {
         const struct assay__input_plan *plan = &job->inputs[i];
         struct assay_tensor *tensor = &worker->inputs[i];
@@ -222,7 +204,7 @@ static int first_step(struct worker *worker)
     uint64_t start = engine->now_ns ? engine->now_ns(worker->session) : real;
     int code = engine->step(worker->session, 0);
     if (code) {
-        send_phase(worker, "first"); /* told only now: the parent must sleep while it runs */
+        send_phase(worker, "first"); /* sent only now: the parent must sleep while it runs */
         return step_failed(worker, code);
     }
     uint64_t end = assay__now_ns();
@@ -254,8 +236,8 @@ static int send_facts(struct worker *worker)
 
 static int send_window(struct worker *worker, int64_t index, size_t prerun)
 {
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, "window");
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "window");
     assay__json_object(out);
     assay__json_put_integer(out, "index", index);
     assay__json_put_integer(out, "prerun", (int64_t)prerun);
@@ -274,8 +256,8 @@ static int send_tokens(struct worker *worker, size_t skip, bool tell)
     if (skip > times.generations) skip = times.generations;
     size_t tokens = (size_t)times.tokens, count = (times.generations - skip) * tokens;
     const uint64_t *ns = times.ns + skip * tokens;
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, "generation");
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "generation");
     assay__json_object(out);
     assay__json_put_integer(out, "tokens", times.tokens);
     assay__json_put_integer(out, "prompt", times.prompt);
@@ -291,7 +273,7 @@ static int send_tokens(struct worker *worker, size_t skip, bool tell)
     assay__json_object_end(out);
     code = message_send(worker, &message);
     for (size_t at = 0; at < count && code == 0; at += TIMES_PER_LINE) {
-        out = message_open(&message, "token_times");
+        out = assay__message_open(&message, "token_times");
         assay__json_array(out);
         for (size_t i = at; i < count && i < at + TIMES_PER_LINE; i++)
             assay__json_unsigned(out, ns[i]);
@@ -313,15 +295,12 @@ static int read_answer(struct worker *worker, struct answer *answer)
 {
     const char *line;
     size_t length;
-    int code;
-    do
-        code = assay__channel_read(&worker->channel, -1, &line, &length);
-    while (code == ASSAY_EINTERRUPTED);
-    if (code) return assay_error_set(&worker->error, code, "the parent is gone");
+    int code = read_line(worker, &line, &length);
+    if (code) return code;
     /* Its own arena: the answers of a long launch must not grow the worker. */
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root = NULL;
-    if (!arena) return assay_error_set(&worker->error, ASSAY_ENOMEM, "out of memory");
+    if (!arena) return assay__no_memory(&worker->error);
     code = assay__json_parse(arena, line, length, &root, &worker->error);
     const struct assay__json *window = assay__json_get(root, "window"),
                              *stop = assay__json_get(root, "stop");
@@ -374,8 +353,7 @@ static double known_bytes(bool known, uint64_t bytes)
     return known ? (double)bytes : NAN;
 }
 
-/* Another machine's files in place of /proc do not tell of this process: what they hold is
- * another's memory. */
+/* Another machine's files in place of /proc do not describe this process. */
 static void read_own_memory(struct assay__memory *memory)
 {
     memset(memory, 0, sizeof *memory);
@@ -402,8 +380,8 @@ static int send_memory(struct worker *worker)
 static int send_allocations(struct worker *worker)
 {
     if (!worker->job.allocations) return 0;
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, "allocations");
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "allocations");
     int code = assay__allocations_write(worker->session, out, &worker->error);
     if (code == 0) return message_send(worker, &message);
     assay__buf_free(&message.text);
@@ -418,14 +396,14 @@ static int still_counting(void *worker)
 /* The same loop once more, with the counters (worker_counters.h). */
 static int count_inferences(struct worker *worker, double latency_ns)
 {
-    struct message message;
+    struct assay__message message;
     if (!worker->counters) return 0;
     int code = still_counting(worker);
     if (code) return code;
     code = assay__worker_counters_run(worker->counters, worker->engine, worker->session, latency_ns,
                                       still_counting, worker, &worker->error);
     if (code) return worker->error.code ? code : step_failed(worker, code);
-    assay__worker_counters_write(worker->counters, message_open(&message, "counters"));
+    assay__worker_counters_write(worker->counters, assay__message_open(&message, "counters"));
     return message_send(worker, &message);
 }
 
@@ -456,8 +434,8 @@ static int send_layer(struct worker *worker, const struct assay_layer *layer, si
     told.note = layer->note;
     told.from = (const char **)layer->from;
     told.from_count = layer->from_count;
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, "layer");
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "layer");
     assay__json_object(out);
     assay__fields_send(out, &assay__stored_layer, &told);
     put_layer_counters(worker, layer, out);
@@ -477,8 +455,8 @@ static int send_layer_result(struct worker *worker, const struct assay_layer_res
     told.contention = result->contention;
     told.sessions = result->sessions;
     told.discarded = result->discarded;
-    struct message message;
-    struct assay__json_writer *out = message_open(&message, "layers");
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "layers");
     assay__json_object(out);
     assay__fields_send(out, &assay__stored_layers, &told);
     assay__json_put_string(out, "counter_note", result->counter_note);
@@ -489,7 +467,7 @@ static int send_layer_result(struct worker *worker, const struct assay_layer_res
     return code;
 }
 
-/* A failed layer pass does not fail the launch: its latency stands. */
+/* A failed layer pass does not fail the launch: its latency is valid. */
 static int time_layers(struct worker *worker, double latency_ns)
 {
     if (worker->job.layers == ASSAY_LAYERS_OFF) return 0;
@@ -500,8 +478,7 @@ static int time_layers(struct worker *worker, double latency_ns)
         .method = worker->job.layers,
         .latency_ns = latency_ns,
         .counters = assay__worker_counters_layers(worker->counters)};
-    struct assay_layer_result result = {
-        .engine_ns = NAN, .scale_factor = NAN, .slowdown = NAN, .spread = NAN, .contention = NAN};
+    struct assay_layer_result result = assay__layer_result_unknown("");
     struct assay_error error = {0};
     uint64_t start = assay__now_ns();
     if (!worker->engine->layers)
@@ -510,14 +487,10 @@ static int time_layers(struct worker *worker, double latency_ns)
     else
         code = worker->engine->layers(worker->session, &options, &result, &error);
     worker->layers_ns = assay__now_ns() - start;
-    if (code)
-        result = (struct assay_layer_result){.method = "",
-                                             .reason = error.message,
-                                             .engine_ns = NAN,
-                                             .scale_factor = NAN,
-                                             .slowdown = NAN,
-                                             .spread = NAN,
-                                             .contention = NAN};
+    if (code) {
+        result = assay__layer_result_unknown("");
+        result.reason = error.message;
+    }
     return send_layer_result(worker, &result);
 }
 
@@ -535,9 +508,9 @@ static int send_done(struct worker *worker)
 static int work(struct worker *worker)
 {
     double latency_ns = NAN;
-    bool devices = false;
-    int code = read_job(worker, &devices);
-    if (code || devices) return code;
+    bool answered = false;
+    int code = read_job(worker, &answered);
+    if (code || answered) return code;
     assay_log_set(forward_log, worker, ASSAY_LOG_INFO);
     /* Measured while nothing else runs in this process: an engine's spinning threads would be in
      * it. */
@@ -574,8 +547,7 @@ int assay__worker_main(void)
     assay__channel_open(&worker.channel, ASSAY__WORKER_SOCKET);
     worker.ring.fd = -1;
     worker.arena = assay__arena_new();
-    int code = worker.arena ? work(&worker)
-                            : assay_error_set(&worker.error, ASSAY_ENOMEM, "out of memory");
+    int code = worker.arena ? work(&worker) : assay__no_memory(&worker.error);
     if (code) send_error(&worker);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
     assay__streams_stop(worker.streams);

@@ -1,7 +1,8 @@
-/* worker_allocations.c - marks for the allocation tracker what the engine allocates. One worker is
- * one process with one session, so its state stands here. */
+/* worker_allocations.c - marks for the allocation tracker what the engine allocates. A worker is
+ * one process with one session, so its state is static. */
 #include "run/worker/worker_allocations.h"
 
+#include "base/no_memory.h"
 #include "base/track.h"
 #include "platform/platform.h"
 #include "run/watch/memory_growth.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SITES 12 /* told of each phase */
+#define SITES 12 /* sent per phase */
 
 static const char *const phase_names[ASSAY__TRACK_PHASES] = {"load", "first", "prerun", "warm"};
 
@@ -171,7 +172,7 @@ int assay__allocations_write(struct assay_session *session, struct assay__json_w
     struct assay__track_site *sites = malloc(SITES * sizeof *sites);
     if (!sites || assay__memory_growth(marks, count, &growth)) {
         free(sites);
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the allocations");
+        return assay__no_memory(error);
     }
     struct assay_arena_use use = arena_use(session);
     tracked.track->heap(&heap);

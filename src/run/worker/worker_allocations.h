@@ -8,8 +8,8 @@
 
 #include <assay/engine.h>
 
-/** The engine with its open and step told to the tracker. NULL and an error when the tracker is not
- *  in this process. */
+/** The engine with its open and step wrapped for the tracker. NULL and an error when the tracker is
+ * not loaded. */
 const struct assay_engine_ops *assay__allocations_engine(const struct assay_engine_ops *engine,
                                                          struct assay_error *error);
 /** The first inference and the pre-run are over: further inferences are warm ones. */

@@ -1,59 +1,45 @@
-/* worker_assignment.c - the child's side of assignment.h. Nodes are sent in lines of some hundred;
- * the last error of the engine's log is added to its message, since a provider often says why only
- * there. */
+/* worker_assignment.c - the child's side of assignment.h. Nodes are sent a few hundred per line.
+ * The last error in the engine's log is added to its message, because a provider often gives the
+ * cause only there. */
 #include "run/assignment.h"
 
 #include "base/json.h"
 #include "base/log.h"
-#include "run/worker/channel.h"
+#include "run/worker/messages.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define SEND_TIMEOUT_MS 60000
 #define NODES_PER_LINE 256u
 #define DIMS_MOST 256u
 
 struct telling {
     struct assay__channel *channel;
-    struct assay__buf line; /* of nodes that are not sent yet */
-    struct assay__json_writer out;
+    struct assay__message nodes; /* those that are not sent yet */
     size_t pending;
     bool introduced;
     char log[512];
     struct assay_error *error;
 };
 
-static int send(struct telling *tell, struct assay__buf *line)
-{
-    int code = line->failed ? ASSAY_ENOMEM
-                            : assay__channel_send(tell->channel, line, SEND_TIMEOUT_MS);
-    assay__buf_free(line);
-    return code ? assay_error_set(tell->error, code, "the parent is gone") : 0;
-}
-
 static int send_nodes(struct telling *tell)
 {
     if (tell->pending == 0) return 0;
-    assay__json_array_end(&tell->out);
-    assay__json_object_end(&tell->out);
+    assay__json_array_end(&tell->nodes.writer);
     tell->pending = 0;
-    return send(tell, &tell->line);
+    return assay__message_send(&tell->nodes, tell->channel, tell->error);
 }
 
 /* Before any node: a record may name none. */
 static int introduce(void *context, const char *target, const char *version)
 {
     struct telling *tell = context;
-    struct assay__buf line = {0};
-    struct assay__json_writer out;
+    struct assay__message message;
     tell->introduced = true;
-    assay__json_start(&out, &line, false);
-    assay__json_object(&out);
-    assay__json_put_string(&out, "target", target ? target : "");
-    assay__json_put_string(&out, "version", version ? version : "");
-    assay__json_object_end(&out);
-    return send(tell, &line);
+    struct assay__json_writer *out = assay__message_open(&message, "target");
+    assay__json_string(out, target ? target : "");
+    assay__json_put_string(out, "version", version ? version : "");
+    return assay__message_send(&message, tell->channel, tell->error);
 }
 
 static int on_node(void *context, const struct assay_assigned_node *node)
@@ -61,13 +47,8 @@ static int on_node(void *context, const struct assay_assigned_node *node)
     struct telling *tell = context;
     int code = tell->introduced ? 0 : introduce(tell, node->target, node->version);
     if (code) return code;
-    struct assay__json_writer *out = &tell->out;
-    if (tell->pending++ == 0) {
-        assay__json_start(out, &tell->line, false);
-        assay__json_object(out);
-        assay__json_key(out, "nodes");
-        assay__json_array(out);
-    }
+    struct assay__json_writer *out = &tell->nodes.writer;
+    if (tell->pending++ == 0) assay__json_array(assay__message_open(&tell->nodes, "nodes"));
     assay__json_array(out);
     assay__json_string(out, node->name ? node->name : "");
     assay__json_string(out, node->op ? node->op : "");
@@ -83,16 +64,6 @@ static void on_log(void *context, enum assay_log_level level, const char *domain
     struct telling *tell = context;
     (void)domain;
     if (level == ASSAY_LOG_ERROR) snprintf(tell->log, sizeof tell->log, "%s", text);
-}
-
-bool assay__assignment_asked(const char *line, size_t length)
-{
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__json *root = NULL;
-    bool asked = arena && assay__json_parse(arena, line, length, &root, NULL) == 0 &&
-                 assay__json_get(root, "assignment") != NULL;
-    assay__arena_free(arena);
-    return asked;
 }
 
 /* "dims": [["batch", 1], …] */
@@ -138,23 +109,16 @@ static int answer(struct telling *tell, const struct assay__json *root)
     return code ? code : send_nodes(tell);
 }
 
-int assay__assignment_answer(struct assay__channel *channel, const char *line, size_t length,
+int assay__assignment_answer(struct assay__channel *channel, const struct assay__json *job,
                              struct assay_error *error)
 {
     struct telling tell = {.channel = channel, .error = error};
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__json *root = NULL;
-    int code = arena ? assay__json_parse(arena, line, length, &root, error)
-                     : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     assay_log_set(on_log, &tell, ASSAY_LOG_ERROR);
-    if (!code) code = answer(&tell, root);
+    int code = answer(&tell, job);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
-    if (!code) {
-        struct assay__buf done = {0};
-        assay__buf_puts(&done, "{\"done\":true}");
-        code = send(&tell, &done);
-    }
-    assay__buf_free(&tell.line);
-    assay__arena_free(arena);
-    return code;
+    assay__buf_free(&tell.nodes.text);
+    if (code) return code;
+    struct assay__message done;
+    assay__json_bool(assay__message_open(&done, "done"), true);
+    return assay__message_send(&done, channel, error);
 }

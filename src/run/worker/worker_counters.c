@@ -1,18 +1,19 @@
 /* worker_counters.c - counts slices of the loop with the counters on and off.
  *
  * A slice lasts 125 ms, at least one inference; eight of them below 60 ms per inference, four below
- * 1 s, and beyond that one counted inference, which is set against the launch's latency. Events are
- * switched on right before a slice's first stamp and off right after its last, so that what lies in
- * between is all they see, but for the switching itself (some microseconds of 125 ms).
+ * 1 s, and beyond that one counted inference, which is compared with the launch's latency. Events
+ * are switched on right before a slice's first stamp and off right after its last, so that what
+ * lies in between is all they see, but for the switching itself (some microseconds of 125 ms).
  *
  * Layers are counted with fewer events (layer_events): those that fit into the counters of common
- * processors together, because a counter that has to take turns with others says nothing about a
- * few microseconds. The clock is read with them, as one event more: CPU time is set against the
- * time of the runs in which it was counted, which are longer than unprofiled ones. */
+ * processors together, because a multiplexed counter says nothing about a few microseconds. The
+ * clock is read with them, as one event more: CPU time is compared with the time of the counted
+ * runs, which are longer than unprofiled ones. */
 #include "run/worker/worker_counters.h"
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/no_memory.h"
 #include "base/stats.h"
 #include "probe/perf_event.h"
 #include "probe/probe.h"
@@ -38,7 +39,7 @@ static const enum assay__perf_event layer_events[] = {
     ASSAY__PERF_CACHE_MISSES,    ASSAY__PERF_TASK_CLOCK,   ASSAY__PERF_PAGE_FAULTS,
     ASSAY__PERF_CONTEXT_SWITCHES};
 #define LAYER_EVENTS (sizeof layer_events / sizeof layer_events[0])
-#define ELAPSED ASSAY__PERF_EVENTS /* its place behind the events */
+#define ELAPSED ASSAY__PERF_EVENTS /* its index, after the events */
 
 struct tally {
     double first; /* its total when counting began */
@@ -121,7 +122,7 @@ int assay__worker_counters_open(struct assay__arena *arena, const struct assay__
 {
     struct assay__worker_counters *c = assay__arena_alloc(arena, sizeof *c);
     *counters = NULL;
-    if (!c) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the counters");
+    if (!c) return assay__no_memory(error);
     int code = assay__counters_fake(job, error);
     if (code) return code;
     c->ops = assay__probe_find("perf");
@@ -168,7 +169,7 @@ static void take_first(struct assay__worker_counters *c)
     }
 }
 
-/* A counter that had no turn in this slice says nothing now; a later reading covers it. */
+/* A counter that did not run in this slice has no value now; a later reading covers it. */
 static void take_totals(struct assay__worker_counters *c)
 {
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
@@ -281,7 +282,7 @@ int assay__worker_counters_run(struct assay__worker_counters *counters,
     int code = assay__ring_create(&s.ring, (uint32_t)counters->stream_count, error);
     if (code) return code;
     s.scratch = calloc((size_t)s.ring.capacity + 1, sizeof *s.scratch);
-    if (!s.scratch) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for the counters");
+    if (!s.scratch) code = assay__no_memory(error);
     if (code == 0) code = assay__streams_start(engine, session, &s.ring, &s.streams, error);
     if (code == 0) code = run_slices(counters, &s);
     counters->spent_ns = assay__streams_spent_ns(s.streams);
@@ -326,7 +327,7 @@ void assay__worker_counters_write(const struct assay__worker_counters *counters,
                              .wall_ns = tally->wall_ns,
                              .completions = (int64_t)tally->completions});
     }
-    /* The clock stands behind the events, as one more of them. */
+    /* The clock follows the events as one more of them. */
     write_event(out, &(struct assay__counted_event){.name = "elapsed",
                                                     .source = "clock",
                                                     .grown = counters->wall_ns * 1e-9,

@@ -4,8 +4,8 @@
  * The counters are opened before the engine is loaded, so that every thread it starts is counted,
  * and are switched off. The latency is measured with them off. Then the same loop runs for about a
  * second more, in slices that are counted and slices that are not (off on on off off on on off, so
- * that a drift falls on both alike): what the counters say comes from the former, what counting
- * costs from the medians of the two. Slow models run fewer slices (worker_counters.c). */
+ * that drift affects both equally): the former give the counts, the medians of both the cost of
+ * counting. Slow models run fewer slices (worker_counters.c). */
 #ifndef ASSAY_RUN_WORKER_WORKER_COUNTERS_H
 #define ASSAY_RUN_WORKER_WORKER_COUNTERS_H
 
@@ -17,13 +17,13 @@
 struct assay__worker_counters;
 struct assay__json_writer;
 
-/** What cannot be counted is no error: it is told with its reason. */
+/** What cannot be counted is not an error: it is sent with its reason. */
 int assay__worker_counters_open(struct assay__arena *arena, const struct assay__job *job,
                                 struct assay__worker_counters **counters,
                                 struct assay_error *error);
 /** Runs the slices. latency_ns: the launch's median, NaN unknown. alive: called between slices of
- *  slow models, so that a waiting parent hears something; what it returns ends the pass. Returns 0,
- *  a step's code, or a negative one of ours with *error set. */
+ *  slow models, so that a waiting parent hears from the worker; a non-zero result ends the pass.
+ * Returns 0, a step's code, or a negative one of ours with *error set. */
 int assay__worker_counters_run(struct assay__worker_counters *counters,
                                const struct assay_engine_ops *engine, struct assay_session *session,
                                double latency_ns, int (*alive)(void *context), void *context,

@@ -1,17 +1,13 @@
-/* worker_devices.c - the child's side of devices.h. A provider that fails often says why only in
- * its log: the last error of the log is added to the reason of the device that was being tried. */
+/* worker_devices.c - the child's side of devices.h. A failing provider often gives the cause only
+ * in its log, so the last logged error is added to the reason of the device. */
 #include "run/devices.h"
 
-#include "base/arena.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "run/worker/channel.h"
 #include "run/worker/messages.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define SEND_TIMEOUT_MS 60000
 
 struct asked {
     struct assay__channel *channel;
@@ -21,57 +17,11 @@ struct asked {
     struct assay_error *error;
 };
 
-static struct assay__json *parse(struct assay__arena *arena, const char *line, size_t length)
-{
-    struct assay__json *root = NULL;
-    return arena && assay__json_parse(arena, line, length, &root, NULL) == 0 ? root : NULL;
-}
-
-bool assay__devices_asked(const char *line, size_t length)
-{
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__json *root = parse(arena, line, length);
-    bool asked = root && assay__json_get(root, "devices") != NULL;
-    assay__arena_free(arena);
-    return asked;
-}
-
-static int send(struct asked *asked, struct assay__json_writer *out, struct assay__buf *line)
-{
-    assay__json_object_end(out);
-    int code = assay__channel_send(asked->channel, line, SEND_TIMEOUT_MS);
-    assay__buf_free(line);
-    return code ? assay_error_set(asked->error, code, "the parent is gone") : 0;
-}
-
-static int send_text(struct asked *asked, const char *key, const char *text)
-{
-    struct assay__buf line = {0};
-    struct assay__json_writer out;
-    assay__json_start(&out, &line, false);
-    assay__json_object(&out);
-    assay__json_put_string(&out, key, text);
-    return send(asked, &out, &line);
-}
-
 static bool is_in(const struct assay__json *list, const char *name)
 {
     for (const struct assay__json *item = list ? list->first : NULL; item; item = item->next)
         if (item->string && strcmp(item->string, name) == 0) return true;
     return false;
-}
-
-static int send_device(struct asked *asked, const char *key, const struct assay_device *device)
-{
-    struct assay__buf line = {0};
-    struct assay__json_writer out;
-    assay__json_start(&out, &line, false);
-    assay__json_object(&out);
-    assay__json_key(&out, key);
-    assay__json_object(&out);
-    assay__fields_send(&out, &assay__message_device, device);
-    assay__json_object_end(&out);
-    return send(asked, &out, &line);
 }
 
 /* "cuda" is "cuda:0" too. */
@@ -95,7 +45,9 @@ static enum assay_device_answer on_about(void *context, const struct assay_devic
                                  .library = device->library,
                                  .version = device->version,
                                  .offered = true};
-    return send_device(asked, "trying", &known) ? ASSAY_DEVICE_END : ASSAY_DEVICE_TRY;
+    int code = assay__message_send_fields(asked->channel, "trying", &assay__message_device, &known,
+                                          asked->error);
+    return code ? ASSAY_DEVICE_END : ASSAY_DEVICE_TRY;
 }
 
 static void on_log(void *context, enum assay_log_level level, const char *domain, const char *text)
@@ -104,7 +56,9 @@ static void on_log(void *context, enum assay_log_level level, const char *domain
     (void)domain;
     if (level != ASSAY_LOG_ERROR) return;
     snprintf(asked->log, sizeof asked->log, "%s", text);
-    send_text(asked, "log", asked->log);
+    struct assay__message message;
+    assay__json_string(assay__message_open(&message, "log"), asked->log);
+    assay__message_send(&message, asked->channel, asked->error);
 }
 
 static int on_device(void *context, const struct assay_device *device)
@@ -116,33 +70,31 @@ static int on_device(void *context, const struct assay_device *device)
     bool more = !device->available && asked->log[0] && !strstr(own, asked->log);
     snprintf(reason, sizeof reason, "%s%s%s", own, more ? "; " : "", more ? asked->log : "");
     told.reason = reason;
-    return send_device(asked, "device", &told);
+    return assay__message_send_fields(asked->channel, "device", &assay__message_device, &told,
+                                      asked->error);
 }
 
-int assay__devices_answer(struct assay__channel *channel, const char *line, size_t length,
+int assay__devices_answer(struct assay__channel *channel, const struct assay__json *job,
                           struct assay_error *error)
 {
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__json *root = parse(arena, line, length);
     struct asked asked = {.channel = channel,
-                          .working = assay__json_get(root, "working"),
-                          .failed = assay__json_get(root, "failed"),
-                          .only = assay__json_get_string(root, "only", NULL),
+                          .working = assay__json_get(job, "working"),
+                          .failed = assay__json_get(job, "failed"),
+                          .only = assay__json_get_string(job, "only", NULL),
                           .error = error};
-    const char *name = assay__json_get_string(root, "engine", ""),
-               *library = assay__json_get_string(root, "library", NULL);
+    const char *name = assay__json_get_string(job, "engine", ""),
+               *library = assay__json_get_string(job, "library", NULL);
     const struct assay_engine_ops *engine = assay_engine_find(name);
-    int code;
-    assay_log_set(on_log, &asked, ASSAY_LOG_ERROR);
     if (!engine || !engine->devices_each)
-        code = assay_error_set(error, ASSAY_ENOTFOUND,
+        return assay_error_set(error, ASSAY_ENOTFOUND,
                                engine ? "engine '%s' cannot be asked for its devices"
                                       : "no engine is called '%s'",
                                name);
-    else
-        code = engine->devices_each(library, on_about, on_device, &asked, error);
+    assay_log_set(on_log, &asked, ASSAY_LOG_ERROR);
+    int code = engine->devices_each(library, on_about, on_device, &asked, error);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
-    if (code == 0) code = send_text(&asked, "done", "");
-    assay__arena_free(arena);
-    return code;
+    if (code) return code;
+    struct assay__message done;
+    assay__json_bool(assay__message_open(&done, "done"), true);
+    return assay__message_send(&done, channel, error);
 }

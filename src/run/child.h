@@ -1,0 +1,37 @@
+/* child.h - a worker process as its parent sees it: what it wrote, how it ended, and questions to
+ * it that are no launch (devices.h, assignment.h). */
+#ifndef ASSAY_RUN_CHILD_H
+#define ASSAY_RUN_CHILD_H
+
+#include "base/json.h"
+#include "platform/platform.h"
+
+#include <stdio.h>
+
+/** A descriptor for the worker's stdout and stderr: a nameless file, so that nothing is left behind
+ *  whatever happens. *log NULL: /dev/null, and the caller closes it. */
+int assay__child_log_open(FILE **log);
+/** The end of what it wrote, without control characters but line feeds; "" nothing. */
+void assay__child_log_tail(FILE *log, char *out, size_t size);
+/** Waits for the worker and kills it after `grace_ns`. *killed says so; code of the wait. */
+int assay__child_end(struct assay__child *child, uint64_t grace_ns, struct assay__exit *status,
+                     bool *killed);
+
+struct assay__question {
+    double timeout_s; /* without a line from the worker */
+    const volatile int *interrupt;
+    /** Members of the job, beside "job". */
+    void (*write_job)(void *context, struct assay__json_writer *out);
+    /** Each line but "log", "error" and "done". The arena is the line's. */
+    int (*hear)(void *context, const struct assay__json *root, struct assay__arena *arena,
+                struct assay_error *error);
+    void *context;
+    char last_log[512]; /* the last "log" */
+    char reason[1024];  /* what became of a worker that was lost: "crashed: SIGSEGV (…); …" */
+};
+
+/** Starts a worker, sends the job and reads until "done". *lost: it died (ASSAY_ECRASH) or was
+ *  silent for too long (ASSAY_ETIMEOUT), and question->reason says how. */
+int assay__question_ask(struct assay__question *question, bool *lost, struct assay_error *error);
+
+#endif
