@@ -24,6 +24,8 @@ struct assay__digits {
 struct assay__digits_pair {
     char text[112];
 };
+/** As assay__text_scaled: "20.5 µs". */
+struct assay__digits assay__scaled(double value, const char *unit);
 /** That many significant digits (3 for most), zeros at the end left out, never a power of ten:
  *  "2.67", "1,780", "0.0000123"; from 1,000 on whole and grouped. "—" when it is not finite. */
 struct assay__digits assay__digits(double value, int digits);

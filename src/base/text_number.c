@@ -330,9 +330,14 @@ int assay__text_bytes(const char *text, uint64_t *bytes)
     return 0;
 }
 
+struct assay__digits assay__scaled(double value, const char *unit)
+{
+    struct assay__digits made;
+    assay__text_scaled(made.text, sizeof made.text, value, unit);
+    return made;
+}
+
 void assay__text_put_scaled(struct assay__buf *out, double value, const char *unit)
 {
-    char text[64];
-    assay__text_scaled(text, sizeof text, value, unit);
-    assay__buf_puts(out, text);
+    assay__buf_puts(out, assay__scaled(value, unit).text);
 }

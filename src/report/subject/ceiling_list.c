@@ -145,8 +145,7 @@ static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_
     own[ALL].title = all_cores;
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind && lines[i].all) own[ALL].flags |= ASSAY__COLUMN_KEEP;
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = kind_names[kind], .limit = SIZE_MAX}, own, COUNT);
+    struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind) put_line(t, &lines[i]);
 }
@@ -202,8 +201,7 @@ static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings
     enum { COUNT = sizeof columns / sizeof columns[0] };
     struct assay__column *own = columns_for(doc, kind, columns, COUNT);
     if (!own) return;
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = kind_names[kind], .limit = SIZE_MAX}, own, COUNT);
+    struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
     for (size_t i = 0; i < set->count; i++)
         if (set->rows[i].kind == kind) put_device_row(t, &set->rows[i], set->hardware);
 }
@@ -249,8 +247,7 @@ void assay__add_ceilings(struct assay__doc *doc, const struct assay__ceilings *s
     const char *hardware = name && set->hardware ? set->hardware : "";
     const char *title = name ? assay__doc_printf(doc, "Ceilings of %s", name)
                              : "Ceilings of the CPU";
-    assay__doc_section(
-        doc, &(struct assay__heading){.title = title, .remark = *hardware ? hardware : NULL});
+    assay__doc_section(doc, NULL, title, *hardware ? hardware : NULL, 0);
     assay__doc_fact(doc, "measured");
     assay__doc_item_text(doc, "%s", *set->measured_at ? set->measured_at : "at an unknown time");
     assay__doc_item(doc, "in", assay__datum_number(set->duration_s, "s", ASSAY_MEASURED));
@@ -294,8 +291,7 @@ static const struct assay__column data_columns[] = {
 
 struct assay__table *assay__add_ceiling_table(struct assay__doc *doc)
 {
-    return assay__doc_table(doc, &(struct assay__table){.name = "ceilings", .data = true},
-                            data_columns, sizeof data_columns / sizeof data_columns[0]);
+    return assay__doc_table(doc, "ceilings", NULL, ASSAY__COLUMNS(data_columns));
 }
 
 static void put_data_row(struct assay__table *t, const struct assay__ceilings *set,
@@ -304,25 +300,17 @@ static void put_data_row(struct assay__table *t, const struct assay__ceilings *s
     struct assay__published peak;
     bool published = assay__published_find(set->hardware, row->name, &peak);
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, device);
-    assay__table_text(t, row->name);
+    assay__table_texts(t, device, row->name);
     assay__table_number(t, row->value, row->state);
     assay__table_text(t, row->unit);
-    assay__table_number(t, row->low, row->state);
-    assay__table_number(t, row->high, row->state);
-    assay__table_text(t, assay_state_name(row->state));
-    assay__table_text(t, row->source);
-    assay__table_text(t, row->note);
-    assay__table_text(t, set->measured_at);
-    assay__table_number(t, row->median, row->state);
-    assay__table_number(t, assay__ceiling_spread(row), row->state);
-    assay__table_number(t, row->repeats, ASSAY_MEASURED);
-    assay__table_number(t, row->threads > 0 ? row->threads : (double)NAN, ASSAY_MEASURED);
+    assay__table_numbers(t, row->state, row->low, row->high);
+    assay__table_texts(t, assay_state_name(row->state), row->source, row->note, set->measured_at);
+    assay__table_numbers(t, row->state, row->median, assay__ceiling_spread(row));
+    assay__table_numbers(t, ASSAY_MEASURED, row->repeats, row->threads > 0 ? row->threads : NAN);
     assay__table_text(t, means(t->doc, row));
-    assay__table_number(t, row->working_set_bytes ? (double)row->working_set_bytes : (double)NAN,
-                        ASSAY_MEASURED);
-    assay__table_number(t, row->clock_before_hz, ASSAY_MEASURED);
-    assay__table_number(t, row->clock_after_hz, ASSAY_MEASURED);
+    assay__table_numbers(t, ASSAY_MEASURED,
+                         row->working_set_bytes ? (double)row->working_set_bytes : NAN,
+                         row->clock_before_hz, row->clock_after_hz);
     assay__table_number(t, published ? peak.value : (double)NAN, ASSAY_PUBLISHED);
     assay__table_text(t, published ? peak.source : "");
 }

@@ -65,14 +65,10 @@ static void put_row(struct assay__doc *doc, struct assay__table *t, const struct
                  energies[] = {f->verified_smallest, f->verified_energy, f->verified_energy_low,
                                f->verified_energy_high, f->verified_drift};
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, f->id);
-    assay__table_text(t, f->title);
-    assay__table_text(t, f->severity);
-    assay__table_text(t, assay__finding_state(f));
-    assay__table_text(t, f->effort);
+    assay__table_texts(t, f->id, f->title, f->severity, assay__finding_state(f), f->effort);
     assay__table_number(t, f->expected_gain, state);
-    assay__table_text(t, potential ? assay_state_name(state) : "");
-    assay__table_text(t, potential ? assay__rule_gain_of(or_empty(f->id)) : "");
+    assay__table_texts(t, potential ? assay_state_name(state) : "",
+                       potential ? assay__rule_gain_of(or_empty(f->id)) : "");
     assay__table_number(t, f->energy_saving, state);
     assay__table_text(t, f->tried);
     for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
@@ -80,17 +76,14 @@ static void put_row(struct assay__doc *doc, struct assay__table *t, const struct
     assay__table_text(t, f->verified_of);
     for (size_t i = 0; i < sizeof energies / sizeof energies[0]; i++)
         assay__table_number(t, tried ? energies[i] : (double)NAN, ASSAY_MEASURED);
-    assay__table_text(t, f->drift_note);
-    assay__table_text(t, f->advice);
-    assay__table_text(t, f->reason);
-    assay__table_text(t, join(doc, f->evidence, f->evidence_count));
+    assay__table_texts(t, f->drift_note, f->advice, f->reason,
+                       join(doc, f->evidence, f->evidence_count));
 }
 
 void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile)
 {
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "findings", .data = true}, assay__finding_columns,
-        ASSAY__FINDING_COLUMNS);
+    struct assay__table *t = assay__doc_table(doc, "findings", NULL, assay__finding_columns,
+                                              ASSAY__FINDING_COLUMNS);
     for (size_t i = 0; i < profile->finding_count; i++)
         put_row(doc, t, &profile->findings[i]);
 }

@@ -118,9 +118,7 @@ static void put_degree(struct assay__table *t, const struct assay__ncp_degree *d
         assay__table_skip(t, 3);
         return;
     }
-    assay__table_number(t, (double)d->min, ASSAY_DERIVED);
-    assay__table_number(t, (double)d->max, ASSAY_DERIVED);
-    assay__table_number(t, d->mean, ASSAY_DERIVED);
+    assay__table_numbers(t, ASSAY_DERIVED, d->min, d->max, d->mean);
 }
 
 static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
@@ -129,12 +127,9 @@ static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
     assay__table_row(t, 0, NULL);
     assay__table_text(t, g->name);
     assay__table_cell(t, g->neurons ? assay__datum_count((double)g->neurons) : assay__datum_none());
-    assay__table_number(t, g->flops, state);
-    assay__table_number(t, g->flops_needed, state);
-    assay__table_number(t, g->bytes, state);
+    assay__table_numbers(t, state, g->flops, g->flops_needed, g->bytes);
     assay__table_number(t, (double)g->nodes, ASSAY_MEASURED);
-    assay__table_text(t, degree_text(t->doc, &g->in));
-    assay__table_text(t, degree_text(t->doc, &g->out));
+    assay__table_texts(t, degree_text(t->doc, &g->in), degree_text(t->doc, &g->out));
     put_degree(t, &g->in);
     put_degree(t, &g->out);
 }
@@ -142,9 +137,8 @@ static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
 static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
 {
     bool shared = false;
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "groups", .caption = "Groups of neurons"},
-        group_columns, sizeof group_columns / sizeof group_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "groups", "Groups of neurons",
+                                              ASSAY__COLUMNS(group_columns));
     for (size_t i = 0; i < n->group_count; i++) {
         put_group(t, &n->groups[i]);
         shared |= n->groups[i].shared;
@@ -153,13 +147,11 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "~ nodes that compute all neurons at once, by the group's share of "
                             "them");
-    t = assay__doc_table(doc, &(struct assay__table){.name = "steps", .data = true}, step_columns,
-                         sizeof step_columns / sizeof step_columns[0]);
+    t = assay__doc_table(doc, "steps", NULL, ASSAY__COLUMNS(step_columns));
     for (size_t i = 0; i < n->per_step_count; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_number(t, (double)n->per_step[i].step, ASSAY_MEASURED);
-        assay__table_number(t, n->per_step[i].flops, ASSAY_DERIVED);
-        assay__table_number(t, n->per_step[i].bytes, ASSAY_DERIVED);
+        assay__table_numbers(t, ASSAY_DERIVED, n->per_step[i].flops, n->per_step[i].bytes);
     }
 }
 
@@ -167,9 +159,7 @@ void assay__inspect_add_wiring(struct assay__doc *doc, const struct assay__inspe
 {
     static const struct assay__ncp none = {0}; /* CSV has the heads of its tables all the same */
     const struct assay__ncp *n = &inspect->ncp;
-    assay__doc_section(doc, &(struct assay__heading){.id = "wiring",
-                                                     .title = "Neural Circuit Policy",
-                                                     .remark = "from the model's metadata"});
+    assay__doc_section(doc, "wiring", "Neural Circuit Policy", "from the model's metadata", 0);
     if (inspect->has_ncp) {
         add_cell(doc, n);
         add_synapses(doc, n);

@@ -238,14 +238,12 @@ static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
                              plural((int64_t)(trial->input_count - INPUTS_SHOWN)));
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     const struct assay_profile *profile = study->profile;
-    assay__doc_section(doc, &(struct assay__heading){.id = "summary",
-                                                     .title = "Summary",
-                                                     .quiet = true,
-                                                     .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(doc, "summary", "Summary", NULL,
+                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     add_alerts(doc, profile);
     if (trial) add_answer(doc, study, trial);
     if (trial) add_cards(doc, trial);
@@ -260,5 +258,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     assay__doc_end(doc);
 }
 
-const struct assay__subject assay__subject_summary = {
-    .id = "summary", .scope = ASSAY__OF_PROFILE, .build = build};
+const struct assay__subject assay__subject_summary = {"summary", ASSAY__OF_PROFILE, build, {{0}}};

@@ -139,7 +139,7 @@ static void add_memory_remark(struct assay__doc *doc, const struct assay__topolo
 void assay__add_topology(struct assay__doc *doc, const struct assay__topology *topology,
                          uint64_t memory_bytes)
 {
-    assay__doc_section(doc, &(struct assay__heading){.id = "topology", .title = "Topology"});
+    assay__doc_section(doc, "topology", "Topology", NULL, 0);
     if (*topology->reason) {
         assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "— %s", topology->reason);
     } else {

@@ -80,8 +80,7 @@ static struct assay__datum more_cell(struct layout *l, size_t column, bool *name
     if (*named || !own->title || !is_text(own) || !(own->flags & ASSAY__COLUMN_NAME))
         return assay__datum_none();
     *named = true;
-    const char *text = assay__arena_printf(l->arena, "… %zu more%s%s", l->more, t->more ? " " : "",
-                                           t->more ? t->more : "");
+    const char *text = assay__arena_printf(l->arena, "… %zu more %s", l->more, t->more);
     return assay__datum_text(text ? text : "");
 }
 

@@ -224,8 +224,7 @@ static void put_more(struct walk *w, const struct assay__table *table, size_t li
 {
     struct assay__buf text = {0};
     bool named = false;
-    assay__buf_printf(&text, "… %zu more%s%s", more, table->more ? " " : "",
-                      table->more ? table->more : "");
+    assay__buf_printf(&text, "… %zu more %s", more, table->more);
     for (size_t c = 0; c < table->column_count; c++) {
         cells[c] = assay__walk_sum(table, c, limit);
         if (named || !is_shown(table, c) || !(table->columns[c].flags & ASSAY__COLUMN_NAME))
@@ -262,7 +261,7 @@ static void put_gaps(struct walk *w, const struct assay__table *table)
 static void put_part(struct walk *w, const struct assay__table *table)
 {
     size_t *rows = calloc(table->row_count, sizeof *rows), body, more,
-           limit = table->limit && w->top != SIZE_MAX ? table->limit : w->top;
+           limit = assay__walk_limit(table, w->top);
     struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
     if (rows && scratch) {
         size_t count = assay__walk_rows(table, limit, rows, &body, &more);
@@ -305,7 +304,7 @@ static void put_table(struct walk *w, const struct assay__table *table)
 static void put_heading(struct walk *w, const struct assay__heading *heading)
 {
     w->depth++;
-    if (heading->quiet) return;
+    if (heading->flags & ASSAY__SECTION_QUIET) return;
     assay__buf_putc(w->out, '\n');
     assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth + 1 : DEEPEST + 1));
     assay__buf_putc(w->out, ' ');

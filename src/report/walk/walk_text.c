@@ -119,7 +119,7 @@ static size_t behind(const struct assay__doc *doc, size_t at)
 static void put_table(struct walk *w, const struct assay__table *table)
 {
     if (table->data) return;
-    size_t limit = w->full ? SIZE_MAX : table->limit && w->top != SIZE_MAX ? table->limit : w->top;
+    size_t limit = assay__walk_limit(table, w->full ? SIZE_MAX : w->top);
     struct assay__arena *arena = assay__arena_new();
     for (size_t i = 0; arena && (i < table->part_count || !i); i++) {
         const struct assay__table *part = assay__walk_part(table, i, arena);
@@ -150,10 +150,10 @@ static void draw(void *context, const struct assay__figure *figure)
 static void put_picture(struct walk *w, const struct assay__picture *picture)
 {
     struct assay_error why;
-    if (picture->detail && !w->full) return;
-    w->keyed = picture->keyed;
-    if (!assay__walk_picture(picture, draw, w, &why, &w->page.out->failed) && picture->say &&
-        why.message[0])
+    if (picture->flags & ASSAY__PICTURE_DETAIL && !w->full) return;
+    w->keyed = picture->flags & ASSAY__PICTURE_KEYED;
+    if (!assay__walk_picture(picture, draw, w, &why, &w->page.out->failed) &&
+        picture->flags & ASSAY__PICTURE_SAY && why.message[0])
         assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  ", why.message);
 }
 
@@ -163,7 +163,7 @@ static void put_block(struct walk *w, const struct assay__block *block)
     case ASSAY__BLOCK_SECTION:
     case ASSAY__BLOCK_FOLD:
         w->heading = block->heading.title;
-        if (block->heading.quiet) break;
+        if (block->heading.flags & ASSAY__SECTION_QUIET) break;
         assay__page_heading(&w->page, block->heading.title,
                             block->heading.remark ? block->heading.remark : "");
         break;
@@ -196,8 +196,9 @@ static void put_blocks(struct walk *w)
     const struct assay__doc *doc = w->doc;
     for (size_t i = 0; i < doc->count; i++) {
         const struct assay__block *block = &doc->blocks[i];
-        if (!w->full && (block->kind == ASSAY__BLOCK_FOLD ||
-                         (block->kind == ASSAY__BLOCK_SECTION && block->heading.detail))) {
+        if (!w->full &&
+            (block->kind == ASSAY__BLOCK_FOLD || (block->kind == ASSAY__BLOCK_SECTION &&
+                                                  block->heading.flags & ASSAY__SECTION_DETAIL))) {
             w->folded++;
             put_folded(w, &block->heading);
             i = behind(doc, i);
