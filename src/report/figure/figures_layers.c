@@ -88,7 +88,7 @@ static void describe_bars(const struct assay__trial *trial, const struct bars *b
         assay__buf_printf(&text, "%s%s %s", i ? ", " : "", assay__figure_short(arena, b->names[i]),
                           assay__figure_scaled(arena, b->values[i], "s"));
     assay__buf_putc(&text, '.');
-    figure->description = assay__arena_strdup(arena, text.data ? text.data : "");
+    figure->description = assay__arena_strdup(arena, assay__buf_text(&text));
     assay__buf_free(&text);
 }
 

@@ -114,7 +114,7 @@ void assay__json_rules(struct assay__buf *out)
         assay__json_put_string(w, "family", rule->family);
         assay__json_put_string(w, "title", rule->title);
         assay__json_put_string(w, "looks_for", rule->looks);
-        assay__json_put_string(w, "needs", needs.data ? needs.data : "");
+        assay__json_put_string(w, "needs", assay__buf_text(&needs));
         assay__json_put_string(w, "effort", rule->effort);
         assay__json_object_end(w);
         assay__buf_free(&needs);

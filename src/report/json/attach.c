@@ -58,7 +58,7 @@ static void put_launch(struct assay__json_writer *w, const struct assay__trial *
     assay__json_array_end(w);
     if (packed) {
         assay__html_base64(&text, bytes.data, bytes.length);
-        assay__json_put_string(w, "data", text.data ? text.data : "");
+        assay__json_put_string(w, "data", assay__buf_text(&text));
     } else {
         assay__json_put_array(w, "values");
         for (size_t i = 0; i < launch->sample_count; i++)
@@ -66,9 +66,8 @@ static void put_launch(struct assay__json_writer *w, const struct assay__trial *
         assay__json_array_end(w);
     }
     assay__json_object_end(w);
-    if (bytes.failed || text.failed) w->out->failed = true;
-    assay__buf_free(&bytes);
-    assay__buf_free(&text);
+    assay__buf_drop(&bytes, w->out);
+    assay__buf_drop(&text, w->out);
 }
 
 static void put_samples(struct assay__buf *out, const struct assay_profile *profile)

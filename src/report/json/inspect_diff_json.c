@@ -131,8 +131,7 @@ static void put_layer(struct assay__json_writer *w, const char *key,
     assay__json_put_number(w, "flops", l->cost->flops);
     assay__json_put_number(w, "bytes", l->bytes);
     assay__json_object_end(w);
-    if (shape.failed) w->out->failed = true;
-    assay__buf_free(&shape);
+    assay__buf_drop(&shape, w->out);
 }
 
 static void put_layers(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
@@ -180,6 +179,5 @@ void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct ass
     assay__json_object_end(w);
     assay__json_object_end(w);
     assay__buf_putc(out, '\n');
-    if (answer.failed) out->failed = true;
-    assay__buf_free(&answer);
+    assay__buf_drop(&answer, out);
 }

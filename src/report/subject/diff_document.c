@@ -314,7 +314,7 @@ static const char *remark_of(struct view *v, const struct assay__diff_layer *row
     if (row->kind == ASSAY__DIFF_LAYER) {
         assay__diff_layer_remark(&text, v->diff, row);
         assay__diff_layer_ops(&base, v->diff, row, 0);
-        const char *first = base.data ? base.data : "";
+        const char *first = assay__buf_text(&base);
         if (text.length && base.length) assay__buf_puts(&text, ": ");
         assay__buf_puts(&text, first);
         for (size_t s = 1; s < v->diff->count; s++) {

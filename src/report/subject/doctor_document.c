@@ -23,7 +23,7 @@ static const struct assay__column check_columns[] = {
 
 static const char *text_of(const struct assay__buf *text)
 {
-    return text->data ? text->data : "";
+    return assay__buf_text(text);
 }
 
 static void put_check(struct assay__table *t, const struct assay__diagnosis *d)

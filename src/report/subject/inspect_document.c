@@ -104,8 +104,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
     if (left.length)
         assay__buf_printf(&text, " %s: the totals leave %s out.", left.data,
                           assay__inspect_left(a, ASSAY__LACK_ANY) == 1 ? "it" : "them");
-    if (left.failed) text.failed = true;
-    assay__buf_free(&left);
+    assay__buf_drop(&left, &text);
     assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", assay__doc_take(doc, &text));
 }
 

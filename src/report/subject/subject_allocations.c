@@ -118,8 +118,8 @@ static const char *growth_interval(struct assay__doc *doc, const struct assay__a
     if (!isfinite(a->growth_low) || !isfinite(a->growth_high)) return "";
     assay__datum_print(&low, &ends[0], NULL, 0);
     assay__datum_print(&high, &ends[1], NULL, 0);
-    const char *text = assay__doc_printf(doc, " (95 %%: %s to %s)", low.data ? low.data : "",
-                                         high.data ? high.data : "");
+    const char *text = assay__doc_printf(doc, " (95 %%: %s to %s)", assay__buf_text(&low),
+                                         assay__buf_text(&high));
     if (low.failed || high.failed) doc->failed = true;
     assay__buf_free(&low);
     assay__buf_free(&high);

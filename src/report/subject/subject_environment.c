@@ -41,7 +41,7 @@ static void add_tensors(struct assay__doc *doc, const char *label,
         assay__doc_fact(doc, label);
         assay__doc_item_text(
             doc, "%s: %s %s%s%s%s", tensors[i].name, tensors[i].dtype ? tensors[i].dtype : "",
-            shape.data ? shape.data : "", tensors[i].fill && *tensors[i].fill ? " (" : "",
+            assay__buf_text(&shape), tensors[i].fill && *tensors[i].fill ? " (" : "",
             tensors[i].fill ? tensors[i].fill : "", tensors[i].fill && *tensors[i].fill ? ")" : "");
         if (shape.failed) doc->failed = true;
         assay__buf_free(&shape);

@@ -89,7 +89,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
     else if (growth)
         assay__buf_puts(&text, "; no growth per inference was detected");
     assay__buf_puts(&text, ".");
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", text.data ? text.data : "");
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", assay__buf_text(&text));
     if (text.failed) doc->failed = true;
     assay__buf_free(&text);
 }
@@ -251,7 +251,7 @@ static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *pe
         assay__buf_puts(&text, " of it inside its subgraphs");
     }
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s, by liveness of the graph.",
-                        text.data ? text.data : "");
+                        assay__buf_text(&text));
     if (text.failed) doc->failed = true;
     assay__buf_free(&text);
 }

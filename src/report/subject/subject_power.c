@@ -53,7 +53,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
         assay__buf_printf(&text, "The energy of an inference is not known: %s",
                           power && *power->note ? power->note : "no sensor was read");
     }
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", text.data ? text.data : "");
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__buf_text(&text));
     if (text.failed) doc->failed = true;
     assay__buf_free(&text);
 }

@@ -46,7 +46,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__roofline *r)
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
                         "Of the time in layers %s. At their roofs the layers would take %s "
                         "(%.0f %%).",
-                        bounds.data ? bounds.data : "", least.data ? least.data : "",
+                        assay__buf_text(&bounds), assay__buf_text(&least),
                         r->least_ns / r->least_of_ns * 100);
     if (bounds.failed || least.failed) doc->failed = true;
     assay__buf_free(&bounds);

@@ -19,7 +19,7 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
     struct assay__alert alert;
     struct assay__buf text = {0};
     for (size_t i = 0; assay__alert_at(profile, i, &alert, &text); i++) {
-        assay__doc_sentence(doc, alert.tone, "%s", text.data ? text.data : "");
+        assay__doc_sentence(doc, alert.tone, "%s", assay__buf_text(&text));
         assay__buf_clear(&text);
     }
     if (text.failed) doc->failed = true;
@@ -66,9 +66,9 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
     }
     assay__answer(&text, trial);
     if (!several)
-        assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", text.data ? text.data : "");
+        assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", assay__buf_text(&text));
     else if (trial->layers.count)
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", text.data ? text.data : "");
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", assay__buf_text(&text));
     if (text.failed) doc->failed = true;
     assay__buf_free(&text);
 }
@@ -143,7 +143,7 @@ static void add_first_finding(struct assay__doc *doc, const struct assay_profile
                           assay__state_mark(assay__finding_gain_state(f)),
                           assay__digits(f->expected_gain, 3).text);
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "First finding: %s%s.", f->title,
-                        gain.data ? gain.data : "");
+                        assay__buf_text(&gain));
     if (gain.failed) doc->failed = true;
     assay__buf_free(&gain);
 }
@@ -165,7 +165,7 @@ static void add_model(struct assay__doc *doc, const struct assay__model_info *m,
     if (m->opset && *m->opset) assay__doc_item_text(doc, "%s opset %s", m->format, m->opset);
     if (m->parameters >= 0) {
         assay__print_short_count(&number, m->parameters);
-        assay__doc_item_text(doc, "%s parameter%s", number.data ? number.data : "",
+        assay__doc_item_text(doc, "%s parameter%s", assay__buf_text(&number),
                              plural(m->parameters));
     }
     if (m->weight_bytes >= 0)
@@ -230,7 +230,7 @@ static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
         const struct assay__tensor_info *t = &trial->inputs[i];
         struct assay__buf shape = {0};
         assay__print_shape(&shape, t);
-        assay__doc_item_text(doc, "%s %s %s", t->name, t->dtype, shape.data ? shape.data : "");
+        assay__doc_item_text(doc, "%s %s %s", t->name, t->dtype, assay__buf_text(&shape));
         assay__buf_free(&shape);
     }
     if (trial->input_count > INPUTS_SHOWN)

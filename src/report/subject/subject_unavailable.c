@@ -87,8 +87,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     }
     assay__doc_section(doc, "unavailable", "Not available", "and why", ASSAY__VIEW_MACHINE);
     for (size_t i = 0; i < count; i++) {
-        assay__doc_point(doc, "%s: %s", groups[i].names.data ? groups[i].names.data : "",
-                         groups[i].reason);
+        assay__doc_point(doc, "%s: %s", assay__buf_text(&groups[i].names), groups[i].reason);
         if (groups[i].names.failed) doc->failed = true;
         assay__buf_free(&groups[i].names);
     }

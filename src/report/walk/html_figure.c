@@ -76,8 +76,7 @@ static void put_plot(struct assay__html *page, const struct assay__figure *figur
     assay__buf_puts(&page->body, " data-plot=\"");
     assay__html_text(&page->body, json.data);
     assay__buf_puts(&page->body, "\"");
-    if (json.failed) page->body.failed = true;
-    assay__buf_free(&json);
+    assay__buf_drop(&json, &page->body);
 }
 
 static void put_picture(struct assay__html *page, const struct assay__figure *figure)

@@ -63,7 +63,7 @@ static void put_value(struct walk *w, const struct assay__datum *value,
     static const char *const badges[] = {"", "pass", "warn", "fail"};
     struct assay__buf text = {0};
     assay__datum_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
-    const char *shown = text.data ? text.data : "";
+    const char *shown = assay__buf_text(&text);
     bool number = value->kind == ASSAY__DATUM_NUMBER;
     if (value->badge) {
         assay__buf_printf(w->body, "<span class=\"verdict %s\">", badges[value->badge]);
@@ -79,8 +79,7 @@ static void put_value(struct walk *w, const struct assay__datum *value,
         assay__html_breaking(w->body, shown);
     else
         assay__html_prose(w->body, shown);
-    if (text.failed) w->body->failed = true;
-    assay__buf_free(&text);
+    assay__buf_drop(&text, w->body);
 }
 
 /* --- sentences, facts, lists ------------------------------------------------------------------ */

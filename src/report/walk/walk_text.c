@@ -43,7 +43,7 @@ static void put_item(struct assay__buf *items, const struct assay__item *item, b
 {
     struct assay__buf value = {0};
     assay__datum_print(&value, &item->value, NULL, 0);
-    const char *text = value.data ? value.data : "";
+    const char *text = assay__buf_text(&value);
     bool unknown = item->value.kind == ASSAY__DATUM_NUMBER && !assay__datum_is_known(&item->value);
     const char *why = unknown && item->value.note ? item->value.note : "";
     if (alone || *why || (item->after && assay__text_width(item->after) > 24))
@@ -55,8 +55,7 @@ static void put_item(struct assay__buf *items, const struct assay__item *item, b
     else
         assay__page_item(items, "%s%s%s%s%s", item->name ? item->name : "", item->name ? " " : "",
                          text, item->after ? " " : "", item->after ? item->after : "");
-    if (value.failed) items->failed = true;
-    assay__buf_free(&value);
+    assay__buf_drop(&value, items);
 }
 
 static void put_fact(struct walk *w, const struct assay__fact *fact)
@@ -69,11 +68,10 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
     line.out = &first;
     assay__page_fit(&line, fact->label, (int)w->label_width, 0);
     assay__buf_putc(&first, ' ');
-    assay__page_wrap(&w->page, ASSAY__STYLE_PLAIN, first.data ? first.data : "",
-                     items.data ? items.data : "");
-    if (items.failed || first.failed) w->page.out->failed = true;
-    assay__buf_free(&items);
-    assay__buf_free(&first);
+    assay__page_wrap(&w->page, ASSAY__STYLE_PLAIN, assay__buf_text(&first),
+                     assay__buf_text(&items));
+    assay__buf_drop(&items, w->page.out);
+    assay__buf_drop(&first, w->page.out);
 }
 
 /* Facts that follow each other are one column of labels. */
@@ -97,7 +95,7 @@ static void put_list(struct walk *w, const struct assay__list *list)
     if (list->count <= most) return;
     struct assay__buf text = {0};
     assay__buf_printf(&text, "and %zu more", list->count - most);
-    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "    ", text.data ? text.data : "");
+    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "    ", assay__buf_text(&text));
     assay__buf_free(&text);
 }
 
@@ -186,9 +184,8 @@ static void put_folded(struct walk *w, const struct assay__heading *heading)
     struct assay__buf text = {0};
     if (!heading->remark) return;
     assay__buf_printf(&text, "%s: %s", heading->title, heading->remark);
-    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  … ", text.data ? text.data : "");
-    if (text.failed) w->page.out->failed = true;
-    assay__buf_free(&text);
+    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  … ", assay__buf_text(&text));
+    assay__buf_drop(&text, w->page.out);
 }
 
 static void put_blocks(struct walk *w)
