@@ -1,7 +1,7 @@
 /* datum.c - values of a document, and the one way in which numbers are printed for people. */
 #include "report/doc/datum.h"
 
-#include "base/json.h"
+#include "report/json/json_members.h"
 #include "base/text.h"
 #include "judge/comparison.h"
 
