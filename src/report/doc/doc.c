@@ -76,6 +76,14 @@ const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...)
     return made;
 }
 
+const char *assay__doc_join(struct assay__doc *doc, const char *const *items, size_t count)
+{
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < count; i++)
+        assay__buf_printf(&text, "%s%s", i ? "; " : "", items[i]);
+    return assay__doc_take(doc, &text);
+}
+
 void assay__doc_name(struct assay__doc *doc, const char *command, const char *title,
                      const char *version)
 {
@@ -188,6 +196,11 @@ void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const ch
     block->text = text;
 }
 
+void assay__doc_say(struct assay__doc *doc, enum assay__tone tone, const char *text)
+{
+    if (text) assay__doc_sentence(doc, tone, "%s", text);
+}
+
 void assay__doc_fact(struct assay__doc *doc, const char *label)
 {
     drop_empty(doc);
@@ -249,6 +262,29 @@ void assay__doc_fact_number(struct assay__doc *doc, const char *label, double va
     if (!isfinite(value)) return;
     assay__doc_fact(doc, label);
     assay__doc_item(doc, NULL, assay__datum_number(value, unit, ASSAY_MEASURED));
+}
+
+void assay__doc_fact_unknown(struct assay__doc *doc, const char *label, const char *why)
+{
+    assay__doc_fact(doc, label);
+    assay__doc_item(doc, NULL, assay__datum_unknown(why));
+}
+
+void assay__doc_metric(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
+                       const char *name, const char *after)
+{
+    const struct assay_metric *m = assay__trial_metric(trial, metric);
+    if (m) assay__doc_item_after(doc, name, assay__datum_metric(m), after);
+}
+
+void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial,
+                        const struct assay__metric_fact *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!i || strcmp(rows[i].label, rows[i - 1].label) != 0)
+            assay__doc_fact(doc, rows[i].label);
+        assay__doc_metric(doc, trial, rows[i].metric, rows[i].name, rows[i].after);
+    }
 }
 
 static void add_point(struct assay__doc *doc, const char *text)
@@ -379,6 +415,12 @@ void assay__table_text(struct assay__table *table, const char *text)
 void assay__table_number(struct assay__table *table, double value, enum assay_state state)
 {
     assay__table_cell(table, assay__datum_number(value, NULL, state));
+}
+
+void assay__table_known(struct assay__table *table, double value, enum assay_state state)
+{
+    assay__table_cell(table, isfinite(value) ? assay__datum_number(value, NULL, state)
+                                             : assay__datum_none());
 }
 
 void assay__table_add_texts(struct assay__table *table, const char *const *texts, size_t count)

@@ -238,6 +238,8 @@ void assay__doc_end(struct assay__doc *doc);
 /** Nothing when the text is empty. */
 void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)
     ASSAY_PRINTF(3, 4);
+/** A text that is there already; NULL or "": nothing. */
+void assay__doc_say(struct assay__doc *doc, enum assay__tone tone, const char *text);
 /** Begins a fact; items go to the one that was begun last. One without an item vanishes. */
 void assay__doc_fact(struct assay__doc *doc, const char *label);
 void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__datum value);
@@ -252,6 +254,17 @@ void assay__doc_fact_text(struct assay__doc *doc, const char *label, const char 
 /** A fact of one number; nothing when it is not known. */
 void assay__doc_fact_number(struct assay__doc *doc, const char *label, double value,
                             const char *unit);
+/** A fact of one value that is not known, with the reason. */
+void assay__doc_fact_unknown(struct assay__doc *doc, const char *label, const char *why);
+/** An item of the fact; nothing when the trial's metric is not known. */
+void assay__doc_metric(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
+                       const char *name, const char *after);
+/** Facts of metrics: rows of the same label that follow each other are one fact. */
+struct assay__metric_fact {
+    const char *label, *metric, *name, *after; /* name, after: NULL none */
+};
+void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial,
+                        const struct assay__metric_fact *rows, size_t count);
 /** A sentence of a list; sentences in a row are one list. */
 void assay__doc_point(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
 void assay__doc_points(struct assay__doc *doc, const char *const *items, size_t count);
@@ -271,6 +284,8 @@ struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, 
 
 /** Printed into the document's arena; "" when out of memory. */
 const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** "a; b; c" in the arena. */
+const char *assay__doc_join(struct assay__doc *doc, const char *const *items, size_t count);
 /** A buffer's text into the arena; the buffer is freed. */
 const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text);
 
@@ -280,6 +295,8 @@ void assay__table_cell(struct assay__table *table, struct assay__datum value);
 void assay__table_text(struct assay__table *table, const char *text);
 /** In the column's own unit and factor. */
 void assay__table_number(struct assay__table *table, double value, enum assay_state state);
+/** The same; an empty cell when it is not finite. */
+void assay__table_known(struct assay__table *table, double value, enum assay_state state);
 /** Neighbouring cells: of text, and of numbers of one state. */
 #define assay__table_texts(table, ...) \
     assay__table_add_texts(table, ASSAY__COLUMNS(((const char *const[]){__VA_ARGS__})))

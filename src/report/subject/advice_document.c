@@ -186,7 +186,7 @@ static void add_nothing(struct assay__doc *doc, const struct assay__advice *advi
         if (advice->results[i].outcome == ASSAY__RULE_NOTHING)
             assay__buf_printf(&ids, "%s%s", ids.length ? ", " : "", advice->results[i].rule->id);
     assay__doc_section(doc, "nothing-found", "Nothing found", NULL, ASSAY__VIEW_OVERVIEW);
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", assay__doc_take(doc, &ids));
+    assay__doc_say(doc, ASSAY__TONE_NOTE, assay__doc_take(doc, &ids));
     assay__doc_end(doc);
 }
 

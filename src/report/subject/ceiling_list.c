@@ -36,7 +36,7 @@ static struct assay__datum spread(const struct assay__ceiling *row)
 {
     double share = row ? assay__ceiling_spread(row) : (double)NAN;
     if (isnan(share)) return assay__datum_none();
-    struct assay__datum value = assay__datum_number(share, "ratio", ASSAY_MEASURED);
+    struct assay__datum value = assay__measured(share, "ratio");
     if (share > WIDEST_SPREAD) value.text = "> 999 %";
     return value;
 }
@@ -179,8 +179,8 @@ static void put_device_row(struct assay__table *t, const struct assay__ceiling *
     assay__table_cell(t, best(row));
     assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : assay__datum_none());
     assay__table_cell(t, spread(row));
-    assay__table_cell(t, known ? assay__datum_number(row->value / peak.value, NULL, ASSAY_DERIVED)
-                               : assay__datum_none());
+    assay__table_cell(t,
+                      known ? assay__derived(row->value / peak.value, NULL) : assay__datum_none());
     assay__table_cell(t, known ? assay__datum_number(peak.value, row->unit, ASSAY_PUBLISHED)
                                : assay__datum_none());
     assay__table_text(t, means(t->doc, row));
@@ -250,12 +250,12 @@ void assay__add_ceilings(struct assay__doc *doc, const struct assay__ceilings *s
     assay__doc_section(doc, NULL, title, *hardware ? hardware : NULL, 0);
     assay__doc_fact(doc, "measured");
     assay__doc_item_text(doc, "%s", *set->measured_at ? set->measured_at : "at an unknown time");
-    assay__doc_item(doc, "in", assay__datum_number(set->duration_s, "s", ASSAY_MEASURED));
+    assay__doc_item(doc, "in", assay__measured(set->duration_s, "s"));
     if (set->from_cache) assay__doc_item_text(doc, "kept since then");
     if (!set->pinned) assay__doc_item_text(doc, "threads were not pinned to their cores");
     if (!set->complete) assay__doc_item_text(doc, "incomplete");
     bool harmless = name && set->complete;
-    assay__doc_sentence(doc, harmless ? ASSAY__TONE_NOTE : ASSAY__TONE_WARN, "%s", set->note);
+    assay__doc_say(doc, harmless ? ASSAY__TONE_NOTE : ASSAY__TONE_WARN, set->note);
     if (name)
         add_device(doc, set);
     else

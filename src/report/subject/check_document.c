@@ -8,16 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-static struct assay__datum derived(double number, const char *unit)
-{
-    return assay__datum_number(number, unit, ASSAY_DERIVED);
-}
-
 /* --- the verdict ------------------------------------------------------------------------------ */
 
 /* Items of one rule and severity stand together: a group. */
@@ -75,11 +65,12 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++) {
         size_t count = group_count(check, (enum assay__check_severity)s);
         assay__buf_printf(&text, "%s%zu %s%s", s ? ", " : "", count,
-                          assay__check_severity_name((enum assay__check_severity)s), plural(count));
+                          assay__check_severity_name((enum assay__check_severity)s),
+                          assay__plural(count));
     }
     put_share(&text, check);
     assay__buf_putc(&text, '.');
-    assay__doc_sentence(doc, tones[check->verdict], "%s", assay__doc_take(doc, &text));
+    assay__doc_say(doc, tones[check->verdict], assay__doc_take(doc, &text));
     if (*check->unasked)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "The list of devices shows which can be asked here, and what the "
@@ -108,12 +99,12 @@ static void add_model(struct assay__doc *doc, const struct assay__check *check)
     assay__doc_fact(doc, "model");
     assay__doc_item_text(doc, "%s", model->format && *model->format ? model->format : "ONNX");
     assay__doc_item_text(doc, "%zu node%s", model->graph.node_count,
-                         plural(model->graph.node_count));
+                         assay__plural(model->graph.node_count));
     if (check->partitions.folded)
         assay__doc_item_text(doc, "%zu of them constant", check->partitions.folded);
     if (a->parameter_bytes >= 0)
-        assay__doc_item(doc, "weights", derived((double)a->parameter_bytes, "B"));
-    assay__doc_item_after(doc, NULL, derived(a->flops, "FLOP"),
+        assay__doc_item(doc, "weights", assay__derived((double)a->parameter_bytes, "B"));
+    assay__doc_item_after(doc, NULL, assay__derived(a->flops, "FLOP"),
                           a->unknown_flops ? "at least" : NULL);
     for (size_t i = 0; check->planned && i < check->workload->dim_count && i < DIMS_SHOWN; i++)
         assay__doc_item_text(doc, "%s %lld", check->workload->dims[i].symbol,
@@ -129,18 +120,19 @@ static void add_places(struct assay__doc *doc, const struct assay__check *check)
     if (!check->has_partitions) return;
     assay__doc_fact(doc, "stays");
     if (check->chip_count > 1) assay__doc_item_text(doc, "on every chip");
-    assay__doc_item_text(doc, "%zu of %zu node%s", p->on, nodes, plural(nodes));
-    if (isfinite(share)) assay__doc_item_after(doc, NULL, derived(share, "ratio"), "of the FLOPs");
+    assay__doc_item_text(doc, "%zu of %zu node%s", p->on, nodes, assay__plural(nodes));
+    if (isfinite(share))
+        assay__doc_item_after(doc, NULL, assay__derived(share, "ratio"), "of the FLOPs");
     if (p->unknown) assay__doc_item_text(doc, "of %zu it is not known", p->unknown);
     if (p->off) assay__doc_item_text(doc, "%zu elsewhere", p->off);
-    assay__doc_item_text(doc, "%zu piece%s", p->on_segments, plural(p->on_segments));
+    assay__doc_item_text(doc, "%zu piece%s", p->on_segments, assay__plural(p->on_segments));
     if (p->engine_pieces) assay__doc_item_text(doc, "the engine compiles %zu", p->engine_pieces);
     if (p->crossings)
         assay__doc_item_after(
             doc,
-            assay__doc_printf(doc, "%zu tensor%s cross%s,", p->crossings, plural(p->crossings),
-                              p->crossings == 1 ? "es" : ""),
-            derived(p->crossing_bytes, "B"), p->crossing_unsized ? "at least" : NULL);
+            assay__doc_printf(doc, "%zu tensor%s cross%s,", p->crossings,
+                              assay__plural(p->crossings), p->crossings == 1 ? "es" : ""),
+            assay__derived(p->crossing_bytes, "B"), p->crossing_unsized ? "at least" : NULL);
     else
         assay__doc_item_text(doc, "nothing crosses");
 }
@@ -172,8 +164,9 @@ static const char *chip_result(struct assay__doc *doc, const struct assay__check
             assay__buf_printf(&text, "%s%s", k > index ? ", " : "", check->by_chip[k].chip->name);
     assay__buf_printf(&text, ": %s, ", verdict_word(one->verdict));
     if (one->off)
-        assay__buf_printf(&text, "%zu node%s leave%s, %zu piece%s", one->off, plural(one->off),
-                          one->off == 1 ? "s" : "", one->on_segments, plural(one->on_segments));
+        assay__buf_printf(&text, "%zu node%s leave%s, %zu piece%s", one->off,
+                          assay__plural(one->off), one->off == 1 ? "s" : "", one->on_segments,
+                          assay__plural(one->on_segments));
     else
         assay__buf_puts(&text, "none leaves");
     return assay__doc_take(doc, &text);
@@ -260,7 +253,7 @@ static void put_item(struct assay__table *t, const struct assay__check_item *ite
     assay__table_texts(t, rule->id, assay__check_severity_name(item->severity), item->name,
                        item->op, rule->title, item->reason, item->fix, rule->source,
                        assay__check_basis_name(rule->basis), item->chips);
-    assay__table_cell(t, isfinite(item->bytes) ? derived(item->bytes, NULL) : assay__datum_none());
+    assay__table_known(t, item->bytes, ASSAY_DERIVED);
     assay__table_texts(t, common->chips ? NULL : item->chips, common->reason ? NULL : item->reason);
 }
 
@@ -297,7 +290,7 @@ static void add_group(struct assay__doc *doc, const struct assay__check *check, 
         assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s (%s): %s", item->name, item->op,
                             item->reason);
     else
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", common.reason ? common.reason : "");
+        assay__doc_say(doc, ASSAY__TONE_PLAIN, common.reason);
     struct assay__table *t = assay__doc_table(doc, "items", rule->title,
                                               ASSAY__COLUMNS(item_columns));
     t->more = "nodes";
@@ -349,7 +342,7 @@ static void put_segment(struct assay__table *t, const struct assay__check *check
     assay__table_text(t, s->on ? check->target : "elsewhere");
     assay__table_number(t, (double)s->nodes, ASSAY_MEASURED);
     assay__table_number(t, s->flops, ASSAY_DERIVED);
-    assay__table_cell(t, crosses ? derived(s->in_bytes, NULL) : assay__datum_none());
+    assay__table_cell(t, crosses ? assay__derived(s->in_bytes, NULL) : assay__datum_none());
     assay__table_texts(t, assay__check_node_name(&graph->nodes[s->first]),
                        assay__check_node_name(&graph->nodes[s->last]));
 }
@@ -373,13 +366,13 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "Nodes whose place is not known are counted as staying; if they leave "
                             "too, %zu piece%s stay%s.",
-                            p->on_segments_most, plural(p->on_segments_most),
+                            p->on_segments_most, assay__plural(p->on_segments_most),
                             p->on_segments_most == 1 ? "s" : "");
     if (several && p->merged)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "The engine merged %zu node%s into others; each is counted with the "
                             "node that feeds it.",
-                            p->merged, plural(p->merged));
+                            p->merged, assay__plural(p->merged));
     assay__doc_end(doc);
 }
 

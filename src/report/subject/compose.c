@@ -68,7 +68,7 @@ static void add_other_trial(struct assay__doc *doc, const struct assay__trial *t
     doc->of_trial = trial->id;
     assay__doc_fold(doc, "trial", title_of(doc, trial), assay__trial_state_name(trial->state));
     if (trial->state != ASSAY__TRIAL_OK && trial->reason)
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s", trial->reason);
+        assay__doc_say(doc, ASSAY__TONE_ALERT, trial->reason);
     assay__add_options(doc, trial);
     for (size_t i = 0; i < SUBJECT_COUNT; i++)
         if (subjects[i]->scope == ASSAY__OF_TRIAL) subjects[i]->build(doc, trial);

@@ -189,7 +189,7 @@ static void add_build(struct assay__doc *doc, const struct assay__found *found,
     if (build->count > 1) add_missing(doc, found, build);
     bool said = build->count == 1 &&
                 strcmp(found->items[build->first].device.reason, build->reason) == 0;
-    if (!said) assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", build->reason);
+    if (!said) assay__doc_say(doc, ASSAY__TONE_WARN, build->reason);
     assay__doc_end(doc);
 }
 

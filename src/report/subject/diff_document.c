@@ -78,7 +78,7 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
 static void put_ratio(struct view *v, const struct assay__diff_delta *d)
 {
     int digits = assay__diff_digits(d);
-    struct assay__datum value = assay__datum_number(d->ratio, NULL, ASSAY_MEASURED);
+    struct assay__datum value = assay__measured(d->ratio, NULL);
     if (!isfinite(d->ratio)) {
         /* a value that is missing says why in its own cell */
         bool missing = d->verdict == ASSAY__DIFF_NOT_COMPARABLE;
@@ -149,7 +149,7 @@ static void add_summary(struct view *v)
 {
     assay__doc_section(v->doc, "summary", "Summary", NULL,
                        ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
-    assay__doc_sentence(v->doc, ASSAY__TONE_LEAD, "%s", v->diff->summary);
+    assay__doc_say(v->doc, ASSAY__TONE_LEAD, v->diff->summary);
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         if (!side->usable)
@@ -354,14 +354,14 @@ static void put_layer(struct view *v, size_t index)
         const struct assay__diff_delta *d = &row->deltas[s];
         double ns = d->difference;
         if (!isfinite(ns)) ns = isfinite(row->times_ns[s]) ? row->times_ns[s] : -row->times_ns[0];
-        struct assay__datum change = assay__datum_number(ns / 1e3, NULL, ASSAY_MEASURED);
+        struct assay__datum change = assay__measured(ns / 1e3, NULL);
         if (isfinite(ns)) change.text = signed_time(v, ns);
         assay__table_cell(v->table, isfinite(ns) ? change : assay__datum_none());
         if (extra || d->ci.known) {
             put_delta(v, d, ASSAY__DIFF_TIME);
             continue;
         }
-        struct assay__datum ratio = assay__datum_number(d->ratio, NULL, ASSAY_MEASURED);
+        struct assay__datum ratio = assay__measured(d->ratio, NULL);
         assay__table_cell(v->table, isfinite(d->ratio) ? ratio : assay__datum_none());
         assay__table_skip(v->table, 1);
     }
@@ -405,12 +405,12 @@ static void add_layers(struct view *v)
                        "matched by what they came from; largest change "
                        "first",
                        ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_LAYERS);
-    assay__doc_sentence(v->doc, ASSAY__TONE_PLAIN, "%s", diff->layers_reason);
+    assay__doc_say(v->doc, ASSAY__TONE_PLAIN, diff->layers_reason);
     if (diff->layer_count) {
         add_layer_bars(v);
         add_layer_rows(v, true, columns, count);
-        assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "%s", diff->layers_rule);
-        assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "%s", diff->layers_interval_reason);
+        assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_rule);
+        assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_interval_reason);
         if (isfinite(diff->layers_spread))
             assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "Passes of one run differ by %s %%%s.",
                                 assay__digits(diff->layers_spread * 100, 3).text,

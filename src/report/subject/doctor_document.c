@@ -91,13 +91,11 @@ static void put_probe(struct assay__table *t, const struct assay__examined *e)
     assay__table_cell(t, available ? assay__datum_count((double)e->available_count) : none);
     assay__table_cell(t, available ? assay__datum_count((double)e->channel_count)
                                    : assay__datum_none());
-    assay__table_cell(t, !available ? assay__datum_none()
-                         : isnan(e->read_ns)
-                             ? slow
-                             : assay__datum_number(e->read_ns / 1e3, NULL, ASSAY_MEASURED));
-    assay__table_cell(t, isnan(e->slowest_ns)
-                             ? assay__datum_none()
-                             : assay__datum_number(e->slowest_ns / 1e3, NULL, ASSAY_MEASURED));
+    assay__table_cell(t, !available          ? assay__datum_none()
+                         : isnan(e->read_ns) ? slow
+                                             : assay__measured(e->read_ns / 1e3, NULL));
+    assay__table_cell(t, isnan(e->slowest_ns) ? assay__datum_none()
+                                              : assay__measured(e->slowest_ns / 1e3, NULL));
     assay__table_number(t, e->reads, ASSAY_MEASURED);
     assay__table_texts(t, e->ops->summary, e->reason);
 }
@@ -117,8 +115,7 @@ static struct assay__datum reading(const struct assay__channel *c, double value,
 {
     if (!isfinite(value)) return assay__datum_unknown(reason);
     bool plain = strcmp(c->unit, "1") == 0;
-    struct assay__datum shown = assay__datum_number(value, plain ? ASSAY__UNIT_COUNT : c->unit,
-                                                    ASSAY_MEASURED);
+    struct assay__datum shown = assay__measured(value, plain ? ASSAY__UNIT_COUNT : c->unit);
     for (size_t i = 0; c->states && c->states[i]; i++)
         if ((double)i == value) shown.text = c->states[i];
     return shown;

@@ -49,14 +49,6 @@ const char *assay__finding_state(const struct assay__finding *f)
 
 /* --- a row each ------------------------------------------------------------------------------- */
 
-static const char *join(struct assay__doc *doc, const char *const *items, size_t count)
-{
-    struct assay__buf text = {0};
-    for (size_t i = 0; i < count; i++)
-        assay__buf_printf(&text, "%s%s", i ? "; " : "", items[i]);
-    return assay__doc_take(doc, &text);
-}
-
 static void put_row(struct assay__doc *doc, struct assay__table *t, const struct assay__finding *f)
 {
     enum assay_state state = assay__finding_gain_state(f);
@@ -77,7 +69,7 @@ static void put_row(struct assay__doc *doc, struct assay__table *t, const struct
     for (size_t i = 0; i < sizeof energies / sizeof energies[0]; i++)
         assay__table_number(t, tried ? energies[i] : (double)NAN, ASSAY_MEASURED);
     assay__table_texts(t, f->drift_note, f->advice, f->reason,
-                       join(doc, f->evidence, f->evidence_count));
+                       assay__doc_join(doc, f->evidence, f->evidence_count));
 }
 
 void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile)
@@ -140,7 +132,7 @@ static void add_measured(struct assay__doc *doc, const struct assay__finding *f)
     if (!isfinite(f->verified_gain)) return;
     assay__doc_fact(doc, "measured");
     assay__doc_item_after(
-        doc, NULL, assay__datum_number(f->verified_gain, TIMES, ASSAY_MEASURED),
+        doc, NULL, assay__measured(f->verified_gain, TIMES),
         assay__doc_printf(doc, "%s (%s, 95 %%)", assay__gain_words(f->verified_of),
                           assay__digits_range(f->verified_low, f->verified_high).text));
     if (f->verified_smallest > 0)
@@ -149,7 +141,7 @@ static void add_measured(struct assay__doc *doc, const struct assay__finding *f)
     if (isfinite(f->verified_energy)) {
         assay__doc_fact(doc, "energy");
         assay__doc_item_after(
-            doc, NULL, assay__datum_number(f->verified_energy, TIMES, ASSAY_MEASURED),
+            doc, NULL, assay__measured(f->verified_energy, TIMES),
             assay__doc_printf(
                 doc, "that without, per %s (%s)", each ? "inference" : "sample",
                 isfinite(f->verified_energy_low)
@@ -166,7 +158,7 @@ static void add_measured(struct assay__doc *doc, const struct assay__finding *f)
 
 void assay__add_finding(struct assay__doc *doc, const struct assay__finding *f)
 {
-    assay__doc_fact_text(doc, "evidence", join(doc, f->evidence, f->evidence_count));
+    assay__doc_fact_text(doc, "evidence", assay__doc_join(doc, f->evidence, f->evidence_count));
     assay__doc_fact_text(doc, "change", f->advice);
     add_potential(doc, f);
     assay__doc_fact_text(doc, "tried", f->tried);

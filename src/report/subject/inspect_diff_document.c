@@ -149,8 +149,8 @@ static struct side side_of(struct assay__doc *doc, const struct assay__inspect *
     assay__inspect_output_shape(&shape, inspect, layer);
     side.op = assay__doc_op(doc, layer->node->domain, layer->node->op);
     side.output = assay__doc_take(doc, &shape);
-    side.flops = assay__datum_number(layer->cost->flops, NULL, ASSAY_DERIVED);
-    side.bytes = assay__datum_number(layer->bytes, NULL, ASSAY_DERIVED);
+    side.flops = assay__derived(layer->cost->flops, NULL);
+    side.bytes = assay__derived(layer->bytes, NULL);
     return side;
 }
 
@@ -227,7 +227,7 @@ int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct 
         assay__doc_sentence(doc, ASSAY__TONE_ALERT,
                             "SHAPE CONFLICTS: inspect each model alone to see them");
     assay__inspect_diff_answer(&answer, diff);
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", assay__doc_take(doc, &answer));
+    assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &answer));
     assay__doc_fact_text(doc, "first", diff->a->name);
     assay__doc_fact_text(doc, "second", diff->b->name);
     assay__doc_end(doc);

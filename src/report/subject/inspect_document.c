@@ -11,11 +11,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 const char *assay__doc_op(struct assay__doc *doc, const char *domain, const char *op)
 {
     struct assay__buf text = {0};
@@ -37,8 +32,7 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
     if (a->conflict_count > CONFLICTS_SHOWN)
         assay__doc_sentence(doc, ASSAY__TONE_ALERT, "and %zu more conflicts",
                             a->conflict_count - CONFLICTS_SHOWN);
-    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s",
-                        inspect->version_note ? inspect->version_note : "");
+    assay__doc_say(doc, ASSAY__TONE_WARN, inspect->version_note);
     if (inspect->missing)
         assay__doc_sentence(doc, ASSAY__TONE_WARN,
                             "MISSING: %s; nothing here needs it, but running the model does",
@@ -79,8 +73,8 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
     size_t nodes = inspect->layer_count + inspect->inner_nodes;
     double moved = a->bytes_read + a->bytes_written;
     struct assay__buf text = {0}, left = {0};
-    assay__buf_printf(&text, "%zu node%s of %zu operator%s", nodes, plural(nodes), a->op_count,
-                      plural(a->op_count));
+    assay__buf_printf(&text, "%zu node%s of %zu operator%s", nodes, assay__plural(nodes),
+                      a->op_count, assay__plural(a->op_count));
     if (a->parameters >= 0) {
         assay__buf_puts(&text, " with ");
         assay__print_short_count(&text, a->parameters);
@@ -105,7 +99,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
         assay__buf_printf(&text, " %s: the totals leave %s out.", left.data,
                           assay__inspect_left(a, ASSAY__LACK_ANY) == 1 ? "it" : "them");
     assay__buf_drop(&left, &text);
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", assay__doc_take(doc, &text));
+    assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &text));
 }
 
 /* --- what the file is ------------------------------------------------------------------------- */
@@ -129,16 +123,16 @@ static void add_model(struct assay__doc *doc, const struct assay__inspect *inspe
                              m->producer_version ? m->producer_version : "");
     if (inspect->functions)
         assay__doc_item_text(doc, "%zu function%s inlined", inspect->functions,
-                             plural(inspect->functions));
+                             assay__plural(inspect->functions));
     if (inspect->subgraphs)
         assay__doc_item_text(doc, "%zu subgraph%s with %zu node%s", inspect->subgraphs,
-                             plural(inspect->subgraphs), inspect->inner_nodes,
-                             plural(inspect->inner_nodes));
+                             assay__plural(inspect->subgraphs), inspect->inner_nodes,
+                             assay__plural(inspect->inner_nodes));
     if (inspect->external_tensors)
-        assay__doc_item_after(
-            doc, NULL, assay__datum_number(inspect->external_bytes, "B", ASSAY_MEASURED),
-            assay__doc_printf(doc, "in %zu external tensor%s", inspect->external_tensors,
-                              plural(inspect->external_tensors)));
+        assay__doc_item_after(doc, NULL, assay__measured(inspect->external_bytes, "B"),
+                              assay__doc_printf(doc, "in %zu external tensor%s",
+                                                inspect->external_tensors,
+                                                assay__plural(inspect->external_tensors)));
     assay__doc_item_text(doc, "fingerprint %s", inspect->fingerprint);
 }
 
@@ -240,7 +234,7 @@ static void add_values(struct assay__doc *doc, const struct assay__inspect *insp
     put_values(t, inspect, "input", graph->inputs, graph->input_count);
     put_values(t, inspect, "output", graph->outputs, graph->output_count);
     for (size_t i = 0; i < inspect->workload->note_count; i++)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", inspect->workload->notes[i]);
+        assay__doc_say(doc, ASSAY__TONE_NOTE, inspect->workload->notes[i]);
     assay__doc_end(doc);
 }
 
@@ -459,7 +453,7 @@ static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)
 {
     size_t left = assay__inspect_left(a, ASSAY__LACK_ANY);
     const char *remark = assay__doc_printf(doc, "the totals leave out %zu node%s", left,
-                                           plural(left));
+                                           assay__plural(left));
     assay__doc_section(doc, "unknown", "Not known", remark, 0);
     struct assay__table *t = assay__doc_table(doc, "unknown", "Operators whose cost is not known",
                                               ASSAY__COLUMNS(unknown_columns));

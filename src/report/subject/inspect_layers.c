@@ -152,7 +152,7 @@ struct layer_view {
 
 static struct assay__datum derived(double number)
 {
-    return assay__datum_number(number, NULL, ASSAY_DERIVED);
+    return assay__derived(number, NULL);
 }
 
 static void fill_layer(const struct assay__table *table, size_t row, struct assay__datum *cells)
@@ -170,7 +170,7 @@ static void fill_layer(const struct assay__table *table, size_t row, struct assa
     cells[DOMAIN_] = assay__datum_text(layer->node->domain);
     cells[OUTPUT] = assay__datum_text(assay__doc_take(table->doc, &shape));
     cells[FLOPS] = derived(layer->cost->flops);
-    cells[SHARE] = assay__datum_number(weight / view->total, NULL, ASSAY_MEASURED);
+    cells[SHARE] = assay__measured(weight / view->total, NULL);
     cells[MACS] = derived(layer->cost->macs);
     cells[READ] = derived(layer->cost->bytes_read);
     cells[WRITTEN] = derived(layer->cost->bytes_written);

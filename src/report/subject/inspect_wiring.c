@@ -6,16 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-static struct assay__datum derived(double number, const char *unit)
-{
-    return assay__datum_number(number, unit, ASSAY_DERIVED);
-}
-
 static void add_cell(struct assay__doc *doc, const struct assay__ncp *n)
 {
     assay__doc_fact(doc, "cell");
@@ -45,12 +35,12 @@ static void add_synapses(struct assay__doc *doc, const struct assay__ncp *n)
     assay__doc_item_text(doc, "%zu excitatory, %zu inhibitory", n->excitatory, n->inhibitory);
     assay__doc_fact(doc, "graph");
     assay__doc_item_text(doc, "%zu strongly connected component%s", n->components,
-                         plural(n->components));
+                         assay__plural(n->components));
     assay__doc_item_text(doc, "the largest of %zu neuron%s", n->largest_component,
-                         plural(n->largest_component));
+                         assay__plural(n->largest_component));
     assay__doc_item_text(doc, "%zu with a cycle", n->cyclic_components);
     assay__doc_item_text(doc, "longest path %zu synapse%s", n->longest_path,
-                         plural(n->longest_path));
+                         assay__plural(n->longest_path));
 }
 
 static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
@@ -58,24 +48,25 @@ static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
     enum { STEPS_SHOWN = 4 };
     bool alike = true;
     assay__doc_fact(doc, "work");
-    assay__doc_item_after(doc, NULL, derived(n->flops, "FLOP"), "executed");
+    assay__doc_item_after(doc, NULL, assay__derived(n->flops, "FLOP"), "executed");
     if (isfinite(n->flops_needed)) {
-        assay__doc_item_after(doc, NULL, derived(n->flops_needed, "FLOP"), "needed by the wiring");
+        assay__doc_item_after(doc, NULL, assay__derived(n->flops_needed, "FLOP"),
+                              "needed by the wiring");
         if (n->flops > 0)
-            assay__doc_item_after(doc, NULL, derived(n->flops_needed / n->flops, "ratio"),
+            assay__doc_item_after(doc, NULL, assay__derived(n->flops_needed / n->flops, "ratio"),
                                   "of what is executed");
     } else {
         assay__doc_item_text(doc, "what the wiring needs of it is not known");
     }
     assay__doc_fact(doc, "per step");
-    assay__doc_item(doc, NULL, derived(n->flops_per_step, "FLOP"));
-    assay__doc_item_after(doc, NULL, derived(n->bytes_per_step, "B"),
+    assay__doc_item(doc, NULL, assay__derived(n->flops_per_step, "FLOP"));
+    assay__doc_item_after(doc, NULL, assay__derived(n->bytes_per_step, "B"),
                           n->steps > 1 ? "on average" : NULL);
     for (size_t i = 1; i < n->per_step_count; i++)
         alike &= n->per_step[i].flops == n->per_step[0].flops;
     for (size_t i = 0; i < n->per_step_count && i < STEPS_SHOWN && !alike; i++)
         assay__doc_item(doc, assay__doc_printf(doc, "step %" PRId64, n->per_step[i].step),
-                        derived(n->per_step[i].flops, "FLOP"));
+                        assay__derived(n->per_step[i].flops, "FLOP"));
     if (!alike && n->per_step_count > STEPS_SHOWN)
         assay__doc_item_text(doc, "and %zu more", n->per_step_count - STEPS_SHOWN);
 }
@@ -166,6 +157,6 @@ void assay__inspect_add_wiring(struct assay__doc *doc, const struct assay__inspe
         add_work(doc, n);
     }
     add_tables(doc, inspect->has_ncp ? n : &none);
-    if (inspect->has_ncp) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", n->note ? n->note : "");
+    if (inspect->has_ncp) assay__doc_say(doc, ASSAY__TONE_NOTE, n->note);
     assay__doc_end(doc);
 }

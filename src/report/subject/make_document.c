@@ -28,11 +28,6 @@ void assay__drift_numbers(const struct assay__drift_output *output,
 
 /* --- the model -------------------------------------------------------------------------------- */
 
-static struct assay__datum measured(double value, const char *unit)
-{
-    return assay__datum_number(value, unit, ASSAY_MEASURED);
-}
-
 static double parameters_of(const struct assay__made *made)
 {
     return made->parameters_known ? (double)made->parameters : (double)NAN;
@@ -60,17 +55,17 @@ static void add_model(struct assay__doc *doc, const struct assay__made *made)
     assay__doc_section(doc, "model", "Model", NULL, ASSAY__SECTION_QUIET);
     assay__doc_fact_text(doc, "from", made->source);
     assay__doc_fact(doc, "file");
-    assay__doc_item(doc, NULL, measured((double)made->bytes, "B"));
-    assay__doc_item_after(doc, NULL, measured(parameters_of(made), ASSAY__UNIT_COUNT),
+    assay__doc_item(doc, NULL, assay__measured((double)made->bytes, "B"));
+    assay__doc_item_after(doc, NULL, assay__measured(parameters_of(made), ASSAY__UNIT_COUNT),
                           "parameters");
     assay__doc_item_after(doc, NULL, assay__datum_count((double)made->nodes), "operators");
     assay__doc_item(doc, "operator set", assay__datum_count((double)made->opset));
     assay__doc_fact(doc, "time");
-    assay__doc_item(doc, made->zoo ? "built in" : "read in", measured(made->build_s, "s"));
-    if (made->rewritten) assay__doc_item(doc, "rewritten in", measured(made->rewrite_s, "s"));
-    assay__doc_item(doc, "written in", measured(made->write_s, "s"));
-    assay__doc_item(doc, NULL,
-                    assay__datum_number(assay__made_write_rate(made), "B/s", ASSAY_DERIVED));
+    assay__doc_item(doc, made->zoo ? "built in" : "read in", assay__measured(made->build_s, "s"));
+    if (made->rewritten)
+        assay__doc_item(doc, "rewritten in", assay__measured(made->rewrite_s, "s"));
+    assay__doc_item(doc, "written in", assay__measured(made->write_s, "s"));
+    assay__doc_item(doc, NULL, assay__derived(assay__made_write_rate(made), "B/s"));
     assay__doc_points(doc, (const char *const *)made->notes->lines, made->notes->count);
     add_table(doc, made);
     assay__doc_end(doc);
@@ -102,7 +97,7 @@ static void put_output(struct assay__table *t, const struct assay__drift_output 
     assay__table_texts(t, output->name, assay__dtype_name(output->dtype));
     for (size_t i = 0; i < ASSAY__DRIFT_NUMBERS; i++) {
         char text[48];
-        struct assay__datum value = measured(numbers[i].value, NULL);
+        struct assay__datum value = assay__measured(numbers[i].value, NULL);
         if (isnan(value.number))
             value = assay__datum_unknown(numbers[i].gap);
         else if (formats[i]) {

@@ -204,18 +204,6 @@ static void put_layer(struct assay__table *t, const struct assay__trial *trial,
     assay__table_texts(t, l->bound, l->note);
 }
 
-/* People read them by time, programs in the order of the graph. */
-static void set_order(struct assay__table *t, const struct assay__layers *layers)
-{
-    size_t *sorted = assay__layer_order(layers);
-    size_t *order = assay__arena_array(t->doc->arena, t->row_count + 1, sizeof *order);
-    if (!sorted || !order) t->doc->failed = true;
-    for (size_t i = 0; sorted && order && i < t->row_count; i++)
-        order[i] = i < layers->count ? sorted[i] : i;
-    t->order = order;
-    free(sorted);
-}
-
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial, bool shown)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -238,7 +226,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     assay__table_skip(t, 2);
     assay__table_text(t, "floor, inputs and outputs");
     assay__table_numbers(t, ASSAY_ESTIMATED, layers->engine_ns / 1e3, layers->engine_ns / all_ns);
-    if (layers->count) set_order(t, layers);
+    assay__layer_sort(t, layers);
     if (fused)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "%zu operator%s left out: done together with the one before.", fused,
@@ -272,10 +260,10 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
                                   : "nothing here was measured on that chip",
                        0);
     add_errors(doc, fit);
-    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", trial->target.uncovered);
+    assay__doc_say(doc, ASSAY__TONE_WARN, trial->target.uncovered);
     for (size_t i = 0; i < trial->note_count; i++)
         if (trial->notes[i] != trial->target.uncovered)
-            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", trial->notes[i]);
+            assay__doc_say(doc, ASSAY__TONE_NOTE, trial->notes[i]);
     if (trial->target.device_class == ASSAY__CLASS_NPU)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "A check against the Neural Engine says whether all of it runs there.");

@@ -43,9 +43,8 @@ static void put_required(struct assay__table *t, const struct assay__requirement
         assay__table_skip(t, 3);
         return;
     }
-    assay__table_cell(t, assay__datum_number(required, row->info->unit, ASSAY_MEASURED));
-    assay__table_cell(t, isfinite(ratio) ? assay__datum_number(ratio, NULL, ASSAY_DERIVED)
-                                         : assay__datum_none());
+    assay__table_cell(t, assay__measured(required, row->info->unit));
+    assay__table_known(t, ratio, ASSAY_DERIVED);
     assay__table_cell(t, assay__datum_badge(assay__require_state_name(state), badges[state]));
 }
 
@@ -98,7 +97,7 @@ void assay__add_score(struct assay__doc *doc, const struct assay__score *score)
     for (size_t i = 0; i <= ASSAY__SCORE_PARTS; i++) {
         const struct assay__score_part *part = i ? &score->parts[i - 1] : NULL;
         double points = part ? part->points : score->points;
-        struct assay__datum value = assay__datum_number(points, ASSAY__UNIT_PLAIN, ASSAY_DERIVED);
+        struct assay__datum value = assay__derived(points, ASSAY__UNIT_PLAIN);
         if (isfinite(points))
             value.text = assay__doc_printf(doc, "=%.*f", points < 0.1 ? 3 : 1, points);
         assay__doc_item_after(doc, part ? part->name : NULL, value,

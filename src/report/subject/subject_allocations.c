@@ -113,8 +113,8 @@ static void add_phases(struct assay__doc *doc, const struct assay__allocations *
 static const char *growth_interval(struct assay__doc *doc, const struct assay__allocations *a)
 {
     struct assay__buf low = {0}, high = {0};
-    struct assay__datum ends[] = {assay__datum_number(a->growth_low, "B", ASSAY_MEASURED),
-                                  assay__datum_number(a->growth_high, "B", ASSAY_MEASURED)};
+    struct assay__datum ends[] = {assay__measured(a->growth_low, "B"),
+                                  assay__measured(a->growth_high, "B")};
     if (!isfinite(a->growth_low) || !isfinite(a->growth_high)) return "";
     assay__datum_print(&low, &ends[0], NULL, 0);
     assay__datum_print(&high, &ends[1], NULL, 0);
@@ -147,8 +147,7 @@ static void add_growth(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_fact(doc, "growth");
     add_metric(doc, trial, "memory.growth", after);
     if (!growth && isfinite(a->growth_bytes))
-        assay__doc_item_after(doc, NULL, assay__datum_number(a->growth_bytes, "B", ASSAY_DERIVED),
-                              after);
+        assay__doc_item_after(doc, NULL, assay__derived(a->growth_bytes, "B"), after);
 }
 
 static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
@@ -174,8 +173,7 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
                "above");
     if (!isfinite(a->slowdown)) return;
     assay__doc_fact(doc, "cost");
-    assay__doc_item_after(doc, "latency",
-                          assay__datum_number(a->slowdown, ASSAY__UNIT_FACTOR, ASSAY_DERIVED),
+    assay__doc_item_after(doc, "latency", assay__derived(a->slowdown, ASSAY__UNIT_FACTOR),
                           "while allocations are counted");
 }
 
@@ -326,7 +324,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        "counted in a launch of its own; live: at "
                        "the end of the phase",
                        ASSAY__VIEW_MACHINE);
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", a->reason);
+    assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {
         add_phases(doc, a);
         if (trial->metrics) add_facts(doc, trial);

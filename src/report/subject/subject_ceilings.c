@@ -23,10 +23,10 @@ static void put_row(struct assay__table *t, const struct assay__ceiling_info *c)
     bool known = isfinite(c->value);
     assay__table_row(t, 0, NULL);
     assay__table_texts(t, c->device, c->name);
-    assay__table_cell(t, assay__datum_number(c->value, c->unit, ASSAY_MEASURED));
+    assay__table_cell(t, assay__measured(c->value, c->unit));
     assay__table_text(t, c->unit);
-    assay__table_cell(t, assay__datum_number(c->low, c->unit, ASSAY_MEASURED));
-    assay__table_cell(t, assay__datum_number(c->high, c->unit, ASSAY_MEASURED));
+    assay__table_cell(t, assay__measured(c->low, c->unit));
+    assay__table_cell(t, assay__measured(c->high, c->unit));
     assay__table_texts(t, assay_state_name(known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE), c->source,
                        c->note, c->measured_at);
 }

@@ -76,7 +76,7 @@ struct view {
 /* "=1.34 × (1.31 to 1.36)" */
 static void put_ratio(struct view *v, const struct assay__ratio *r, double plain, const char *why)
 {
-    struct assay__datum value = assay__datum_number(plain, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__derived(plain, NULL);
     if (isfinite(r->ratio))
         value.text = assay__doc_printf(v->doc, "=%s × (%s)%s", assay__digits(r->ratio, 3).text,
                                        assay__digits_range(r->ci.low, r->ci.high).text,
@@ -107,7 +107,7 @@ static void put_speed(struct view *v, const struct assay__comparison_row *r)
 static void put_metric(struct view *v, const struct assay__trial *t, const char *name)
 {
     struct assay__number number = {assay__trial_value(t, name),
-                                   t->metrics ? assay_metrics_get(t->metrics, name) : NULL};
+                                   assay_metrics_get(t->metrics, name)};
     assay__table_cell(v->table, assay__datum_judged(&number));
 }
 
@@ -115,7 +115,7 @@ static void put_outputs(struct view *v, const struct assay__comparison_row *r,
                         const struct assay__trial *t)
 {
     double cosine = assay__trial_value(t, "drift.cosine");
-    struct assay__datum value = assay__datum_number(cosine, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__derived(cosine, NULL);
     if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
     put_metric(v, t, "drift.max_absolute");
     assay__table_cell(v->table, assay__datum_judged(&r->judged.drift));
@@ -259,7 +259,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         return;
     }
     assay__doc_section(doc, "comparison", parts[0].title, parts[0].remark, ASSAY__VIEW_OVERVIEW);
-    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", v.all->batches ? v.all->batches : "");
+    assay__doc_say(doc, ASSAY__TONE_WARN, v.all->batches);
     add_table(&v, false);
     add_warnings(&v);
     add_placement(&v);

@@ -52,7 +52,7 @@ static double counted_rate(const struct assay__trial *trial)
 static struct assay__datum per_second(struct assay__doc *doc, const struct assay_metric *m,
                                       double rate)
 {
-    struct assay__datum value = assay__datum_number(m->value * rate, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__derived(m->value * rate, NULL);
     if (strcmp(m->name, "hardware.elapsed") == 0) return assay__datum_none();
     if (strcmp(m->unit, "s") == 0 && isfinite(value.number))
         value.text = assay__doc_printf(doc, "%s%.2f CPUs", assay__state_mark(ASSAY_DERIVED),
@@ -115,7 +115,7 @@ static const struct assay__column data_columns[] = {
 static struct assay__datum layers_of(const struct assay__class_counters *class)
 {
     if (class->layers < 0) return assay__datum_unknown(NULL);
-    return assay__datum_number((double)class->layers, NULL, ASSAY_MEASURED);
+    return assay__measured((double)class->layers, NULL);
 }
 
 /* One row for each counter of each class; without any, one that says why. */
@@ -230,7 +230,7 @@ static struct assay__datum quotient(const struct assay__trial *trial,
     if (!class->values || name == trial->counter_count || over == trial->counter_count)
         return assay__datum_none();
     double value = class->values[name] / class->values[over];
-    return assay__datum_number(quotients[i].rest ? 1 - value : value, NULL, ASSAY_DERIVED);
+    return assay__derived(quotients[i].rest ? 1 - value : value, NULL);
 }
 
 static void add_class_table(struct assay__doc *doc, const struct assay__trial *trial)
@@ -264,7 +264,7 @@ static void add_classes(struct assay__doc *doc, const struct assay__trial *trial
                             "Time is that of the layers when they were timed; counted is their "
                             "time in the runs whose counters were read, as is all behind it "
                             "(CPUs: CPU time / counted).");
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", note ? note : "");
+    assay__doc_say(doc, ASSAY__TONE_NOTE, note);
     assay__doc_end(doc);
 }
 

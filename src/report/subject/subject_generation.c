@@ -68,7 +68,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     add_times(doc, trial);
     add_speed(doc, trial);
     assay__doc_fold(doc, NULL, "Generated token ids", NULL);
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", assay__trial_option(trial, "token_ids"));
+    assay__doc_say(doc, ASSAY__TONE_PLAIN, assay__trial_option(trial, "token_ids"));
     assay__doc_end(doc);
     assay__doc_end(doc);
 }

@@ -30,7 +30,7 @@ static void add_percentiles(struct assay__doc *doc, const struct assay__trial *t
     assay__table_row(t, 0, NULL);
     for (size_t i = 0; i < COUNT; i++) {
         struct assay__datum value = assay__datum_metric(
-            trial->metrics ? assay_metrics_get(trial->metrics, percentiles[i]) : NULL);
+            assay_metrics_get(trial->metrics, percentiles[i]));
         value.strong = strcmp(percentiles[i], "latency.p50") == 0;
         assay__table_cell(t, value);
     }
@@ -185,7 +185,7 @@ static void fill_sample(const struct assay__table *table, size_t row, struct ass
                               (double)stream,     (double)(row - start),
                               l->samples_ns[row], row - start < l->warmup};
     for (size_t i = 0; i < SAMPLE_COLUMNS; i++)
-        cells[i] = assay__datum_number(numbers[i], NULL, ASSAY_MEASURED);
+        cells[i] = assay__measured(numbers[i], NULL);
 }
 
 static void add_sample_data(struct assay__doc *doc, const struct assay__trial *trial)
@@ -204,9 +204,7 @@ static void add_sample_data(struct assay__doc *doc, const struct assay__trial *t
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    const struct assay_metric *p50 = trial->metrics
-                                         ? assay_metrics_get(trial->metrics, "latency.p50")
-                                         : NULL;
+    const struct assay_metric *p50 = assay_metrics_get(trial->metrics, "latency.p50");
     assay__doc_section(doc, "latency", "Latency", "host to host, profilers off",
                        ASSAY__VIEW_OVERVIEW);
     if (assay__trial_metric(trial, "latency.p50")) {
@@ -220,10 +218,10 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
             add_interval(doc, trial, "between", "latency.between_low", "latency.between_high");
         add_spread(doc, trial);
     } else {
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s",
-                            p50 && p50->note && *p50->note
-                                ? p50->note
-                                : "There is no latency: the run did not get that far.");
+        assay__doc_say(doc, ASSAY__TONE_NOTE,
+                       p50 && p50->note && *p50->note
+                           ? p50->note
+                           : "There is no latency: the run did not get that far.");
     }
     add_launches(doc, trial);
     assay__doc_end(doc);

@@ -41,33 +41,20 @@ static const struct assay__column columns[] = {
     {"attributes", NULL, NULL, 0, 0, 0, 0},
 };
 
-static bool time_known(const struct assay__layer *layer)
-{
-    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
-}
-
 static double longest_share(const struct assay__layers *layers)
 {
     double longest = 0;
     for (size_t i = 0; i < layers->count; i++)
-        if (time_known(&layers->items[i]) && layers->items[i].share > longest)
+        if (assay__layer_is_timed(&layers->items[i]) && layers->items[i].share > longest)
             longest = layers->items[i].share;
     return longest;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static const char *join(struct assay__doc *doc, const char *const *items, size_t count)
-{
-    struct assay__buf text = {0};
-    for (size_t i = 0; i < count; i++)
-        assay__buf_printf(&text, "%s%s", i ? "; " : "", items[i]);
-    return assay__doc_take(doc, &text);
-}
-
 static struct assay__datum time_of(const struct assay__layer *l)
 {
-    if (!time_known(l)) return assay__datum_unknown(l->note);
+    if (!assay__layer_is_timed(l)) return assay__datum_unknown(l->note);
     return assay__datum_number(l->time_ns / 1e3, NULL, l->state);
 }
 
@@ -75,7 +62,7 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
                       const struct assay__trial *trial, const struct assay__layer *l,
                       double longest)
 {
-    bool known = time_known(l);
+    bool known = assay__layer_is_timed(l);
     double low_ns, high_ns;
     const char *id = assay__doc_printf(doc, "layer-%d", l->index);
     const char *bound = assay__bound_name(assay__bound_parse(l->bound ? l->bound : ""));
@@ -96,7 +83,7 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
     assay__table_texts(t, bound, judged ? bound : NULL,
                        assay_state_name(known ? l->state : ASSAY_UNAVAILABLE), l->method);
     assay__table_number(t, l->host_enqueue_ns / 1e3, ASSAY_MEASURED);
-    assay__table_texts(t, l->note, join(doc, l->from, l->from_count));
+    assay__table_texts(t, l->note, assay__doc_join(doc, l->from, l->from_count));
     assay__table_numbers(t, ASSAY_DERIVED, l->weight_bytes, l->live_bytes, low_ns / 1e3,
                          high_ns / 1e3);
     assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes);
@@ -135,8 +122,7 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    const char *mark = "";
-    double total_ns = assay__layer_total(trial, &mark), longest = longest_share(layers);
+    double total_ns = assay__layer_total(trial), longest = longest_share(layers);
     struct assay__table *t = assay__doc_table(doc, "layers", "Layers, longest first",
                                               ASSAY__COLUMNS(columns));
     t->more = "layers";
@@ -153,14 +139,7 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     if (any_timed(layers))
         put_rest(t, trial, "layer-total", "total (the unprofiled median)", NULL, total_ns,
                  total_ns / 1e9, p50 ? p50->state : ASSAY_DERIVED);
-    /* people: by time, then the rows that are no layers */
-    size_t *sorted = assay__layer_order(layers);
-    size_t *order = assay__arena_array(doc->arena, t->row_count + 1, sizeof *order);
-    if (!sorted || !order) doc->failed = true;
-    for (size_t i = 0; sorted && order && i < t->row_count; i++)
-        order[i] = i < layers->count ? sorted[i] : i;
-    t->order = order;
-    free(sorted);
+    assay__layer_sort(t, layers);
 }
 
 /* --- how they were timed ---------------------------------------------------------------------- */
@@ -194,7 +173,7 @@ static void add_notes(struct assay__doc *doc, const struct assay__layers *layers
     for (size_t i = 0; i < layers->count; i++) {
         const char *note = layers->items[i].note;
         size_t k = 0;
-        if (!note || !*note || !time_known(&layers->items[i])) continue;
+        if (!note || !*note || !assay__layer_is_timed(&layers->items[i])) continue;
         while (k < kinds && strcmp(notes[k], note) != 0)
             k++;
         if (k == KINDS) continue; /* JSON and CSV have them all */
@@ -244,12 +223,12 @@ static void fill_times(const struct assay__table *table, size_t row, struct assa
     const struct assay__layers *layers = &trial->layers;
     const struct assay__layer *l = &layers->items[row / layers->launch_count];
     size_t launch = row % layers->launch_count;
-    cells[0] = assay__datum_number(trial->id, NULL, ASSAY_MEASURED);
-    cells[1] = assay__datum_number(l->index, NULL, ASSAY_MEASURED);
-    cells[2] = assay__datum_number(layers->launch_ids[launch], NULL, ASSAY_MEASURED);
+    cells[0] = assay__measured(trial->id, NULL);
+    cells[1] = assay__measured(l->index, NULL);
+    cells[2] = assay__measured(layers->launch_ids[launch], NULL);
     cells[3] = assay__datum_text(l->name);
-    cells[4] = assay__datum_number(
-        l->launch_times_ns ? l->launch_times_ns[launch] / 1e3 : (double)NAN, NULL, ASSAY_MEASURED);
+    cells[4] = assay__measured(l->launch_times_ns ? l->launch_times_ns[launch] / 1e3 : (double)NAN,
+                               NULL);
 }
 
 static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
@@ -286,13 +265,13 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         add_table(doc, trial);
         add_legend(doc);
         add_notes(doc, layers);
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", layers->reason ? layers->reason : "");
+        assay__doc_say(doc, ASSAY__TONE_NOTE, layers->reason);
         add_method(doc, layers);
     } else {
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s",
-                            layers->reason && *layers->reason ? layers->reason
-                            : generates ? "The layers are not timed while it generates."
-                                        : "The layers were not timed.");
+        assay__doc_say(doc, ASSAY__TONE_NOTE,
+                       layers->reason && *layers->reason ? layers->reason
+                       : generates ? "The layers are not timed while it generates."
+                                   : "The layers were not timed.");
     }
     assay__doc_end(doc);
     add_times(doc, trial);

@@ -89,9 +89,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
     else if (growth)
         assay__buf_puts(&text, "; no growth per inference was detected");
     assay__buf_puts(&text, ".");
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", assay__buf_text(&text));
-    if (text.failed) doc->failed = true;
-    assay__buf_free(&text);
+    assay__doc_say(doc, ASSAY__TONE_PLAIN, assay__doc_take(doc, &text));
 }
 
 /* --- what takes how much ---------------------------------------------------------------------- */
@@ -123,7 +121,7 @@ static bool add_peak_of(struct assay__doc *doc, const struct assay__trial *trial
     const struct assay__series_info *series = series_of(trial, name);
     double most = greatest(series);
     if (!isfinite(most) || series->count < 2) return false;
-    assay__doc_item_after(doc, label, assay__datum_number(most, "B", ASSAY_MEASURED), "at most");
+    assay__doc_item_after(doc, label, assay__measured(most, "B"), "at most");
     return true;
 }
 
@@ -282,7 +280,7 @@ static void add_peak(struct assay__doc *doc, const struct assay__trial *trial)
     if (!peak->reason) return; /* not looked for, or from before it was */
     assay__doc_section(doc, NULL, "Alive at the peak", "activations, the largest first", 0);
     if (*peak->reason) {
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", peak->reason);
+        assay__doc_say(doc, ASSAY__TONE_NOTE, peak->reason);
     } else {
         add_peak_answer(doc, peak);
         add_tensors(doc, trial);

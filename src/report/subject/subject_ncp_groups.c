@@ -50,7 +50,7 @@ static struct assay__datum layers_of(const struct assay__ncp_groups *g,
                                      const struct assay__part *row)
 {
     if (!g->layers) return assay__datum_none();
-    struct assay__datum value = assay__datum_number((double)row->layers, NULL, ASSAY_MEASURED);
+    struct assay__datum value = assay__measured((double)row->layers, NULL);
     if (!has_work(row)) value.text = "";
     return value;
 }
@@ -84,8 +84,7 @@ static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
 static void put_total(struct assay__table *t, const struct assay__trial *trial)
 {
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    const char *mark;
-    double total_ns = assay__layer_total(trial, &mark);
+    double total_ns = assay__layer_total(trial);
     assay__table_row(t, ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL, NULL);
     assay__table_skip(t, 1);
     assay__table_text(t, "total (the unprofiled median)");
@@ -122,8 +121,7 @@ static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
 static void add_time(struct assay__doc *doc, const char *name, double time_ns, const char *after)
 {
     if (isfinite(time_ns))
-        assay__doc_item_after(doc, name, assay__datum_number(time_ns / 1e9, "s", ASSAY_DERIVED),
-                              after);
+        assay__doc_item_after(doc, name, assay__derived(time_ns / 1e9, "s"), after);
 }
 
 static void add_per_step(struct assay__doc *doc, const struct assay__ncp_groups *g)
@@ -161,11 +159,10 @@ static void add_floor(struct assay__doc *doc, const struct assay__ncp_groups *g)
 {
     if (!isfinite(g->floor_share)) return;
     assay__doc_fact(doc, "call cost");
-    assay__doc_item_after(doc, "at most",
-                          assay__datum_number(g->floor_share, "ratio", ASSAY_DERIVED),
+    assay__doc_item_after(doc, "at most", assay__derived(g->floor_share, "ratio"),
                           "of the latency, whatever the layers compute");
     assay__doc_item_after(doc, assay__doc_printf(doc, "%zu ×", g->timed),
-                          assay__datum_number(g->floor_ns / 1e9, "s", ASSAY_DERIVED),
+                          assay__derived(g->floor_ns / 1e9, "s"),
                           "(the fastest layer), and the engine's cost per run");
 }
 
@@ -185,13 +182,13 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     const char *fault = study->profile->models[0]->cell.fault;
     assay__doc_section(doc, "time-steps", "Time steps and neuron groups",
                        g ? form_of(doc, g->cell) : NULL, ASSAY__VIEW_LAYERS);
-    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", fault ? fault : "");
+    assay__doc_say(doc, ASSAY__TONE_WARN, fault);
     if (g) {
         add_per_step(doc, g);
         add_by_layers(doc, g);
         add_floor(doc, g);
         if (g->group_count) add_groups(doc, g, trial);
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", g->note);
+        assay__doc_say(doc, ASSAY__TONE_NOTE, g->note);
         add_steps(doc, g, trial);
     }
     assay__doc_end(doc);

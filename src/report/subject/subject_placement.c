@@ -36,11 +36,6 @@ struct placement {
 
 /* --- who ran what ----------------------------------------------------------------------------- */
 
-static bool is_timed(const struct assay__layer *layer)
-{
-    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
-}
-
 static size_t place_of(struct placement *all, const char *name)
 {
     const char *own = name && *name ? name : "unknown";
@@ -86,12 +81,12 @@ static bool collect(const struct assay__layers *layers, struct placement *all)
         const struct assay__layer *l = sorted[i];
         size_t at = place_of(all, l->provider);
         all->places[at].layers++;
-        all->places[at].untimed += !is_timed(l);
-        if (is_timed(l)) all->places[at].time_ns += l->time_ns;
+        all->places[at].untimed += !assay__layer_is_timed(l);
+        if (assay__layer_is_timed(l)) all->places[at].time_ns += l->time_ns;
         if (l->op && strncmp(l->op, "Memcpy", 6) == 0) {
             copies.count++;
             copies.bytes += l->bytes;
-            copies.time_ns += is_timed(l) ? l->time_ns : (double)NAN;
+            copies.time_ns += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
             continue;
         }
         if (previous != SIZE_MAX && previous != at) cross(all, previous, at, &copies);
@@ -116,8 +111,7 @@ static struct assay__datum energy_of(const struct placement *all, const struct a
 {
     if (all->count > 1 && assay__trial_metric(trial, "energy.inference.net"))
         return assay__datum_unknown("no sensor splits it between providers");
-    return assay__datum_metric(
-        trial->metrics ? assay_metrics_get(trial->metrics, "energy.inference.net") : NULL);
+    return assay__datum_metric(assay_metrics_get(trial->metrics, "energy.inference.net"));
 }
 
 static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
@@ -125,8 +119,7 @@ static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
 {
     static const char untimed[] = "a layer of it has no time: the others alone would be less than "
                                   "it took";
-    const char *mark;
-    double total_ns = assay__layer_total(trial, &mark);
+    double total_ns = assay__layer_total(trial);
     struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
                                               ASSAY__COLUMNS(place_columns));
     for (size_t i = 0; i < all->count; i++) {
@@ -196,8 +189,7 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
     const struct assay__roofline *r = assay__study_roofline(study, trial);
     double times_ns[2] = {0, 0};
     size_t counts[2] = {0, 0};
-    const char *mark;
-    double total_ns = assay__layer_total(trial, &mark);
+    double total_ns = assay__layer_total(trial);
     if (!r->type || !r->type[0]) {
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "The type that the layers compute in is not known: the profile holds "
@@ -208,7 +200,7 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
         const struct assay__layer *l = &trial->layers.items[i];
         size_t at = strcmp(assay__roofline_type(l->op, r->type), r->type) != 0;
         counts[at]++;
-        times_ns[at] += is_timed(l) ? l->time_ns : (double)NAN;
+        times_ns[at] += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
     }
     struct assay__table *t = assay__doc_table(doc, NULL, "Time by the type that layers compute in",
                                               ASSAY__COLUMNS(type_columns));

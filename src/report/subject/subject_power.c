@@ -53,9 +53,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
         assay__buf_printf(&text, "The energy of an inference is not known: %s",
                           power && *power->note ? power->note : "no sensor was read");
     }
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__buf_text(&text));
-    if (text.failed) doc->failed = true;
-    assay__buf_free(&text);
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__doc_take(doc, &text));
 }
 
 /* --- rails ------------------------------------------------------------------------------------ */
@@ -186,10 +184,9 @@ static void add_idle(struct assay__doc *doc, const struct assay__trial *trial)
     for (size_t i = 0; i < trial->span_count; i++) {
         const struct assay__span *span = &trial->spans[i];
         if (strcmp(span->kind, "idle") != 0) continue;
-        assay__doc_item_after(
-            doc, "watched for",
-            assay__datum_number((span->end_ns - span->begin_ns) * 1e-9, "s", ASSAY_MEASURED),
-            "before the run");
+        assay__doc_item_after(doc, "watched for",
+                              assay__measured((span->end_ns - span->begin_ns) * 1e-9, "s"),
+                              "before the run");
         return;
     }
     assay__doc_item(doc, NULL,
@@ -246,15 +243,12 @@ static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
     bool moves = fmax(busy, 0) + fmax(idle, 0) > 0;
     assay__doc_fact(doc, "CPUs");
     if (moves && isfinite(busy))
-        assay__doc_item_after(doc, NULL,
-                              assay__datum_number(busy, ASSAY__UNIT_HUNDREDTHS, ASSAY_DERIVED),
-                              "CPUs busy");
+        assay__doc_item_after(doc, NULL, assay__derived(busy, ASSAY__UNIT_HUNDREDTHS), "CPUs busy");
     if (moves && isfinite(steal) && busy + idle + steal > 0)
-        assay__doc_item_after(
-            doc, NULL, assay__datum_number(steal / (busy + idle + steal), "ratio", ASSAY_DERIVED),
-            "stolen by the host");
+        assay__doc_item_after(doc, NULL, assay__derived(steal / (busy + idle + steal), "ratio"),
+                              "stolen by the host");
     if (isfinite(wait) && (moves || wait > 0))
-        assay__doc_item_after(doc, NULL, assay__datum_number(wait, "ratio", ASSAY_DERIVED),
+        assay__doc_item_after(doc, NULL, assay__derived(wait, "ratio"),
                               "of the time a task waited for a CPU");
     if (!moves && isfinite(busy))
         assay__doc_item(doc, NULL, assay__datum_unknown("/proc/stat stood still"));

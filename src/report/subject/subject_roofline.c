@@ -144,7 +144,7 @@ static void put_roof(struct assay__table *t, const struct assay__roof *roof, con
 {
     assay__table_row(t, 0, NULL);
     assay__table_text(t, label);
-    assay__table_cell(t, assay__datum_number(roof->value, unit, ASSAY_MEASURED));
+    assay__table_cell(t, assay__measured(roof->value, unit));
     if (memory && isfinite(roof->holds_bytes))
         assay__table_number(t, roof->holds_bytes, ASSAY_MEASURED);
     else
@@ -200,7 +200,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                              : NULL;
     assay__doc_section(doc, "roofline", "Roofline", remark,
                        ASSAY__VIEW_LAYERS | (!judged ? ASSAY__SECTION_DETAIL : 0));
-    if (r->reason[0]) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", r->reason);
+    if (r->reason[0]) assay__doc_say(doc, ASSAY__TONE_NOTE, r->reason);
     if (judged) {
         add_answer(doc, r);
         assay__doc_picture(doc, "roofline", trial, ASSAY__PICTURE_KEYED);

@@ -52,7 +52,7 @@ static struct assay__datum value_of(const struct assay__series_info *s, double n
 
 static struct assay__datum period_of(struct assay__doc *doc, const struct assay__series_info *s)
 {
-    struct assay__datum value = assay__datum_number(s->period_s, "s", ASSAY_MEASURED);
+    struct assay__datum value = assay__measured(s->period_s, "s");
     char text[64];
     if (!isfinite(s->period_s)) return assay__datum_none();
     assay__text_scaled(text, sizeof text, s->period_s, "s");
@@ -117,8 +117,8 @@ static void fill_reading(const struct assay__table *table, size_t row, struct as
     cells[2] = assay__datum_text(s->name);
     if (any) {
         cells[3] = assay__datum_count((double)row);
-        cells[4] = assay__datum_number(s->times_ns[row] / 1e9, "s", ASSAY_MEASURED);
-        cells[5] = assay__datum_number(s->values[row], s->unit, ASSAY_MEASURED);
+        cells[4] = assay__measured(s->times_ns[row] / 1e9, "s");
+        cells[5] = assay__measured(s->values[row], s->unit);
     }
     cells[6] = assay__datum_text(s->unit);
     cells[7] = assay__datum_text(assay_state_name(known ? s->state : ASSAY_UNAVAILABLE));

@@ -74,7 +74,7 @@ static void put_number(struct view *v, const struct assay__judged *j,
 
 static void put_derived(struct view *v, const struct assay__judged *j, double number)
 {
-    put(v, j, assay__datum_number(number, NULL, ASSAY_DERIVED));
+    put(v, j, assay__derived(number, NULL));
 }
 
 static const char *mark_of(const struct assay__sweep *sweep, size_t i)
@@ -126,8 +126,8 @@ static void put_row(struct view *v, size_t i)
                        : p->software ? "software"
                                      : NULL);
     put_derived(v, j, sweep->per_token ? j->throughput.value * p->sequence : (double)NAN);
-    put(v, j, assay__datum_number(p->low_s, NULL, ASSAY_MEASURED));
-    put(v, j, assay__datum_number(p->high_s, NULL, ASSAY_MEASURED));
+    put(v, j, assay__measured(p->low_s, NULL));
+    put(v, j, assay__measured(p->high_s, NULL));
 }
 
 static void add_table(struct view *v)
@@ -220,10 +220,10 @@ static void add_wall(struct view *v)
         {"measuring", wall->measuring}, {"loading", wall->loading}, {"overhead", wall->overhead}};
     if (!(wall->total > 0)) return;
     assay__doc_fact(v->doc, "time");
-    assay__doc_item(v->doc, "total", assay__datum_number(wall->total, "s", ASSAY_MEASURED));
+    assay__doc_item(v->doc, "total", assay__measured(wall->total, "s"));
     for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
         assay__doc_item_after(
-            v->doc, items[i].name, assay__datum_number(items[i].seconds, "s", ASSAY_MEASURED),
+            v->doc, items[i].name, assay__measured(items[i].seconds, "s"),
             assay__doc_printf(v->doc, "(%.1f %%)", items[i].seconds / wall->total * 100));
 }
 

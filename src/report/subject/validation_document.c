@@ -28,7 +28,7 @@ static const struct assay__column columns[] = {
 static void put_error(struct assay__table *t, double predicted_s, double measured_s)
 {
     double error = predicted_s / measured_s - 1;
-    struct assay__datum value = assay__datum_number(error, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__derived(error, NULL);
     if (isfinite(error)) value.text = assay__doc_printf(t->doc, "%+.0f %%", error * 100);
     assay__table_cell(t, isfinite(error) ? value : assay__datum_none());
 }

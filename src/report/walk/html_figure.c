@@ -34,15 +34,15 @@ static void put_marks(struct assay__json_writer *w, const struct assay__figure *
     assay__json_put_array(w, "marks");
     for (size_t i = 0; i < figure->mark_count; i++) {
         assay__json_record(w, NULL, json_bool("vertical", figure->marks[i].vertical),
-                               json_number("at", figure->marks[i].at),
-                               json_string("text", figure->marks[i].text));
+                           json_number("at", figure->marks[i].at),
+                           json_string("text", figure->marks[i].text));
     }
     assay__json_array_end(w);
     assay__json_put_array(w, "spans");
     for (size_t i = 0; i < figure->span_count; i++) {
         assay__json_record(w, NULL, json_number("begin", figure->spans[i].begin),
-                               json_number("end", figure->spans[i].end),
-                               json_string("name", figure->spans[i].name));
+                           json_number("end", figure->spans[i].end),
+                           json_string("name", figure->spans[i].name));
     }
     assay__json_array_end(w);
 }
@@ -54,12 +54,11 @@ static void put_plot(struct assay__html *page, const struct assay__figure *figur
     struct assay__buf json = {0};
     assay__json_start(w, &json, false);
     assay__json_object(w);
-    assay__json_members(
-        w, json_bool("samples", is_samples(figure)), json_integer("trial", page->trial),
-        json_string("title", figure->title), json_string("x", figure->x_title),
-        json_string("x_unit", figure->x_unit), json_string("y", figure->y_title),
-        json_string("y_unit", figure->y_unit), json_bool("log", figure->y_log),
-        json_bool("zero", figure->y_zero));
+    assay__json_members(w, json_bool("samples", is_samples(figure)),
+                        json_integer("trial", page->trial), json_string("title", figure->title),
+                        json_string("x", figure->x_title), json_string("x_unit", figure->x_unit),
+                        json_string("y", figure->y_title), json_string("y_unit", figure->y_unit),
+                        json_bool("log", figure->y_log), json_bool("zero", figure->y_zero));
     assay__json_put_array(w, "series");
     for (size_t i = 0; i < figure->series_count; i++)
         assay__json_string(w, figure->series[i].name);
