@@ -169,18 +169,18 @@ SUBJECT = """
 #include "report/subject/subjects.h"
 static const struct assay__column columns[] = {
     {"tensor", "tensor", NULL, 0, 0, ASSAY__COLUMN_NAME, 0}, {"bytes", "size", "B", 0, 0, 0, 0}};
-static void build(struct assay__doc *doc, struct assay__study *study, const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    (void)study, (void)trial;
-    assay__doc_section(doc, &(struct assay__heading){.id = "example", .title = "Largest tensors"});
-    struct assay__table *t = assay__doc_table(doc, &(struct assay__table){.name = "tensors"}, columns, 2);
+    (void)trial;
+    assay__doc_section(doc, "example", "Largest tensors", NULL, 0);
+    struct assay__table *t = assay__doc_table(doc, "tensors", "Tensors", ASSAY__COLUMNS(columns));
     assay__table_row(t, 0, NULL);
     assay__table_text(t, "embedding");
     assay__table_number(t, 1234000, ASSAY_MEASURED);
     assay__doc_end(doc);
 }
 const struct assay__subject assay__subject_example = {.id = "example", .scope = ASSAY__OF_PROFILE,
-    .tables = {{"tensors", columns, 2}}, .build = build};
+    .build = build, .tables = {{"tensors", ASSAY__COLUMNS(columns)}}};
 """
 WALKER = """
 #include "report/formats.h"

@@ -58,6 +58,12 @@ static bool reserve(struct assay__buf *buf, size_t extra)
     return true;
 }
 
+void assay__buf_drop(struct assay__buf *part, struct assay__buf *whole)
+{
+    if (part->failed) whole->failed = true;
+    assay__buf_free(part);
+}
+
 void assay__buf_add(struct assay__buf *buf, const void *bytes, size_t length)
 {
     if (!reserve(buf, length)) return;
@@ -74,6 +80,12 @@ void assay__buf_puts(struct assay__buf *buf, const char *text)
 void assay__buf_putc(struct assay__buf *buf, char c)
 {
     assay__buf_add(buf, &c, 1);
+}
+
+void assay__buf_join(struct assay__buf *buf, const char *text)
+{
+    if (buf->length) assay__buf_puts(buf, ", ");
+    assay__buf_puts(buf, text);
 }
 
 void assay__buf_repeat(struct assay__buf *buf, const char *text, size_t count)

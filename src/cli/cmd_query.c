@@ -114,9 +114,7 @@ static void start_table(struct result *r, int count, const char *const *names)
                                                .unit = ASSAY__UNIT_PLAIN,
                                                .flags = ASSAY__COLUMN_KEEP};
     }
-    r->table = assay__doc_table(r->doc,
-                                &(struct assay__table){.caption = "Rows", .limit = SIZE_MAX},
-                                r->columns, (size_t)count);
+    r->table = assay__doc_table(r->doc, NULL, "Rows", r->columns, (size_t)count);
 }
 
 static void table_row(struct result *r, int count, const char *const *values, const int *types)
@@ -186,9 +184,8 @@ static int begin_output(struct result *r, const struct assay__render_options *re
         assay__json_put_array(&r->writer, "columns");
     }
     if (r->json || r->csv) return 0;
-    if (assay__doc_new(&r->doc)) return fail(r);
+    if (!assay__doc_open(&r->doc, "query", path)) return fail(r);
     if (!render->format || strcmp(render->format, "text") == 0) return 0;
-    assay__doc_name(r->doc, "query", path);
     if (sql) assay__doc_code(r->doc, "sql", NULL, sql);
     return 0;
 }

@@ -2,7 +2,7 @@
  * milliseconds. */
 #include "base/json.h"
 #include "cli/commands.h"
-#include "report/json/json_head.h"
+#include "report/json/json_members.h"
 
 #include <assay/api.h>
 
@@ -16,10 +16,8 @@ static int print_version(struct assay__invocation *invocation)
     struct assay__buf out = {0};
     if (o->json) {
         struct assay__json_writer w;
-        assay__json_start(&w, &out, true);
-        assay__json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
-        assay__json_object_end(&w);
-        assay__buf_putc(&out, '\n');
+        assay__json_head(&w, &out, NULL);
+        assay__json_tail(&w);
     } else {
         assay__buf_printf(&out, "assay %s (profile schema %d)\n", assay_version(),
                           ASSAY_SCHEMA_VERSION);

@@ -12,7 +12,7 @@ static void put_text(const struct assay__figure *figures, size_t count,
     struct assay__doc *doc = NULL;
     int code = assay__doc_new(&doc);
     for (size_t i = 0; i < count && !code; i++)
-        assay__doc_picture(doc, &(struct assay__picture){.figure = &figures[i]});
+        assay__doc_figure(doc, &figures[i], 0);
     if (code || assay__doc_view(doc, &options, out, NULL)) out->failed = true;
     assay__doc_free(doc);
 }

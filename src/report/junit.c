@@ -145,8 +145,7 @@ void assay__junit_output(struct assay__junit *junit, const char *text)
 static void put_counts(struct assay__buf *out, const struct assay__junit *junit)
 {
     assay__buf_printf(out, " name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"",
-                      junit->name.data ? junit->name.data : "", junit->tests, junit->failures,
-                      junit->errors);
+                      assay__buf_text(&junit->name), junit->tests, junit->failures, junit->errors);
 }
 
 void assay__junit_end(struct assay__junit *junit)

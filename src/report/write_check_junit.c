@@ -32,12 +32,11 @@ static void put_case(const struct assay__check *check, bool strict,
     assay__junit_case(junit, class_name, rule->id, NAN);
     if (failed.length) {
         assay__buf_printf(&failed, "fix: %s", rule->fix);
-        assay__junit_failure(junit, NULL, rule->title, failed.data ? failed.data : "");
+        assay__junit_failure(junit, NULL, rule->title, assay__buf_text(&failed));
     }
-    if (other.length) assay__junit_output(junit, other.data ? other.data : "");
-    if (failed.failed || other.failed) junit->out->failed = true;
-    assay__buf_free(&failed);
-    assay__buf_free(&other);
+    if (other.length) assay__junit_output(junit, assay__buf_text(&other));
+    assay__buf_drop(&failed, junit->out);
+    assay__buf_drop(&other, junit->out);
 }
 
 static bool in_table(const struct assay__check *check, const struct assay__check_rule *rule)
@@ -61,8 +60,8 @@ void assay__check_junit(const struct assay__check *check, bool strict, struct as
     struct assay__buf suite = {0}, class_name = {0};
     assay__buf_printf(&suite, "assay check %s", check->name);
     assay__buf_printf(&class_name, "assay.check.%s", check->target);
-    const char *of = class_name.data ? class_name.data : "";
-    assay__junit_begin(&junit, out, suite.data ? suite.data : "");
+    const char *of = assay__buf_text(&class_name);
+    assay__junit_begin(&junit, out, assay__buf_text(&suite));
     assay__junit_case(&junit, of, "target", NAN);
     if (check->verdict == ASSAY__CHECK_NONE) assay__junit_skipped(&junit, check->unasked);
     for (const struct assay__check_rule *row = assay__ane_rules; check->paths && row->id; row++)
@@ -70,7 +69,6 @@ void assay__check_junit(const struct assay__check *check, bool strict, struct as
     for (size_t i = 0; i < check->item_count; i++)
         if (first_of(check, i)) put_case(check, strict, check->items[i].rule, &junit, of);
     assay__junit_end(&junit);
-    if (suite.failed || class_name.failed) out->failed = true;
-    assay__buf_free(&suite);
-    assay__buf_free(&class_name);
+    assay__buf_drop(&suite, out);
+    assay__buf_drop(&class_name, out);
 }

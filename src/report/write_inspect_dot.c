@@ -22,16 +22,15 @@ static void quote(struct assay__buf *out, const char *text)
 {
     struct assay__buf fitted = {0}, safe = {0};
     assay__text_safe(&safe, text ? text : "");
-    const char *whole = safe.data ? safe.data : "";
+    const char *whole = assay__buf_text(&safe);
     size_t width = assay__text_width(whole);
     assay__text_fit(&fitted, whole, width < NAME_LIMIT ? width : NAME_LIMIT, 1);
-    for (const char *c = fitted.data ? fitted.data : ""; *c; c++) {
+    for (const char *c = assay__buf_text(&fitted); *c; c++) {
         if (*c == '"' || *c == '\\') assay__buf_putc(out, '\\');
         assay__buf_putc(out, *c);
     }
-    if (safe.failed || fitted.failed) out->failed = true;
-    assay__buf_free(&safe);
-    assay__buf_free(&fitted);
+    assay__buf_drop(&safe, out);
+    assay__buf_drop(&fitted, out);
 }
 
 static void put_layer(struct drawing *d, size_t index)
@@ -54,8 +53,7 @@ static void put_layer(struct drawing *d, size_t index)
     /* the root spreads the small shares, of which there are many */
     assay__buf_printf(d->out, "\", fillcolor=\"0.06 %.3f 1.0\"%s];\n", sqrt(share) * 0.75,
                       isfinite(flops) ? "" : ", style=\"filled,dashed\"");
-    if (text.failed) d->out->failed = true;
-    assay__buf_free(&text);
+    assay__buf_drop(&text, d->out);
 }
 
 static void put_edge(struct drawing *d, const char *name, size_t to, const char *style)
@@ -79,8 +77,7 @@ static void put_edge(struct drawing *d, const char *name, size_t to, const char 
         quote(d->out, label.data);
         assay__buf_printf(d->out, "\"%s];\n", style);
     }
-    if (label.failed) d->out->failed = true;
-    assay__buf_free(&label);
+    assay__buf_drop(&label, d->out);
 }
 
 static void put_captures(struct drawing *d, const struct assay__graph *body, size_t to, int depth);

@@ -8,7 +8,7 @@
  * them would be made up. Layers without a node of the model (the engine's own, what is not
  * attributed) cannot be shown there and are left out; so are layers without a time. Names that
  * occur twice keep their sum. */
-#include "base/json.h"
+#include "report/json/json_members.h"
 #include "base/map.h"
 #include "report/formats.h"
 
@@ -37,11 +37,9 @@ static void put_gradient(struct assay__json_writer *w)
     } stops[] = {{0, "#ffffff", "#1a1a1a"}, {0.5, "#f5c26b", "#1a1a1a"}, {1, "#b3350a", "#ffffff"}};
     assay__json_put_array(w, "gradient");
     for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
-        assay__json_object(w);
-        assay__json_put_number(w, "stop", stops[i].stop);
-        assay__json_put_string(w, "bgColor", stops[i].background);
-        assay__json_put_string(w, "textColor", stops[i].text);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_number("stop", stops[i].stop),
+                           json_string("bgColor", stops[i].background),
+                           json_string("textColor", stops[i].text));
     }
     assay__json_array_end(w);
 }
@@ -91,14 +89,11 @@ int assay__write_model_explorer(struct assay__study *study,
     assay__json_put_string(&w, "name", "time per inference (ms)");
     assay__json_put_object(&w, "results");
     for (size_t i = 0; i < sums.count && code == 0; i++) {
-        assay__json_put_object(&w, sums.names[i]);
-        assay__json_put_number(&w, "value", sums.times_ns[i] / NS_PER_MS);
-        assay__json_object_end(&w);
+        assay__json_record(&w, sums.names[i], json_number("value", sums.times_ns[i] / NS_PER_MS));
     }
     assay__json_object_end(&w);
     put_gradient(&w);
-    assay__json_object_end(&w);
-    assay__buf_putc(out, '\n');
+    assay__json_tail(&w);
     assay__map_free(places);
     free(sums.names);
     free(sums.times_ns);

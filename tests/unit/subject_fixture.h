@@ -34,7 +34,8 @@ static inline char *subject_text(const struct assay_profile *profile,
     options.size = sizeof options;
     CHECK_INT(assay__study_new(profile, &study), 0);
     CHECK_INT(assay__doc_new(&doc), 0);
-    subject->build(doc, study, trial);
+    doc->study = study;
+    subject->build(doc, trial);
     CHECK(!doc->failed && !study->failed);
     CHECK_INT(assay__walk_text(doc, &options, &out, NULL), 0);
     CHECK(!out.failed);

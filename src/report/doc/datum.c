@@ -1,7 +1,7 @@
 /* datum.c - values of a document, and the one way in which numbers are printed for people. */
 #include "report/doc/datum.h"
 
-#include "base/json.h"
+#include "report/json/json_members.h"
 #include "base/text.h"
 #include "judge/comparison.h"
 
@@ -27,9 +27,19 @@ struct assay__datum assay__datum_number(double number, const char *unit, enum as
         .kind = ASSAY__DATUM_NUMBER, .number = number, .unit = unit, .state = state};
 }
 
+struct assay__datum assay__measured(double number, const char *unit)
+{
+    return assay__datum_number(number, unit, ASSAY_MEASURED);
+}
+
+struct assay__datum assay__derived(double number, const char *unit)
+{
+    return assay__datum_number(number, unit, ASSAY_DERIVED);
+}
+
 struct assay__datum assay__datum_count(double count)
 {
-    return assay__datum_number(count, ASSAY__UNIT_COUNT, ASSAY_MEASURED);
+    return assay__measured(count, ASSAY__UNIT_COUNT);
 }
 
 struct assay__datum assay__datum_unknown(const char *why)
@@ -89,7 +99,6 @@ bool assay__datum_is_known(const struct assay__datum *value)
 
 static void print_scaled(struct assay__buf *out, double number, const char *unit)
 {
-    char text[64];
     if (strcmp(unit, ASSAY__UNIT_FACTOR) == 0)
         assay__buf_printf(out, "%.2f ×", number);
     else if (strcmp(unit, ASSAY__UNIT_HUNDREDTHS) == 0)
@@ -100,10 +109,8 @@ static void print_scaled(struct assay__buf *out, double number, const char *unit
         assay__print_short_count(out, (int64_t)llround(number));
     else if (strcmp(unit, ASSAY__UNIT_PLAIN) == 0 || strcmp(unit, ASSAY__UNIT_SHORT) == 0)
         assay__buf_puts(out, assay__digits(number, 3).text);
-    else {
-        assay__text_scaled(text, sizeof text, number, unit);
-        assay__buf_puts(out, text);
-    }
+    else
+        assay__text_put_scaled(out, number, unit);
 }
 
 void assay__datum_print(struct assay__buf *out, const struct assay__datum *value, const char *unit,
@@ -126,6 +133,11 @@ void assay__datum_print(struct assay__buf *out, const struct assay__datum *value
 }
 
 /* --- numbers as people read them -------------------------------------------------------------- */
+
+const char *assay__plural(double count)
+{
+    return count == 1 ? "" : "s";
+}
 
 void assay__print_number(struct assay__buf *out, double value)
 {
@@ -174,9 +186,7 @@ void assay__print_metric(struct assay__buf *out, const struct assay_metric *metr
 
 void assay__print_ns(struct assay__buf *out, double time_ns)
 {
-    char text[64];
-    assay__text_scaled(text, sizeof text, time_ns / 1e9, "s");
-    assay__buf_puts(out, text);
+    assay__text_put_scaled(out, time_ns / 1e9, "s");
 }
 
 void assay__print_model_names(struct assay__buf *out, const struct assay_profile *profile)
@@ -211,9 +221,7 @@ struct assay__launch_counts assay__launch_counts(const struct assay__launch *lau
     size_t streams = launch->streams > 1 ? (size_t)launch->streams : 1;
     size_t found = launch->sample_count ? launch->warmup * streams : 0;
     struct assay__launch_counts counts = {NAN, launch->sample_count, found, 0};
-    const struct assay_metric *all = launch->metrics
-                                         ? assay_metrics_get(launch->metrics, "latency.warmup")
-                                         : NULL;
+    const struct assay_metric *all = assay_metrics_get(launch->metrics, "latency.warmup");
     if (found > counts.kept) counts.found = found = counts.kept;
     counts.counted = counts.kept - found;
     if (all && all->state != ASSAY_UNAVAILABLE && all->value >= (double)launch->warmup)

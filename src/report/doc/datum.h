@@ -39,6 +39,8 @@ struct assay__datum {
 struct assay__datum assay__datum_none(void);
 struct assay__datum assay__datum_text(const char *text); /* NULL: none */
 struct assay__datum assay__datum_number(double number, const char *unit, enum assay_state state);
+struct assay__datum assay__measured(double number, const char *unit);
+struct assay__datum assay__derived(double number, const char *unit);
 /** A count of things: measured. */
 struct assay__datum assay__datum_count(double count);
 /** NULL: not known. */
@@ -59,6 +61,8 @@ void assay__datum_print(struct assay__buf *out, const struct assay__datum *value
 /* --- numbers as people read them -----------------------------------------------------------------
  */
 
+/** "layer%s": "" of one, else "s". */
+const char *assay__plural(double count);
 /** "cfc", "cfc and lora", "cfc and 3 more models". Unescaped. */
 void assay__print_model_names(struct assay__buf *out, const struct assay_profile *profile);
 /** The shortest decimal form that reads back as the same number; nothing for a non-finite one. */

@@ -19,6 +19,7 @@ int assay__doc_new(struct assay__doc **doc)
     }
     made->title = made->kicker = made->subtitle = made->version = made->footer = "";
     made->table = made->prefix = "";
+    made->nobody.doc = made;
     *doc = made;
     return 0;
 }
@@ -60,7 +61,7 @@ static const char *print(struct assay__doc *doc, const char *format, va_list arg
 
 const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text)
 {
-    const char *made = copy(doc, text->data ? text->data : "");
+    const char *made = copy(doc, assay__buf_text(text));
     if (text->failed) doc->failed = true;
     assay__buf_free(text);
     return made ? made : "";
@@ -75,15 +76,30 @@ const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...)
     return made;
 }
 
-void assay__doc_name(struct assay__doc *doc, const char *command, const char *title)
+const char *assay__doc_join(struct assay__doc *doc, const char *const *items, size_t count)
+{
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < count; i++)
+        assay__buf_printf(&text, "%s%s", i ? "; " : "", items[i]);
+    return assay__doc_take(doc, &text);
+}
+
+void assay__doc_name(struct assay__doc *doc, const char *command, const char *title,
+                     const char *version)
 {
     doc->title = assay__doc_printf(doc, "%s", title);
     doc->kicker = assay__doc_printf(doc, "assay %s", command);
-    doc->version = assay__doc_printf(doc, "assay %s", assay_version());
+    doc->version = assay__doc_printf(doc, "assay %s", version);
     doc->footer = assay__doc_printf(doc,
                                     "Made by assay %s. One file: nothing was fetched to show it, "
                                     "and nothing it holds is sent anywhere.",
-                                    assay_version());
+                                    version);
+}
+
+struct assay__doc *assay__doc_open(struct assay__doc **doc, const char *command, const char *title)
+{
+    if (!assay__doc_new(doc)) assay__doc_name(*doc, command, title, assay_version());
+    return *doc;
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
@@ -118,29 +134,30 @@ static void drop_empty(struct assay__doc *doc)
     }
 }
 
-static void begin(struct assay__doc *doc, enum assay__block_kind kind,
-                  const struct assay__heading *heading)
+static void begin(struct assay__doc *doc, enum assay__block_kind kind, const char *id,
+                  const char *title, const char *remark, unsigned flags)
 {
     drop_empty(doc);
     struct assay__block *block = add(doc, kind);
     doc->depth++;
     if (!block) return;
-    block->heading = *heading;
-    block->heading.id = heading->id ? assay__doc_printf(doc, "%s%s", doc->prefix, heading->id)
-                                    : NULL;
-    block->heading.detail |= doc->detail && doc->depth == 1;
-    block->heading.title = copy(doc, heading->title);
-    block->heading.remark = copy(doc, heading->remark);
+    if (doc->detail && doc->depth == 1) flags |= ASSAY__SECTION_DETAIL;
+    block->heading = (struct assay__heading){
+        .id = id ? assay__doc_printf(doc, "%s%s", doc->prefix, id) : NULL,
+        .title = copy(doc, title),
+        .remark = remark && *remark ? copy(doc, remark) : NULL,
+        .flags = flags};
 }
 
-void assay__doc_section(struct assay__doc *doc, const struct assay__heading *heading)
+void assay__doc_section(struct assay__doc *doc, const char *id, const char *title,
+                        const char *remark, unsigned flags)
 {
-    begin(doc, ASSAY__BLOCK_SECTION, heading);
+    begin(doc, ASSAY__BLOCK_SECTION, id, title, remark, flags);
 }
 
-void assay__doc_fold(struct assay__doc *doc, const struct assay__heading *heading)
+void assay__doc_fold(struct assay__doc *doc, const char *id, const char *title, const char *remark)
 {
-    begin(doc, doc->unfolded ? ASSAY__BLOCK_SECTION : ASSAY__BLOCK_FOLD, heading);
+    begin(doc, doc->unfolded ? ASSAY__BLOCK_SECTION : ASSAY__BLOCK_FOLD, id, title, remark, 0);
 }
 
 /* Takes away the heading of what holds nothing to read. Tables without rows stay: CSV has a head of
@@ -177,6 +194,11 @@ void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const ch
     if (!block) return;
     block->tone = tone;
     block->text = text;
+}
+
+void assay__doc_say(struct assay__doc *doc, enum assay__tone tone, const char *text)
+{
+    if (text) assay__doc_sentence(doc, tone, "%s", text);
 }
 
 void assay__doc_fact(struct assay__doc *doc, const char *label)
@@ -242,6 +264,29 @@ void assay__doc_fact_number(struct assay__doc *doc, const char *label, double va
     assay__doc_item(doc, NULL, assay__datum_number(value, unit, ASSAY_MEASURED));
 }
 
+void assay__doc_fact_unknown(struct assay__doc *doc, const char *label, const char *why)
+{
+    assay__doc_fact(doc, label);
+    assay__doc_item(doc, NULL, assay__datum_unknown(why));
+}
+
+void assay__doc_metric(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
+                       const char *name, const char *after)
+{
+    const struct assay_metric *m = assay__trial_metric(trial, metric);
+    if (m) assay__doc_item_after(doc, name, assay__datum_metric(m), after);
+}
+
+void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial,
+                        const struct assay__metric_fact *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!i || strcmp(rows[i].label, rows[i - 1].label) != 0)
+            assay__doc_fact(doc, rows[i].label);
+        assay__doc_metric(doc, trial, rows[i].metric, rows[i].name, rows[i].after);
+    }
+}
+
 static void add_point(struct assay__doc *doc, const char *text)
 {
     struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
@@ -287,35 +332,45 @@ void assay__doc_code(struct assay__doc *doc, const char *language, const char *t
     if (doc->failed) doc->count--;
 }
 
-void assay__doc_picture(struct assay__doc *doc, const struct assay__picture *picture)
+static void add_picture(struct assay__doc *doc, struct assay__picture picture)
 {
     drop_empty(doc);
     struct assay__picture *own = make(doc, sizeof *own);
     struct assay__block *block = own ? add(doc, ASSAY__BLOCK_FIGURE) : NULL;
     if (!block) return;
-    *own = *picture;
+    *own = picture;
     block->picture = own;
+}
+
+void assay__doc_figure(struct assay__doc *doc, const struct assay__figure *figure, unsigned flags)
+{
+    add_picture(doc, (struct assay__picture){.figure = figure, .flags = flags});
+}
+
+void assay__doc_picture(struct assay__doc *doc, const char *name, const struct assay__trial *trial,
+                        unsigned flags)
+{
+    add_picture(doc, (struct assay__picture){
+                         .name = name, .study = doc->study, .trial = trial, .flags = flags});
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-struct assay__table *assay__doc_table(struct assay__doc *doc, const struct assay__table *head,
+struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, const char *caption,
                                       const struct assay__column *columns, size_t count)
 {
-    static struct assay__table nobody; /* its doc is NULL: nothing is ever written to it */
     drop_empty(doc);
     struct assay__table *table = make(doc, sizeof *table);
     struct assay__block *block = table ? add(doc, ASSAY__BLOCK_TABLE) : NULL;
-    if (!block) return &nobody;
-    *table = *head;
-    table->data |= doc->data;
-    if (!table->trial) table->trial = doc->of_trial;
-    table->doc = doc;
-    table->columns = columns;
-    table->column_count = count;
-    table->prefix = doc->prefix;
-    table->id = head->id ? assay__doc_printf(doc, "%s%s", doc->prefix, head->id) : NULL;
-    table->caption = copy(doc, head->caption);
+    if (!block) return &doc->nobody;
+    *table = (struct assay__table){.name = name,
+                                   .caption = copy(doc, caption),
+                                   .data = doc->data || !caption,
+                                   .trial = doc->of_trial,
+                                   .columns = columns,
+                                   .column_count = count,
+                                   .prefix = doc->prefix,
+                                   .doc = doc};
     block->table = table;
     return table;
 }
@@ -334,7 +389,7 @@ static bool fill_up(struct assay__table *table)
 
 void assay__table_row(struct assay__table *table, unsigned flags, const char *id)
 {
-    if (!table->doc || table->doc->failed || !fill_up(table)) return;
+    if (table->doc->failed || !fill_up(table)) return;
     if (assay__vec_grow((void **)&table->rows, &table->row_capacity, table->row_count + 1,
                         sizeof *table->rows)) {
         table->doc->failed = true;
@@ -347,7 +402,7 @@ void assay__table_row(struct assay__table *table, unsigned flags, const char *id
 
 void assay__table_cell(struct assay__table *table, struct assay__datum value)
 {
-    if (!table->doc || table->doc->failed) return;
+    if (table->doc->failed) return;
     if (table->cell_count >= table->row_count * table->column_count) return;
     table->cells[table->cell_count++] = value;
 }
@@ -360,6 +415,25 @@ void assay__table_text(struct assay__table *table, const char *text)
 void assay__table_number(struct assay__table *table, double value, enum assay_state state)
 {
     assay__table_cell(table, assay__datum_number(value, NULL, state));
+}
+
+void assay__table_known(struct assay__table *table, double value, enum assay_state state)
+{
+    assay__table_cell(table, isfinite(value) ? assay__datum_number(value, NULL, state)
+                                             : assay__datum_none());
+}
+
+void assay__table_add_texts(struct assay__table *table, const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assay__table_text(table, texts[i]);
+}
+
+void assay__table_add_numbers(struct assay__table *table, enum assay_state state,
+                              const double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assay__table_number(table, numbers[i], state);
 }
 
 void assay__table_metric(struct assay__table *table, const struct assay_metric *metric)

@@ -6,14 +6,14 @@
  * is not known carries the reason. Strings may come from files that someone else made: walkers
  * escape them, each its own way.
  *
- *   assay__doc_section(doc, &(struct assay__heading){.id = "memory", .title = "Memory"});
+ *   assay__doc_section(doc, "memory", "Memory", "where it goes", ASSAY__VIEW_MACHINE);
  *   assay__doc_sentence(doc, ASSAY__TONE_LEAD, "The run takes %s of memory.", …);
  *   assay__doc_fact(doc, "model");
  *   assay__doc_item(doc, "weights", assay__datum_metric(metric));
- *   struct assay__table *t = assay__doc_table(doc, &table, columns, COUNT);
+ *   struct assay__table *t = assay__doc_table(doc, "peak", "Tensors", ASSAY__COLUMNS(columns));
  *   assay__table_row(t, 0, NULL);
- *   assay__table_text(t, "conv1");
- *   assay__table_number(t, 12.5, ASSAY_MEASURED);
+ *   assay__table_texts(t, "conv1_out", "float32");
+ *   assay__table_numbers(t, ASSAY_MEASURED, 12.5, 3);
  *   assay__doc_end(doc);
  *
  * Errors stick: after one failed allocation `failed` is set and later calls do nothing. */
@@ -33,9 +33,13 @@ struct assay__picture {
     const char *name;                   /* of the profile's figure; all its parts */
     struct assay__study *study;
     const struct assay__trial *trial;
-    bool detail; /* the terminal leaves it out unless everything is asked for */
-    bool say;    /* where there is none, the reason is said */
-    bool keyed;  /* what its letters are, and what must be said of it, stands beside it */
+    unsigned flags; /* enum assay__picture_flag */
+};
+
+enum assay__picture_flag {
+    ASSAY__PICTURE_DETAIL = 1, /* left out of the terminal unless everything is asked for */
+    ASSAY__PICTURE_SAY = 2,    /* where there is none, the reason is said */
+    ASSAY__PICTURE_KEYED = 4,  /* a table beside it explains its letters and has its note */
 };
 
 /** How a sentence is meant. */
@@ -59,20 +63,21 @@ enum assay__block_kind {
     ASSAY__BLOCK_CODE,
 };
 
-/** The parts of a page that a reader can choose to see alone; bits. */
-enum assay__view {
+enum assay__section_flag {
+    /* the parts of a page that a reader can choose to see alone; none: as the section around it */
     ASSAY__VIEW_OVERVIEW = 1,
     ASSAY__VIEW_LAYERS = 2,
     ASSAY__VIEW_MACHINE = 4,
+    ASSAY__VIEWS = 7,
+    ASSAY__SECTION_DETAIL = 8, /* left out of the terminal unless everything is asked for */
+    ASSAY__SECTION_QUIET = 16, /* its place explains it: the title is for navigation only */
 };
 
 struct assay__heading {
     const char *id; /* unique within the document, [a-z0-9-]; NULL: none */
     const char *title;
     const char *remark; /* beside the title, in a few words; NULL: none */
-    unsigned views;     /* enum assay__view; 0: those of the section around it */
-    bool detail;        /* the terminal leaves it out unless everything is asked for */
-    bool quiet;         /* its place says what it is: the title is for navigation only */
+    unsigned flags;     /* enum assay__section_flag */
 };
 
 /** A label and what is known under it: values in a row, each perhaps with a name of its own. */
@@ -138,8 +143,8 @@ struct assay__table {
     const char *name;    /* of `--table`; NULL: not in CSV */
     const char *id;      /* of the page; NULL: none */
     const char *caption; /* what the table is, in a few words */
-    const char *more;    /* what is left out is called: "layers" */
-    size_t limit;        /* rows that people see unless all are asked for; 0: the report's */
+    const char *more;    /* people see the first rows, then "… 9 more layers"; NULL: all rows */
+    size_t limit;        /* how many of them, unless all are asked for; 0: the report's limit */
     /* A table with many columns is read in parts, each with the columns of its number (and those of
      * 0) under its heading; NULL: it is read as one. CSV has all columns in one. */
     const struct assay__heading *parts;
@@ -201,6 +206,7 @@ struct assay__doc {
     size_t count, capacity;
     struct assay__attachment attachments[ASSAY__ATTACHMENTS];
     size_t attachment_count;
+    struct assay__study *study; /* what it is about; NULL: no profile */
     /* for what is built next */
     bool detail;        /* sections of the first level are details */
     bool data;          /* tables for programs alone: everything else is left out */
@@ -209,17 +215,22 @@ struct assay__doc {
     int of_trial;       /* whose tables they are; 0: nobody's */
     int depth;
     bool failed;
+    struct assay__table nobody; /* stands for a table that could not be allocated */
 };
 
 /** Never NULL when 0 is returned; free with assay__doc_free. */
 int assay__doc_new(struct assay__doc **doc);
 void assay__doc_free(struct assay__doc *doc); /* NULL legal */
-/** Names a document that this program made of no profile: its title, "assay COMMAND" and the
- *  program's version. The title is copied. */
-void assay__doc_name(struct assay__doc *doc, const char *command, const char *title);
+/** Its title, "assay COMMAND" and the version of the program that found what it says. */
+void assay__doc_name(struct assay__doc *doc, const char *command, const char *title,
+                     const char *version);
+/** A new document of that name and this program, also in *doc; NULL: out of memory. */
+struct assay__doc *assay__doc_open(struct assay__doc **doc, const char *command, const char *title);
 
-void assay__doc_section(struct assay__doc *doc, const struct assay__heading *heading);
-void assay__doc_fold(struct assay__doc *doc, const struct assay__heading *heading);
+/** id, remark: NULL (or "") none. flags: enum assay__section_flag. */
+void assay__doc_section(struct assay__doc *doc, const char *id, const char *title,
+                        const char *remark, unsigned flags);
+void assay__doc_fold(struct assay__doc *doc, const char *id, const char *title, const char *remark);
 /** Ends the section or fold that was begun last; one that holds nothing but tables without rows
  *  vanishes, and these are only of CSV. */
 void assay__doc_end(struct assay__doc *doc);
@@ -227,6 +238,8 @@ void assay__doc_end(struct assay__doc *doc);
 /** Nothing when the text is empty. */
 void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)
     ASSAY_PRINTF(3, 4);
+/** A text that is there already; NULL or "": nothing. */
+void assay__doc_say(struct assay__doc *doc, enum assay__tone tone, const char *text);
 /** Begins a fact; items go to the one that was begun last. One without an item vanishes. */
 void assay__doc_fact(struct assay__doc *doc, const char *label);
 void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__datum value);
@@ -241,20 +254,38 @@ void assay__doc_fact_text(struct assay__doc *doc, const char *label, const char 
 /** A fact of one number; nothing when it is not known. */
 void assay__doc_fact_number(struct assay__doc *doc, const char *label, double value,
                             const char *unit);
+/** A fact of one value that is not known, with the reason. */
+void assay__doc_fact_unknown(struct assay__doc *doc, const char *label, const char *why);
+/** An item of the fact; nothing when the trial's metric is not known. */
+void assay__doc_metric(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
+                       const char *name, const char *after);
+/** Facts of metrics: rows of the same label that follow each other are one fact. */
+struct assay__metric_fact {
+    const char *label, *metric, *name, *after; /* name, after: NULL none */
+};
+void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial,
+                        const struct assay__metric_fact *rows, size_t count);
 /** A sentence of a list; sentences in a row are one list. */
 void assay__doc_point(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
 void assay__doc_points(struct assay__doc *doc, const char *const *items, size_t count);
 void assay__doc_code(struct assay__doc *doc, const char *language, const char *title,
                      const char *text);
-/** The picture is copied, the figure borrowed: it lives in the document's arena, or longer. */
-void assay__doc_picture(struct assay__doc *doc, const struct assay__picture *picture);
-/** Appends a table like *head with these columns; its rows follow. Never NULL (a table that nobody
- *  reads when out of memory). */
-struct assay__table *assay__doc_table(struct assay__doc *doc, const struct assay__table *head,
+/** The figure is borrowed: it lives in the document's arena, or longer. */
+void assay__doc_figure(struct assay__doc *doc, const struct assay__figure *figure, unsigned flags);
+/** A figure of the document's profile (figure/figures.c), made when it is drawn. */
+void assay__doc_picture(struct assay__doc *doc, const char *name, const struct assay__trial *trial,
+                        unsigned flags);
+/** Appends a table; its rows, and whatever else its struct says of it, follow. name NULL: for
+ *  people only. caption NULL: for programs only. Never NULL (a table that nobody reads when out of
+ *  memory). */
+struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, const char *caption,
                                       const struct assay__column *columns, size_t count);
+#define ASSAY__COLUMNS(columns) columns, sizeof(columns) / sizeof *(columns)
 
 /** Printed into the document's arena; "" when out of memory. */
 const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** "a; b; c" in the arena. */
+const char *assay__doc_join(struct assay__doc *doc, const char *const *items, size_t count);
 /** A buffer's text into the arena; the buffer is freed. */
 const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text);
 
@@ -264,6 +295,16 @@ void assay__table_cell(struct assay__table *table, struct assay__datum value);
 void assay__table_text(struct assay__table *table, const char *text);
 /** In the column's own unit and factor. */
 void assay__table_number(struct assay__table *table, double value, enum assay_state state);
+/** The same; an empty cell when it is not finite. */
+void assay__table_known(struct assay__table *table, double value, enum assay_state state);
+/** Neighbouring cells: of text, and of numbers of one state. */
+#define assay__table_texts(table, ...) \
+    assay__table_add_texts(table, ASSAY__COLUMNS(((const char *const[]){__VA_ARGS__})))
+#define assay__table_numbers(table, state, ...) \
+    assay__table_add_numbers(table, state, ASSAY__COLUMNS(((const double[]){__VA_ARGS__})))
+void assay__table_add_texts(struct assay__table *table, const char *const *texts, size_t count);
+void assay__table_add_numbers(struct assay__table *table, enum assay_state state,
+                              const double *numbers, size_t count);
 void assay__table_metric(struct assay__table *table, const struct assay_metric *metric);
 /** Cells without a value. */
 void assay__table_skip(struct assay__table *table, size_t count);

@@ -226,28 +226,27 @@ static void draw_title(struct assay__page *page, const struct drawing *d)
     scaled(page, greatest, sizeof greatest, d->greatest, d->chart->unit);
     assay__buf_printf(&text, "%s to %s", least, greatest);
     assay__text_safe(&title, d->chart->title ? d->chart->title : "");
-    assay__text_safe(&range, text.data ? text.data : "");
+    assay__text_safe(&range, assay__buf_text(&text));
     size_t columns = (size_t)page->columns - 4;
-    int right = (int)assay__text_width(range.data ? range.data : "");
+    int right = (int)assay__text_width(assay__buf_text(&range));
     if (right > (int)columns) right = (int)columns;
-    bool beside = assay__text_width(title.data ? title.data : "") + 1 + (size_t)right <= columns;
+    bool beside = assay__text_width(assay__buf_text(&title)) + 1 + (size_t)right <= columns;
     assay__buf_putc(page->out, '\n');
     if (beside) {
         assay__buf_puts(page->out, "  ");
         assay__page_fit(page, title.data, (int)columns - right - 1, 0);
         assay__buf_putc(page->out, ' ');
     } else {
-        assay__page_wrap_lines(page, ASSAY__STYLE_PLAIN, "  ", title.data ? title.data : "", 2);
+        assay__page_wrap_lines(page, ASSAY__STYLE_PLAIN, "  ", assay__buf_text(&title), 2);
         assay__buf_repeat(page->out, " ", columns + 2 - (size_t)right);
     }
     assay__page_style(page, ASSAY__STYLE_DIM);
     assay__page_right_fit(page, range.data, right);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
-    if (text.failed || title.failed || range.failed) page->out->failed = true;
-    assay__buf_free(&text);
-    assay__buf_free(&title);
-    assay__buf_free(&range);
+    assay__buf_drop(&text, page->out);
+    assay__buf_drop(&title, page->out);
+    assay__buf_drop(&range, page->out);
 }
 
 void assay__page_chart(struct assay__page *page, const struct assay__chart *chart)

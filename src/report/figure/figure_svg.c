@@ -57,10 +57,9 @@ void assay__svg_escape(struct assay__buf *out, const char *text)
     for (size_t i = 0, size; safe.data && i < safe.length && !isolate; i += size)
         isolate = runs_left(assay__utf8_decode(safe.data + i, safe.length - i, &size));
     if (isolate) assay__buf_puts(out, "\xe2\x81\xa8"); /* first strong isolate */
-    escape_safe(out, safe.data ? safe.data : "", safe.length);
+    escape_safe(out, assay__buf_text(&safe), safe.length);
     if (isolate) assay__buf_puts(out, "\xe2\x81\xa9"); /* pop directional isolate */
-    if (safe.failed) out->failed = true;
-    assay__buf_free(&safe);
+    assay__buf_drop(&safe, out);
 }
 
 void assay__svg_number(struct assay__buf *out, double value)
@@ -123,7 +122,7 @@ bool assay__svg_cut(struct assay__buf *out, const char *text, double width)
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "");
-    const char *whole = safe.data ? safe.data : "";
+    const char *whole = assay__buf_text(&safe);
     bool cut = assay__svg_width(whole) > width;
     if (cut) {
         double room = fmax(0, width - 0.9 * ASSAY__SVG_FONT);
@@ -135,8 +134,7 @@ bool assay__svg_cut(struct assay__buf *out, const char *text, double width)
     } else {
         assay__buf_puts(out, whole);
     }
-    if (safe.failed) out->failed = true;
-    assay__buf_free(&safe);
+    assay__buf_drop(&safe, out);
     return cut;
 }
 
@@ -146,10 +144,9 @@ static void put_title(struct assay__buf *out, const char *text)
     struct assay__buf cut = {0};
     assay__svg_cut(&cut, text, TITLE_COLUMNS * 0.63 * ASSAY__SVG_FONT);
     assay__buf_puts(out, "<title>");
-    assay__svg_escape(out, cut.data ? cut.data : "");
+    assay__svg_escape(out, assay__buf_text(&cut));
     assay__buf_puts(out, "</title>");
-    if (cut.failed) out->failed = true;
-    assay__buf_free(&cut);
+    assay__buf_drop(&cut, out);
 }
 
 void assay__svg_text(struct assay__svg *svg, double x, double y, const char *class_name,
@@ -163,11 +160,10 @@ void assay__svg_text(struct assay__svg *svg, double x, double y, const char *cla
     if (anchor != 's')
         assay__buf_printf(svg->out, " text-anchor=\"%s\"", anchor == 'm' ? "middle" : "end");
     assay__buf_putc(svg->out, '>');
-    assay__svg_escape(svg->out, cut.data ? cut.data : "");
+    assay__svg_escape(svg->out, assay__buf_text(&cut));
     if (is_cut) put_title(svg->out, text);
     assay__buf_puts(svg->out, "</text>\n");
-    if (cut.failed) svg->out->failed = true;
-    assay__buf_free(&cut);
+    assay__buf_drop(&cut, svg->out);
 }
 
 bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, double height)
@@ -242,7 +238,7 @@ double assay__svg_legend(struct assay__svg *svg, double x, double y)
         if (!series->name || !*series->name || !series->count) continue;
         struct assay__buf safe = {0};
         assay__svg_cut(&safe, series->name, 220);
-        double width = assay__svg_width(safe.data ? safe.data : "") + 38;
+        double width = assay__svg_width(assay__buf_text(&safe)) + 38;
         if (at > x && at + width > svg->width) at = x, line += LINE + 2;
         put_key(svg, at + 8, line, i);
         assay__svg_text(svg, at + 24, line, "fig-t", 's', series->name, 220);
@@ -331,7 +327,7 @@ static double put_words(struct assay__svg *svg, double y, const char *class_name
         size_t word = strcspn(at, " "), before = line.length;
         if (before) assay__buf_putc(&line, ' ');
         assay__buf_add(&line, at, word);
-        if (before && assay__svg_width(line.data ? line.data : "") > svg->width - 8) {
+        if (before && assay__svg_width(assay__buf_text(&line)) > svg->width - 8) {
             line.data[before] = 0;
             height += LINE;
             assay__svg_text(svg, 4, y + height - 4, class_name, 's', line.data, 0);
@@ -345,8 +341,7 @@ static double put_words(struct assay__svg *svg, double y, const char *class_name
         height += LINE;
         assay__svg_text(svg, 4, y + height - 4, class_name, 's', line.data, svg->width - 8);
     }
-    if (line.failed) svg->out->failed = true;
-    assay__buf_free(&line);
+    assay__buf_drop(&line, svg->out);
     return height;
 }
 
@@ -366,7 +361,7 @@ static double put_notes(struct assay__svg *svg, double y, bool whole)
                           "%s points: each pixel column shows the least and the greatest of those "
                           "in it.",
                           count);
-        y += put_words(svg, y, "fig-n", thinned.data ? thinned.data : "");
+        y += put_words(svg, y, "fig-n", assay__buf_text(&thinned));
     }
     assay__buf_free(&thinned);
     return y - begin + 4;
@@ -400,7 +395,7 @@ static double draw_content(struct assay__buf *out, const struct assay__figure *f
         assay__buf_puts(out, ")\"");
     }
     assay__buf_puts(out, ">\n");
-    assay__buf_puts(out, body.data ? body.data : "");
+    assay__buf_puts(out, assay__buf_text(&body));
     assay__buf_puts(out, "</g>\n");
     if (body.failed) out->failed = true;
     double total = top + below + notes;
@@ -482,10 +477,9 @@ void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figur
     assay__buf_puts(out, ">\n");
     put_alternative(out, figure, options ? options->id : NULL);
     if (standalone) put_style(out);
-    assay__buf_puts(out, content.data ? content.data : "");
+    assay__buf_puts(out, assay__buf_text(&content));
     assay__buf_puts(out, "</svg>\n");
-    if (content.failed) out->failed = true;
-    assay__buf_free(&content);
+    assay__buf_drop(&content, out);
 }
 
 void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figures, size_t count)
@@ -509,8 +503,7 @@ void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figu
     assay__svg_escape(out, count ? figures[0].name : "");
     assay__buf_puts(out, "</title>\n");
     put_style(out);
-    assay__buf_puts(out, all.data ? all.data : "");
+    assay__buf_puts(out, assay__buf_text(&all));
     assay__buf_puts(out, "</svg>\n");
-    if (all.failed) out->failed = true;
-    assay__buf_free(&all);
+    assay__buf_drop(&all, out);
 }

@@ -43,7 +43,7 @@ static void measure(struct assay__svg *svg, struct layout *l)
     for (size_t row = 0; row < l->rows; row++) {
         struct assay__buf safe = {0};
         assay__svg_cut(&safe, name_of(figure, row), svg->width * 0.4);
-        l->names = fmax(l->names, assay__svg_width(safe.data ? safe.data : ""));
+        l->names = fmax(l->names, assay__svg_width(assay__buf_text(&safe)));
         assay__buf_free(&safe);
         for (size_t s = 0; s < figure->series_count; s++) {
             const struct assay__figure_series *series = &figure->series[s];
@@ -98,11 +98,10 @@ static void put_bar(struct assay__svg *svg, const struct layout *l, size_t index
     if (svg->figure->series_count > 1 && s->name) assay__buf_printf(&title, ", %s", s->name);
     assay__svg_value(&title, value, svg->figure->y_unit);
     assay__buf_puts(svg->out, "><title>");
-    assay__svg_escape(svg->out, title.data ? title.data : "");
+    assay__svg_escape(svg->out, assay__buf_text(&title));
     assay__buf_puts(svg->out, "</title></rect>\n");
     put_whisker(svg, l, s, row, y + height / 2);
-    if (title.failed) svg->out->failed = true;
-    assay__buf_free(&title);
+    assay__buf_drop(&title, svg->out);
 }
 
 static double value_end(const struct layout *l, const struct assay__figure_series *s, size_t row)
@@ -183,7 +182,6 @@ void assay__svg_bars(struct assay__svg *svg)
         assay__svg_text(svg, svg->left, y + 14, "fig-n", 's', title.data, svg->width - svg->left);
         y += 18;
     }
-    if (title.failed) svg->out->failed = true;
-    assay__buf_free(&title);
+    assay__buf_drop(&title, svg->out);
     svg->height = y;
 }

@@ -46,7 +46,7 @@ static void put_marker_title(struct assay__buf *out, const char *title)
     struct assay__buf cut = {0};
     assay__svg_cut(&cut, title, 2000);
     assay__buf_puts(out, "><title>");
-    assay__svg_escape(out, cut.data ? cut.data : "");
+    assay__svg_escape(out, assay__buf_text(&cut));
     assay__buf_puts(out, "</title>");
     assay__buf_free(&cut);
 }
@@ -89,7 +89,7 @@ static void name_point(struct assay__svg *svg, double x, double y, const char *n
     enum { NEAR = 8 };
     struct assay__buf cut = {0};
     assay__svg_cut(&cut, name, 150);
-    double width = assay__svg_width(cut.data ? cut.data : "");
+    double width = assay__svg_width(assay__buf_text(&cut));
     const double places[][2] = {{8, -7}, {-8 - width, -7}, {-width / 2, -22}, {-width / 2, 8},
                                 {8, 6},  {8, -20},         {-8 - width, 6},   {-8 - width, -20},
                                 {0, 20}, {0, -34},         {-width, 20},      {-width, -34},
@@ -104,8 +104,7 @@ static void name_point(struct assay__svg *svg, double x, double y, const char *n
         assay__svg_text(svg, at_x, at_y + 11, "fig-q", 's', name, 150);
         break;
     }
-    if (cut.failed) svg->out->failed = true;
-    assay__buf_free(&cut);
+    assay__buf_drop(&cut, svg->out);
 }
 
 void assay__svg_point_name(struct assay__svg *svg, double x, double y, const char *name)
@@ -209,9 +208,8 @@ static void put_line(struct assay__svg *svg, size_t index)
     if (path.length)
         assay__buf_printf(svg->out, "<path class=\"fig-k fig-d%zu %s\" d=\"%s\"/>\n", index % 4,
                           s->faint ? "fig-faint" : assay__svg_color(index), path.data);
-    if (path.failed || area.failed) svg->out->failed = true;
-    assay__buf_free(&path);
-    assay__buf_free(&area);
+    assay__buf_drop(&path, svg->out);
+    assay__buf_drop(&area, svg->out);
 }
 
 /* Names of points keep off a front. */
@@ -271,8 +269,7 @@ static void put_points(struct assay__svg *svg, size_t index)
         assay__svg_marker(svg, x, y, index, flags, title.data);
         if (linked) assay__buf_puts(svg->out, "</a>\n");
         assay__svg_take(svg, x - 4, y - 4, 8, 8);
-        if (title.failed) svg->out->failed = true;
-        assay__buf_free(&title);
+        assay__buf_drop(&title, svg->out);
     }
 }
 

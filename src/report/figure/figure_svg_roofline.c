@@ -81,9 +81,9 @@ static void put_flat(struct assay__svg *svg, const struct assay__figure_roof *ro
     if (!isfinite(from) || from < svg->left) from = svg->left;
     put_segment(svg, from, y, svg->right, y, dash);
     roof_label(roof, &label);
-    double width = assay__svg_width(label.data ? label.data : "");
+    double width = assay__svg_width(assay__buf_text(&label));
     double at = assay__svg_take(svg, svg->right - width - 4, y - 18, width, 15) ? y - 5 : y + 14;
-    assay__svg_text(svg, svg->right - 4, at, "fig-b", 'e', label.data ? label.data : "", 0);
+    assay__svg_text(svg, svg->right - 4, at, "fig-b", 'e', assay__buf_text(&label), 0);
     assay__buf_free(&label);
 }
 
@@ -119,7 +119,7 @@ static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *r
     double angle = atan2(y2 - y1, x2 - x1) * 180 / 3.14159265358979323846;
     double across = x2 - x1, down = y2 - y1;
     double length = sqrt(across * across + down * down),
-           width = assay__svg_width(label.data ? label.data : "");
+           width = assay__svg_width(assay__buf_text(&label));
     double tilt = angle * 3.14159265358979323846 / 180;
     double begin = 6 + NAME_TALL * fabs(tan(tilt)); /* else its head would lean out over the axis */
     double offset = y1 * cos(tilt) - x1 * sin(tilt); /* distance from the origin */

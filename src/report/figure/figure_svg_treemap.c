@@ -123,7 +123,7 @@ static void put_leaf(const struct map *map, const struct leaf *leaf, struct rect
     assay__svg_cut(&title, leaf->name, 2000);
     assay__buf_printf(&title, ": %s (%.1f %%)", value, leaf->value / map->total * 100);
     assay__buf_puts(svg->out, "><title>");
-    assay__svg_escape(svg->out, title.data ? title.data : "");
+    assay__svg_escape(svg->out, assay__buf_text(&title));
     assay__buf_puts(svg->out, "</title></rect>");
     if (r.width > 42 && r.height > 17) {
         const char *name = last_part(leaf->name);
@@ -135,8 +135,7 @@ static void put_leaf(const struct map *map, const struct leaf *leaf, struct rect
     }
     if (linked) assay__buf_puts(svg->out, "</a>");
     assay__buf_putc(svg->out, '\n');
-    if (title.failed) svg->out->failed = true;
-    assay__buf_free(&title);
+    assay__buf_drop(&title, svg->out);
 }
 
 static void divide(const struct map *map, size_t first, size_t count, size_t depth, struct rect r);
@@ -266,7 +265,7 @@ void assay__svg_treemap(struct assay__svg *svg)
         for (size_t i = LEAVES - 1; i < map.count; i++)
             value += map.leaves[i].value;
         assay__buf_printf(&rest, "%zu smaller ones", map.count - LEAVES + 1);
-        map.leaves[LEAVES - 1] = (struct leaf){0, SIZE_MAX, "", rest.data ? rest.data : "", value};
+        map.leaves[LEAVES - 1] = (struct leaf){0, SIZE_MAX, "", assay__buf_text(&rest), value};
         map.count = LEAVES;
     }
     qsort(map.leaves, map.count, sizeof *map.leaves, by_path);

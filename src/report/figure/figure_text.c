@@ -89,8 +89,7 @@ void assay__text_bars(struct assay__page *page, const struct assay__figure *figu
             const struct assay__figure_series *series = &figure->series[s];
             if (figure->series_count > 1)
                 assay__buf_printf(&name, "  %s", series->name ? series->name : "");
-            put_bar(page,
-                    figure->series_count > 1 ? (name.data ? name.data : "") : name_of(figure, i),
+            put_bar(page, figure->series_count > 1 ? (assay__buf_text(&name)) : name_of(figure, i),
                     width, i < series->count ? series->y[i] : (double)NAN, figure->y_unit, most);
             assay__buf_free(&name);
         }
@@ -158,8 +157,8 @@ static void put_treemap(struct assay__page *page, const struct assay__figure *fi
     for (size_t i = 0; i < count && i < BARS_MOST; i++) {
         struct assay__buf name = {0};
         assay__buf_add(&name, parts[i].path, parts[i].length);
-        put_bar(page, name.data ? name.data : "", page->columns * 2 / 5, parts[i].value,
-                figure->y_unit, parts[0].value);
+        put_bar(page, assay__buf_text(&name), page->columns * 2 / 5, parts[i].value, figure->y_unit,
+                parts[0].value);
         assay__buf_free(&name);
     }
     free(parts);
@@ -225,8 +224,7 @@ static void put_span_names(struct assay__page *page, const struct assay__figure 
                               figure->spans[i].name);
     }
     if (text.length) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", text.data);
-    if (text.failed) page->out->failed = true;
-    assay__buf_free(&text);
+    assay__buf_drop(&text, page->out);
 }
 
 /* The description has the range of every line: of several, those that vary are drawn. */
@@ -271,9 +269,8 @@ static void put_numbers(struct assay__page *page, const struct assay__figure *fi
         struct assay__buf name = {0};
         assay__buf_printf(&name, "%zu %s", i + 1,
                           figure->series[i].name ? figure->series[i].name : "");
-        assay__page_wrap_lines(page, ASSAY__STYLE_PLAIN, "  ", name.data ? name.data : "", 1);
-        if (name.failed) page->out->failed = true;
-        assay__buf_free(&name);
+        assay__page_wrap_lines(page, ASSAY__STYLE_PLAIN, "  ", assay__buf_text(&name), 1);
+        assay__buf_drop(&name, page->out);
     }
 }
 

@@ -146,11 +146,9 @@ static void put_x_axis(const struct plot *p)
         assay__buf_puts(&numbers, label);
         used = at + width;
     }
-    assay__buf_printf(page->out, "%s\n%s\n", line.data ? line.data : "",
-                      numbers.data ? numbers.data : "");
-    if (line.failed || numbers.failed) page->out->failed = true;
-    assay__buf_free(&line);
-    assay__buf_free(&numbers);
+    assay__buf_printf(page->out, "%s\n%s\n", assay__buf_text(&line), assay__buf_text(&numbers));
+    assay__buf_drop(&line, page->out);
+    assay__buf_drop(&numbers, page->out);
 }
 
 static void put_axis_names(struct assay__page *page, const struct plot *p,
@@ -160,7 +158,7 @@ static void put_axis_names(struct assay__page *page, const struct plot *p,
     assay__buf_printf(&text, "up: %s%s%s%s; right: %s%s%s%s", figure->y_title,
                       p->y.unit[0] ? " (" : "", p->y.unit, p->y.unit[0] ? ")" : "", figure->x_title,
                       p->x.unit[0] ? " (" : "", p->x.unit, p->x.unit[0] ? ")" : "");
-    assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", text.data ? text.data : "");
+    assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", assay__buf_text(&text));
     assay__buf_free(&text);
 }
 

@@ -81,7 +81,7 @@ const char *assay__figure_short(struct assay__arena *arena, const char *name)
         assay__buf_clear(&text);
         assay__page_fit_middle(&page, name, COLUMNS);
     }
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
+    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, assay__buf_text(&text));
     assay__buf_free(&text);
     return copy ? copy : "";
 }

@@ -186,7 +186,7 @@ static const char *folded(const struct bins *b, const double *sorted, size_t cou
         assay__print_ns(&text, sorted[count - 1]);
     }
     if (text.length) assay__buf_printf(&text, "%s (outside the picture)", percentiles);
-    const char *note = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
+    const char *note = text.failed ? NULL : assay__arena_strdup(arena, assay__buf_text(&text));
     assay__buf_free(&text);
     return note;
 }
@@ -245,8 +245,7 @@ static int make_histogram(const struct assay__trial *trial, const double *sorted
         assay__figure_scaled(arena, sorted[0] * 1e-9, "s"),
         assay__figure_scaled(arena, sorted[count - 1] * 1e-9, "s"),
         assay__figure_scaled(arena, assay__stats_median(sorted, count) * 1e-9, "s"));
-    figure->note = beyond.failed ? NULL
-                                 : folded(b, sorted, count, beyond.data ? beyond.data : "", arena);
+    figure->note = beyond.failed ? NULL : folded(b, sorted, count, assay__buf_text(&beyond), arena);
     assay__buf_free(&beyond);
     return figure->marks && figure->description && figure->note ? 0
                                                                 : assay__figure_no_memory(error);

@@ -5,19 +5,12 @@
 #include "report/figure/figures.h"
 #include "report/subject/layer_list.h"
 
-#include "report/subject/layer_list.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SHOWN 20
 #define KINDS 7 /* operators with a colour of their own; the rest share one */
-
-static bool is_timed(const struct assay__layer *layer)
-{
-    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
-}
 
 static int no_layers(const struct assay__trial *trial, struct assay_error *error)
 {
@@ -32,7 +25,7 @@ static size_t count_timed(const struct assay__layers *layers)
 {
     size_t count = 0;
     for (size_t i = 0; i < layers->count; i++)
-        count += is_timed(&layers->items[i]);
+        count += assay__layer_is_timed(&layers->items[i]);
     return count;
 }
 
@@ -59,7 +52,7 @@ static void fill_bars(struct bars *b, const struct assay__layers *layers, const 
 {
     for (size_t i = 0; i < shown; i++) {
         const struct assay__layer *layer = &layers->items[order[i]];
-        if (!is_timed(layer)) continue;
+        if (!assay__layer_is_timed(layer)) continue;
         b->values[b->count] = layer->time_ns * 1e-9;
         b->names[b->count] = assay__layer_title(layer);
         b->links[b->count] = assay__arena_printf(arena, "#layer-%d", layer->index);
@@ -88,7 +81,7 @@ static void describe_bars(const struct assay__trial *trial, const struct bars *b
         assay__buf_printf(&text, "%s%s %s", i ? ", " : "", assay__figure_short(arena, b->names[i]),
                           assay__figure_scaled(arena, b->values[i], "s"));
     assay__buf_putc(&text, '.');
-    figure->description = assay__arena_strdup(arena, text.data ? text.data : "");
+    figure->description = assay__arena_strdup(arena, assay__buf_text(&text));
     assay__buf_free(&text);
 }
 
@@ -176,7 +169,7 @@ static size_t find_kinds(const struct assay__layers *layers, struct kind *kinds,
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         size_t k = 0;
-        if (!is_timed(layer)) continue;
+        if (!assay__layer_is_timed(layer)) continue;
         while (k < count && strcmp(kinds[k].op, layer->op) != 0)
             k++;
         if (k == most) continue; /* so many operators share the last colour */
@@ -202,7 +195,8 @@ static bool fill_kind(struct assay__figure_series *series, const struct assay__l
 {
     size_t room = 0, count = 0;
     for (size_t i = 0; i < layers->count; i++)
-        room += is_timed(&layers->items[i]) && kind_of(&layers->items[i], kinds, own) == k;
+        room += assay__layer_is_timed(&layers->items[i]) &&
+                kind_of(&layers->items[i], kinds, own) == k;
     double *values = assay__figure_values(arena, room);
     const char **names = assay__arena_array(arena, room + 1, sizeof *names),
                **groups = assay__arena_array(arena, room + 1, sizeof *groups),
@@ -210,7 +204,7 @@ static bool fill_kind(struct assay__figure_series *series, const struct assay__l
     if (!values || !names || !groups || !links) return false;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
-        if (!is_timed(layer) || kind_of(layer, kinds, own) != k) continue;
+        if (!assay__layer_is_timed(layer) || kind_of(layer, kinds, own) != k) continue;
         values[count] = layer->time_ns * 1e-9;
         names[count] = leaf_name(layer, arena);
         groups[count] = names[count] ? group_of(names[count], arena) : NULL;

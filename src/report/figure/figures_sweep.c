@@ -66,7 +66,7 @@ static const char *rest_of(const struct assay__sweep *sweep, size_t i, size_t ax
         if (a != axis && sweep->points[i].values[a] && *sweep->points[i].values[a])
             assay__buf_printf(&text, "%s%s=%s", text.length ? " " : "",
                               assay__axis_name(sweep->axes.items[a]), sweep->points[i].values[a]);
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
+    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, assay__buf_text(&text));
     assay__buf_free(&text);
     return copy;
 }

@@ -42,7 +42,7 @@ static const char *short_label(const struct assay__tune_result *result, const ch
         at += length;
         at += *at == ' ';
     }
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
+    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, assay__buf_text(&text));
     assay__buf_free(&text);
     return copy;
 }

@@ -88,9 +88,8 @@ static void draw_numbers(struct assay__page *page, const struct drawing *d, size
     }
     assay__buf_repeat(&line, " ", end > used ? end - used : 1);
     assay__buf_printf(&line, "%s\n", high);
-    assay__buf_puts(page->out, line.data ? line.data : "");
-    if (line.failed) page->out->failed = true;
-    assay__buf_free(&line);
+    assay__buf_puts(page->out, assay__buf_text(&line));
+    assay__buf_drop(&line, page->out);
 }
 
 static void draw_axis(struct assay__page *page, const struct drawing *d)

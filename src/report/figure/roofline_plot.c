@@ -269,11 +269,10 @@ static void put_axis(const struct plot *p)
         assay__buf_puts(&numbers, number);
         used = at + (int)strlen(number);
     }
-    assay__buf_printf(p->canvas.page->out, "%s\n%s\n", line.data ? line.data : "",
-                      numbers.data ? numbers.data : "");
-    if (line.failed || numbers.failed) p->canvas.page->out->failed = true;
-    assay__buf_free(&line);
-    assay__buf_free(&numbers);
+    assay__buf_printf(p->canvas.page->out, "%s\n%s\n", assay__buf_text(&line),
+                      assay__buf_text(&numbers));
+    assay__buf_drop(&line, p->canvas.page->out);
+    assay__buf_drop(&numbers, p->canvas.page->out);
 }
 
 void assay__text_roofline(struct assay__page *page, const struct assay__figure *figure)

@@ -7,7 +7,7 @@
  * a whole number; a launch that holds anything else stands as plain numbers. */
 #include "report/json/attach.h"
 
-#include "base/json.h"
+#include "report/json/json_members.h"
 #include "report/doc/datum.h"
 #include "report/formats.h"
 #include "report/walk/html_text.h"
@@ -47,10 +47,9 @@ static void put_launch(struct assay__json_writer *w, const struct assay__trial *
     struct assay__buf bytes = {0}, text = {0};
     bool packed = pack(&bytes, launch->samples_ns, launch->sample_count);
     assay__json_object(w);
-    assay__json_put_integer(w, "trial", trial->id);
-    assay__json_put_integer(w, "launch", launch->id);
-    assay__json_put_integer(w, "count", (int64_t)launch->sample_count);
-    assay__json_put_integer(w, "warmup", (int64_t)launch->warmup);
+    assay__json_members(w, json_integer("trial", trial->id), json_integer("launch", launch->id),
+                        json_integer("count", launch->sample_count),
+                        json_integer("warmup", launch->warmup));
     assay__json_key(w, "streams"); /* where each begins */
     assay__json_array(w);
     for (int i = 0; i < launch->streams && launch->stream_offsets; i++)
@@ -58,7 +57,7 @@ static void put_launch(struct assay__json_writer *w, const struct assay__trial *
     assay__json_array_end(w);
     if (packed) {
         assay__html_base64(&text, bytes.data, bytes.length);
-        assay__json_put_string(w, "data", text.data ? text.data : "");
+        assay__json_put_string(w, "data", assay__buf_text(&text));
     } else {
         assay__json_put_array(w, "values");
         for (size_t i = 0; i < launch->sample_count; i++)
@@ -66,9 +65,8 @@ static void put_launch(struct assay__json_writer *w, const struct assay__trial *
         assay__json_array_end(w);
     }
     assay__json_object_end(w);
-    if (bytes.failed || text.failed) w->out->failed = true;
-    assay__buf_free(&bytes);
-    assay__buf_free(&text);
+    assay__buf_drop(&bytes, w->out);
+    assay__buf_drop(&text, w->out);
 }
 
 static void put_samples(struct assay__buf *out, const struct assay_profile *profile)
@@ -76,8 +74,8 @@ static void put_samples(struct assay__buf *out, const struct assay_profile *prof
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, false);
     assay__json_object(w);
-    assay__json_put_string(w, "unit", "ns");
-    assay__json_put_string(w, "encoding", "base64 of LEB128 of zigzag of differences");
+    assay__json_members(w, json_string("unit", "ns"),
+                        json_string("encoding", "base64 of LEB128 of zigzag of differences"));
     assay__json_put_array(w, "launches");
     for (size_t i = 0; i < profile->trial_count; i++)
         for (size_t k = 0; k < profile->trials[i].launch_count; k++)
@@ -139,8 +137,8 @@ static void put_rooflines(struct assay__buf *out, struct assay__study *study)
         const struct assay__roofline *r = assay__study_roofline(study, &profile->trials[i]);
         if (study->failed) break;
         assay__json_object(w);
-        assay__json_put_integer(w, "trial", profile->trials[i].id);
-        assay__json_put_text(w, "reason", r->reason);
+        assay__json_members(w, json_integer("trial", profile->trials[i].id),
+                            json_text("reason", r->reason));
         if (profile->trials[i].layers.count) put_shares(w, &profile->trials[i]);
         if (!r->reason[0]) put_places(w, r);
         assay__json_object_end(w);

@@ -2,7 +2,7 @@
  * of the published peak that they reach. */
 #include "report/report_machine.h"
 
-#include "base/json.h"
+#include "report/json/json_members.h"
 #include "ceiling/published.h"
 
 #include <math.h>
@@ -14,11 +14,9 @@ static void published_json(struct assay__json_writer *json, const struct assay__
     struct assay__published published;
     bool known = assay__published_find(hardware, row->name, &published);
     if (known) {
-        assay__json_put_object(json, "published");
-        assay__json_put_number(json, "value", published.value);
-        assay__json_put_string(json, "state", assay_state_name(ASSAY_PUBLISHED));
-        assay__json_put_string(json, "source", published.source);
-        assay__json_object_end(json);
+        assay__json_record(json, "published", json_number("value", published.value),
+                           json_string("state", assay_state_name(ASSAY_PUBLISHED)),
+                           json_string("source", published.source));
     } else {
         assay__json_put_null(json, "published");
     }
@@ -30,26 +28,19 @@ static void row_json(struct assay__json_writer *json, const struct assay__ceilin
 {
     static const char *const kinds[] = {"compute", "bandwidth", "latency"};
     assay__json_put_object(json, row->name);
-    assay__json_put_number(json, "value", row->value);
-    assay__json_put_string(json, "unit", row->unit);
-    assay__json_put_string(json, "state", assay_state_name(row->state));
-    assay__json_put_string(json, "source", row->source);
-    assay__json_put_text(json, "note", row->note);
-    assay__json_put_string(json, "kind", kinds[row->kind]);
-    assay__json_put_number(json, "spread", assay__ceiling_spread(row));
-    assay__json_put_number(json, "low", row->low);
-    assay__json_put_number(json, "median", row->median);
-    assay__json_put_number(json, "high", row->high);
-    assay__json_put_integer(json, "repeats", row->repeats);
-    assay__json_put_integer(json, "threads", row->threads);
-    assay__json_put_text(json, "type", row->type);
-    assay__json_put_text(json, "level", row->level);
-    assay__json_put_text(json, "pattern", row->pattern);
-    assay__json_put_text(json, "simd", row->simd);
-    assay__json_put_text(json, "variant", row->variant);
-    assay__json_put_count(json, "working_set_bytes", (int64_t)row->working_set_bytes, 1);
-    assay__json_put_number(json, "clock_before_hz", row->clock_before_hz);
-    assay__json_put_number(json, "clock_after_hz", row->clock_after_hz);
+    assay__json_members(json, json_number("value", row->value), json_string("unit", row->unit),
+                        json_string("state", assay_state_name(row->state)),
+                        json_string("source", row->source), json_text("note", row->note),
+                        json_string("kind", kinds[row->kind]),
+                        json_number("spread", assay__ceiling_spread(row)),
+                        json_number("low", row->low), json_number("median", row->median),
+                        json_number("high", row->high), json_integer("repeats", row->repeats),
+                        json_integer("threads", row->threads), json_text("type", row->type),
+                        json_text("level", row->level), json_text("pattern", row->pattern),
+                        json_text("simd", row->simd), json_text("variant", row->variant),
+                        json_count("working_set_bytes", row->working_set_bytes, 1),
+                        json_number("clock_before_hz", row->clock_before_hz),
+                        json_number("clock_after_hz", row->clock_after_hz));
     if (hardware) published_json(json, row, hardware);
     assay__json_object_end(json);
 }
@@ -77,13 +68,11 @@ void assay__ceilings_json(struct assay__json_writer *json, const struct assay__c
         return;
     }
     assay__json_put_object(json, "ceilings_measurement");
-    assay__json_put_text(json, "measured_at", set->measured_at);
-    assay__json_put_bool(json, "from_cache", set->from_cache);
-    assay__json_put_number(json, "duration_s", set->duration_s);
-    assay__json_put_number(json, "steal_share", set->steal_share);
-    assay__json_put_number(json, "other_share", set->other_share);
-    assay__json_put_bool(json, "pinned", set->pinned);
-    assay__json_put_bool(json, "complete", set->complete);
+    assay__json_members(
+        json, json_text("measured_at", set->measured_at), json_bool("from_cache", set->from_cache),
+        json_number("duration_s", set->duration_s), json_number("steal_share", set->steal_share),
+        json_number("other_share", set->other_share), json_bool("pinned", set->pinned),
+        json_bool("complete", set->complete));
     if (set->device && *set->device) assay__json_put_text(json, "hardware", set->hardware);
     assay__json_object_end(json);
 }

@@ -2,31 +2,22 @@
  * null. */
 #include "report/report_model.h"
 
-#include "report/json/json_head.h"
+#include "report/json/json_members.h"
 
 #include <assay/profile.h>
 #include <math.h>
 #include <stdint.h>
 
-static void put_size(struct assay__json_writer *w, const char *key, size_t value)
-{
-    assay__json_put_integer(w, key, (int64_t)value);
-}
-
 static void put_model(struct assay__json_writer *w, const struct assay__check *check)
 {
     const struct assay__model *model = check->model;
     assay__json_put_object(w, "model");
-    assay__json_put_string(w, "name", check->name);
-    assay__json_put_text(w, "path", model->path);
-    assay__json_put_string(w, "format", model->format && *model->format ? model->format : "ONNX");
-    put_size(w, "nodes", model->graph.node_count);
-    assay__json_put_number(w, "flops",
-                           check->analysis->unknown_flops ? (double)NAN : check->analysis->flops);
-    if (check->analysis->parameter_bytes >= 0)
-        assay__json_put_integer(w, "weight_bytes", check->analysis->parameter_bytes);
-    else
-        assay__json_put_null(w, "weight_bytes");
+    assay__json_members(
+        w, json_string("name", check->name), json_text("path", model->path),
+        json_string("format", model->format && *model->format ? model->format : "ONNX"),
+        json_integer("nodes", model->graph.node_count),
+        json_number("flops", check->analysis->unknown_flops ? NAN : check->analysis->flops),
+        json_count("weight_bytes", check->analysis->parameter_bytes, 0));
     assay__json_put_object(w, "dims");
     for (size_t i = 0; check->planned && i < check->workload->dim_count; i++)
         assay__json_put_integer(w, check->workload->dims[i].symbol, check->workload->dims[i].value);
@@ -40,42 +31,32 @@ static void put_chips(struct assay__json_writer *w, const struct assay__check *c
     assay__json_put_array(w, "chips");
     for (size_t i = 0; check->by_chip && i < check->chip_count; i++) {
         const struct assay__check_chip *one = &check->by_chip[i];
-        assay__json_object(w);
-        assay__json_put_string(w, "name", one->chip->name);
-        assay__json_put_string(w, "verdict", assay__check_verdict_name(one->verdict));
-        put_size(w, "nodes_elsewhere", one->off);
-        put_size(w, "nodes_unknown", one->unknown);
-        put_size(w, "partitions", one->on_segments);
-        assay__json_put_number(w, "flops_share", one->share);
-        assay__json_object_end(w);
+        assay__json_record(
+            w, NULL, json_string("name", one->chip->name),
+            json_string("verdict", assay__check_verdict_name(one->verdict)),
+            json_integer("nodes_elsewhere", one->off), json_integer("nodes_unknown", one->unknown),
+            json_integer("partitions", one->on_segments), json_number("flops_share", one->share));
     }
     assay__json_array_end(w);
 }
 
 static void put_item(struct assay__json_writer *w, const struct assay__check_item *item)
 {
-    assay__json_object(w);
-    assay__json_put_string(w, "rule", item->rule->id);
-    assay__json_put_string(w, "severity", assay__check_severity_name(item->severity));
-    assay__json_put_text(w, "node", item->name);
-    assay__json_put_text(w, "op", item->op);
-    assay__json_put_string(w, "title", item->rule->title);
-    assay__json_put_string(w, "reason", item->reason);
-    assay__json_put_string(w, "fix", item->fix);
-    assay__json_put_string(w, "source", item->rule->source);
-    assay__json_put_string(w, "basis", assay__check_basis_name(item->rule->basis));
-    assay__json_put_text(w, "chips", item->chips);
-    assay__json_put_number(w, "bytes", item->bytes);
-    assay__json_object_end(w);
+    assay__json_record(w, NULL, json_string("rule", item->rule->id),
+                       json_string("severity", assay__check_severity_name(item->severity)),
+                       json_text("node", item->name), json_text("op", item->op),
+                       json_string("title", item->rule->title), json_string("reason", item->reason),
+                       json_string("fix", item->fix), json_string("source", item->rule->source),
+                       json_string("basis", assay__check_basis_name(item->rule->basis)),
+                       json_text("chips", item->chips), json_number("bytes", item->bytes));
 }
 
 static void put_side(struct assay__json_writer *w, const char *key, size_t nodes, double flops,
                      size_t segments, bool counted)
 {
     assay__json_put_object(w, key);
-    put_size(w, "nodes", nodes);
-    assay__json_put_number(w, "flops", flops);
-    if (counted) put_size(w, "partitions", segments);
+    assay__json_members(w, json_integer("nodes", nodes), json_number("flops", flops));
+    if (counted) assay__json_put_integer(w, "partitions", (int64_t)segments);
     assay__json_object_end(w);
 }
 
@@ -86,14 +67,10 @@ static void put_map(struct assay__json_writer *w, const struct assay__check *che
     assay__json_put_array(w, "map");
     for (size_t i = 0; i < p->segment_count; i++) {
         const struct assay__check_segment *s = &p->segments[i];
-        assay__json_object(w);
-        assay__json_put_bool(w, "on_target", s->on);
-        put_size(w, "nodes", s->nodes);
-        assay__json_put_number(w, "flops", s->flops);
-        assay__json_put_number(w, "bytes_in", s->in_bytes);
-        assay__json_put_string(w, "first", assay__check_node_name(&graph->nodes[s->first]));
-        assay__json_put_string(w, "last", assay__check_node_name(&graph->nodes[s->last]));
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_bool("on_target", s->on), json_integer("nodes", s->nodes),
+                           json_number("flops", s->flops), json_number("bytes_in", s->in_bytes),
+                           json_string("first", assay__check_node_name(&graph->nodes[s->first])),
+                           json_string("last", assay__check_node_name(&graph->nodes[s->last])));
     }
     assay__json_array_end(w);
 }
@@ -111,19 +88,15 @@ static void put_partitions(struct assay__json_writer *w, const struct assay__che
     put_side(w, "target", p->on, p->on_flops, p->on_segments, true);
     put_side(w, "elsewhere", p->off, p->off_flops, p->off_segments, true);
     put_side(w, "unknown", p->unknown, p->unknown_flops, 0, false);
-    put_size(w, "constant_nodes", p->folded);
-    put_size(w, "merged_nodes", p->merged);
-    put_size(w, "inferred_nodes", p->inferred);
-    put_size(w, "nodes_without_flops", p->uncosted);
-    assay__json_put_number(w, "flops_share", assay__check_share(p));
-    put_size(w, "target_partitions_if_unknown_leave", p->on_segments_most);
-    if (p->engine_pieces)
-        put_size(w, "engine_partitions", p->engine_pieces);
-    else
-        assay__json_put_null(w, "engine_partitions");
-    put_size(w, "crossings", p->crossings);
-    assay__json_put_number(w, "crossing_bytes",
-                           p->crossing_unsized ? (double)NAN : p->crossing_bytes);
+    assay__json_members(
+        w, json_integer("constant_nodes", p->folded), json_integer("merged_nodes", p->merged),
+        json_integer("inferred_nodes", p->inferred),
+        json_integer("nodes_without_flops", p->uncosted),
+        json_number("flops_share", assay__check_share(p)),
+        json_integer("target_partitions_if_unknown_leave", p->on_segments_most),
+        json_count("engine_partitions", p->engine_pieces, 1),
+        json_integer("crossings", p->crossings),
+        json_number("crossing_bytes", p->crossing_unsized ? NAN : p->crossing_bytes));
     put_map(w, check);
     assay__json_object_end(w);
 }
@@ -131,21 +104,16 @@ static void put_partitions(struct assay__json_writer *w, const struct assay__che
 void assay__check_json(const struct assay__check *check, struct assay__buf *out)
 {
     struct assay__json_writer w;
-    assay__json_start(&w, out, true);
-    assay__json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
-    assay__json_put_string(&w, "command", "check");
-    assay__json_put_string(&w, "target", check->target);
-    assay__json_put_text(&w, "chip", check->chip);
+    assay__json_head(&w, out, "check");
+    assay__json_members(&w, json_string("target", check->target), json_text("chip", check->chip));
     put_chips(&w, check);
-    assay__json_put_string(&w, "verdict", assay__check_verdict_name(check->verdict));
-    assay__json_put_text(&w, "asked", check->asked);
-    assay__json_put_text(&w, "reason", check->unasked);
+    assay__json_members(&w, json_string("verdict", assay__check_verdict_name(check->verdict)),
+                        json_text("asked", check->asked), json_text("reason", check->unasked));
     put_model(&w, check);
     assay__json_put_array(&w, "items");
     for (size_t i = 0; i < check->item_count; i++)
         put_item(&w, &check->items[i]);
     assay__json_array_end(&w);
     put_partitions(&w, check);
-    assay__json_object_end(&w);
-    assay__buf_puts(out, "\n");
+    assay__json_tail(&w);
 }

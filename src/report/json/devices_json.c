@@ -1,30 +1,24 @@
-/* devices_json.c - what `assay devices` found, as JSON. */
+/* devices_json.c - what `assay devices` found, as JSON. What is unknown is null, never 0. */
 #include "report/report_machine.h"
 
-#include "base/json.h"
-#include "report/json/json_head.h"
+#include "report/json/json_members.h"
 
 #include <assay/profile.h>
 #include <math.h>
 
 static void cpu_json(struct assay__json_writer *w, const struct assay__machine *m)
 {
-    assay__json_put_object(w, "cpu");
-    assay__json_put_text(w, "model", m->cpu_model);
-    assay__json_put_text(w, "architecture", m->architecture);
-    assay__json_put_count(w, "packages", m->packages, 1);
-    assay__json_put_count(w, "cores", m->cores, 1);
-    assay__json_put_count(w, "threads", m->threads, 1);
-    assay__json_put_number(w, "max_hz", m->cpu_max_hz > 0 ? m->cpu_max_hz : (double)NAN);
-    assay__json_put_count(w, "l1d_bytes", (int64_t)m->l1d_bytes, 1);
-    assay__json_put_count(w, "l2_bytes", (int64_t)m->l2_bytes, 1);
-    assay__json_put_count(w, "l3_bytes", (int64_t)m->l3_bytes, 1);
-    assay__json_put_text(w, "simd", m->simd);
-    assay__json_put_text(w, "governor", m->governor);
-    assay__json_object_end(w);
-    assay__json_put_count(w, "memory_bytes", (int64_t)m->memory_bytes, 1);
-    assay__json_put_text(w, "virtualized", m->virtualized);
-    assay__json_put_text(w, "container", m->container);
+    assay__json_record(
+        w, "cpu", json_text("model", m->cpu_model), json_text("architecture", m->architecture),
+        json_count("packages", m->packages, 1), json_count("cores", m->cores, 1),
+        json_count("threads", m->threads, 1),
+        json_number("max_hz", m->cpu_max_hz > 0 ? m->cpu_max_hz : NAN),
+        json_count("l1d_bytes", m->l1d_bytes, 1), json_count("l2_bytes", m->l2_bytes, 1),
+        json_count("l3_bytes", m->l3_bytes, 1), json_text("simd", m->simd),
+        json_text("governor", m->governor));
+    assay__json_members(w, json_count("memory_bytes", m->memory_bytes, 1),
+                        json_text("virtualized", m->virtualized),
+                        json_text("container", m->container));
 }
 
 static void device_json(struct assay__json_writer *w, const struct assay__found *found,
@@ -33,18 +27,13 @@ static void device_json(struct assay__json_writer *w, const struct assay__found 
 {
     const struct assay_device *d = &item->device;
     assay__json_object(w);
-    assay__json_put_string(w, "name", item->name);
-    assay__json_put_string(w, "class", d->kind);
-    assay__json_put_string(w, "engine", d->engine);
-    assay__json_put_text(w, "build", build->name);
-    assay__json_put_text(w, "library", d->library);
-    assay__json_put_text(w, "version", d->version);
-    assay__json_put_bool(w, "available", d->available);
-    assay__json_put_bool(w, "offered", d->offered);
-    assay__json_put_text(w, "reason", d->reason);
-    assay__json_put_text(w, "hardware", assay__found_hardware(found, d));
-    assay__json_put_bool(w, "software", d->software);
-    assay__json_put_text(w, "note", d->note);
+    assay__json_members(w, json_string("name", item->name), json_string("class", d->kind),
+                        json_string("engine", d->engine), json_text("build", build->name),
+                        json_text("library", d->library), json_text("version", d->version),
+                        json_bool("available", d->available), json_bool("offered", d->offered),
+                        json_text("reason", d->reason),
+                        json_text("hardware", assay__found_hardware(found, d)),
+                        json_bool("software", d->software), json_text("note", d->note));
     assay__ceilings_json(w, item->ceilings, item->why);
     assay__json_object_end(w);
 }
@@ -54,13 +43,82 @@ static void builds_json(struct assay__json_writer *w, const struct assay__found 
     assay__json_put_array(w, "builds");
     for (size_t i = 0; i < found->build_count; i++) {
         const struct assay__found_build *build = &found->builds[i];
-        assay__json_object(w);
-        assay__json_put_text(w, "name", build->name);
-        assay__json_put_string(w, "engine", build->engine);
-        assay__json_put_text(w, "library", build->path);
-        assay__json_put_text(w, "version", build->version);
-        assay__json_put_text(w, "reason", build->reason);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_text("name", build->name),
+                           json_string("engine", build->engine), json_text("library", build->path),
+                           json_text("version", build->version),
+                           json_text("reason", build->reason));
+    }
+    assay__json_array_end(w);
+}
+
+static void kinds_json(struct assay__json_writer *w, const struct assay__topology *t)
+{
+    assay__json_put_array(w, "core_kinds");
+    for (size_t i = 0; i < t->kind_count; i++) {
+        const struct assay__core_kind *kind = &t->kinds[i];
+        assay__json_record(w, NULL, json_text("name", kind->name),
+                           json_count("cores", kind->cores, 1),
+                           json_count("threads", kind->threads, 1), json_text("cpus", kind->cpus),
+                           json_number("max_hz", kind->max_hz > 0 ? kind->max_hz : NAN));
+    }
+    assay__json_array_end(w);
+}
+
+static void caches_json(struct assay__json_writer *w, const struct assay__topology *t)
+{
+    assay__json_put_array(w, "caches");
+    for (size_t i = 0; i < t->cache_count; i++) {
+        const struct assay__cache *c = &t->caches[i];
+        assay__json_record(
+            w, NULL, json_integer("level", c->level), json_string("kind", c->kind),
+            json_count("size_bytes", c->size_bytes, 1), json_count("line_bytes", c->line_bytes, 1),
+            json_count("ways", c->ways, 1),
+            c->ways ? json_bool("fully_associative", c->ways < 0) : json_null("fully_associative"),
+            json_count("shared_by_threads", c->threads, 1), json_count("count", c->count, 1));
+    }
+    assay__json_array_end(w);
+}
+
+static void nodes_json(struct assay__json_writer *w, const struct assay__topology *t)
+{
+    assay__json_put_array(w, "numa_nodes");
+    for (size_t i = 0; i < t->node_count; i++) {
+        assay__json_record(w, NULL, json_integer("node", t->nodes[i].number),
+                           json_count("memory_bytes", t->nodes[i].memory_bytes, 1),
+                           json_text("cpus", t->nodes[i].cpus));
+    }
+    assay__json_array_end(w);
+}
+
+void assay__topology_json(struct assay__json_writer *w, const struct assay__topology *t)
+{
+    assay__json_put_object(w, "topology");
+    assay__json_members(w, json_text("reason", t->reason), json_count("packages", t->packages, 1),
+                        json_count("dies", t->dies, 1), json_count("cores", t->cores, 1),
+                        json_count("threads", t->threads, 1),
+                        json_count("threads_per_core_min", t->least_threads_per_core, 1),
+                        json_count("threads_per_core", t->threads_per_core, 1),
+                        json_text("allowed_cpus", t->allowed),
+                        json_count("allowed_count", t->allowed_count, 1));
+    kinds_json(w, t);
+    caches_json(w, t);
+    nodes_json(w, t);
+    assay__json_object_end(w);
+}
+
+void assay__hardware_json(struct assay__json_writer *w, const struct assay__hardware *items,
+                          size_t count)
+{
+    assay__json_put_array(w, "hardware");
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__hardware *item = &items[i];
+        assay__json_record(w, NULL, json_string("class", item->kind), json_text("name", item->name),
+                           json_text("vendor", item->vendor), json_text("driver", item->driver),
+                           json_text("driver_version", item->driver_version),
+                           json_count("memory_bytes", item->memory_bytes, 1),
+                           json_text("pci", item->pci), json_text("uuid", item->uuid),
+                           json_text("source", item->source), json_text("note", item->note),
+                           json_text("help", item->help));
     }
     assay__json_array_end(w);
 }
@@ -68,10 +126,8 @@ static void builds_json(struct assay__json_writer *w, const struct assay__found 
 void assay__devices_json(struct assay__buf *out, const struct assay__found *found)
 {
     struct assay__json_writer writer, *w = &writer;
-    assay__json_start(w, out, true);
-    assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
-    assay__json_put_string(w, "command", "devices");
-    assay__json_put_bool(w, "interrupted", found->interrupted);
+    assay__json_head(w, out, "devices");
+    assay__json_members(w, json_bool("interrupted", found->interrupted));
     assay__json_put_array(w, "devices");
     for (size_t b = 0; b < found->build_count; b++)
         for (size_t i = 0; i < found->builds[b].count; i++)
@@ -81,6 +137,5 @@ void assay__devices_json(struct assay__buf *out, const struct assay__found *foun
     cpu_json(w, &found->machine);
     assay__topology_json(w, &found->topology);
     assay__hardware_json(w, found->hardware, found->hardware_count);
-    assay__json_object_end(w);
-    assay__buf_putc(out, '\n');
+    assay__json_tail(w);
 }

@@ -13,17 +13,15 @@ static void put_delta(struct assay__json_writer *w, const struct assay__diff *di
                       const struct assay__diff_delta *d, enum assay__diff_sense sense)
 {
     assay__json_object(w);
-    assay__json_put_string(w, "profile", diff->sides[s].name);
-    assay__json_put_number(w, "ratio", d->ratio);
-    assay__json_put_number(w, "low", d->ci.low);
-    assay__json_put_number(w, "high", d->ci.high);
-    assay__json_put_number(w, "difference", d->difference);
+    assay__json_members(w, json_string("profile", diff->sides[s].name),
+                        json_number("ratio", d->ratio), json_number("low", d->ci.low),
+                        json_number("high", d->ci.high), json_number("difference", d->difference));
     if (d->ci.known) {
-        assay__json_put_number(w, "p_value", d->p_value);
-        assay__json_put_number(w, "smallest_difference", d->smallest);
+        assay__json_members(w, json_number("p_value", d->p_value),
+                            json_number("smallest_difference", d->smallest));
     }
-    assay__json_put_string(w, "verdict", assay__diff_verdict_name(d->verdict, sense));
-    assay__json_put_text(w, "reason", d->reason);
+    assay__json_members(w, json_string("verdict", assay__diff_verdict_name(d->verdict, sense)),
+                        json_text("reason", d->reason));
     assay__json_object_end(w);
 }
 
@@ -33,12 +31,11 @@ static void put_layer_delta(struct assay__json_writer *w, const struct assay__di
                             bool single)
 {
     assay__json_object(w);
-    assay__json_put_number(w, "ratio", d->ratio);
-    assay__json_put_number(w, "difference_us", d->difference / 1e3);
+    assay__json_members(w, json_number("ratio", d->ratio),
+                        json_number("difference_us", d->difference / 1e3));
     if (d->ci.known) {
-        assay__json_put_number(w, "low", d->ci.low);
-        assay__json_put_number(w, "high", d->ci.high);
-        assay__json_put_number(w, "p_value", d->p_value);
+        assay__json_members(w, json_number("low", d->ci.low), json_number("high", d->ci.high),
+                            json_number("p_value", d->p_value));
     }
     assay__json_put_string(w, "verdict", assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME));
     if (*d->reason && !(single && d->verdict == ASSAY__DIFF_UNJUDGED))
@@ -52,22 +49,20 @@ static void put_profiles(struct assay__json_writer *w, const struct assay__diff 
     for (size_t s = 0; s < diff->count; s++) {
         const struct assay__diff_side *side = &diff->sides[s];
         assay__json_object(w);
-        assay__json_put_string(w, "name", side->name);
-        assay__json_put_bool(w, "base", s == 0);
-        assay__json_put_text(w, "assay_version", side->profile->assay_version);
-        assay__json_put_text(w, "created", side->profile->created);
-        assay__json_put_text(w, "command_line", side->profile->command_line);
-        assay__json_put_bool(w, "complete", side->profile->complete);
-        assay__json_put_text(w, "model", side->profile->models[0]->name);
-        assay__json_put_text(w, "fingerprint", side->profile->models[0]->fingerprint);
+        assay__json_members(w, json_string("name", side->name), json_bool("base", s == 0),
+                            json_text("assay_version", side->profile->assay_version),
+                            json_text("created", side->profile->created),
+                            json_text("command_line", side->profile->command_line),
+                            json_bool("complete", side->profile->complete),
+                            json_text("model", side->profile->models[0]->name),
+                            json_text("fingerprint", side->profile->models[0]->fingerprint));
         if (side->trial)
             assay__json_put_integer(w, "trial", side->trial->id);
         else
             assay__json_put_null(w, "trial");
-        assay__json_put_text(w, "trial_label", side->trial_label);
-        assay__json_put_text(w, "device", side->trial ? side->trial->target.device : "");
-        assay__json_put_bool(w, "usable", side->usable);
-        assay__json_put_text(w, "reason", side->reason);
+        assay__json_members(w, json_text("trial_label", side->trial_label),
+                            json_text("device", side->trial ? side->trial->target.device : ""),
+                            json_bool("usable", side->usable), json_text("reason", side->reason));
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
@@ -77,9 +72,8 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
                        const struct assay__diff_metric *row)
 {
     assay__json_object(w);
-    assay__json_put_string(w, "name", row->name);
-    assay__json_put_string(w, "unit", row->unit);
-    assay__json_put_bool(w, "by_launch", row->by_launch);
+    assay__json_members(w, json_string("name", row->name), json_string("unit", row->unit),
+                        json_bool("by_launch", row->by_launch));
     assay__json_put_array(w, "values");
     for (size_t s = 0; s < diff->count; s++) {
         const struct assay_metric *m = row->values[s];
@@ -87,12 +81,9 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
             assay__json_null(w);
             continue;
         }
-        assay__json_object(w);
-        assay__json_put_number(w, "value", m->value);
-        assay__json_put_string(w, "state", assay_state_name(m->state));
-        assay__json_put_string(w, "source", m->source);
-        assay__json_put_string(w, "note", m->note);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_number("value", m->value),
+                           json_string("state", assay_state_name(m->state)),
+                           json_string("source", m->source), json_string("note", m->note));
     }
     assay__json_array_end(w);
     assay__json_put_array(w, "deltas");
@@ -111,12 +102,9 @@ static void put_members(struct assay__json_writer *w, const struct assay__diff *
         assay__json_array(w);
         for (size_t i = row->starts[s]; i < row->starts[s + 1]; i++) {
             const struct assay__layer *layer = &diff->sides[s].trial->layers.items[row->members[i]];
-            assay__json_object(w);
-            assay__json_put_integer(w, "index", layer->index);
-            assay__json_put_string(w, "name", layer->name);
-            assay__json_put_string(w, "op", layer->op);
-            assay__json_put_number(w, "time_us", layer->time_ns / 1e3);
-            assay__json_object_end(w);
+            assay__json_record(w, NULL, json_integer("index", layer->index),
+                               json_string("name", layer->name), json_string("op", layer->op),
+                               json_number("time_us", layer->time_ns / 1e3));
         }
         assay__json_array_end(w);
     }
@@ -128,10 +116,10 @@ static void put_layer(struct assay__json_writer *w, const struct assay__diff *di
 {
     static const char *const kinds[] = {"layer", "engine", "unattributed", "sum"};
     assay__json_object(w);
-    assay__json_put_string(w, "kind", kinds[row->kind]);
-    assay__json_put_string(w, "name", assay__diff_layer_title(diff, row));
-    assay__json_put_string(w, "match", assay__diff_match_name(row->match));
-    assay__json_put_bool(w, "grouped", row->grouped);
+    assay__json_members(w, json_string("kind", kinds[row->kind]),
+                        json_string("name", assay__diff_layer_title(diff, row)),
+                        json_string("match", assay__diff_match_name(row->match)),
+                        json_bool("grouped", row->grouped));
     if (row->by_launch) assay__json_put_bool(w, "by_launch", true);
     if (row->kind == ASSAY__DIFF_LAYER) put_members(w, diff, row);
     assay__json_put_array(w, "times_us");
@@ -153,9 +141,8 @@ static void put_causes(struct assay__json_writer *w, const struct assay__diff *d
     for (size_t i = 0; i < diff->cause_count; i++) {
         const struct assay__diff_cause *cause = &diff->causes[i];
         assay__json_object(w);
-        assay__json_put_string(w, "kind", cause->kind);
-        assay__json_put_string(w, "name", cause->name);
-        assay__json_put_string(w, "explains", assay__diff_likelihood(cause->weight));
+        assay__json_members(w, json_string("kind", cause->kind), json_string("name", cause->name),
+                            json_string("explains", assay__diff_likelihood(cause->weight)));
         assay__json_put_array(w, "values");
         for (size_t s = 0; s < diff->count; s++)
             assay__json_string(w, *cause->values[s] ? cause->values[s] : NULL);
@@ -171,10 +158,9 @@ int assay__diff_json(const struct assay__diff *diff, const struct assay_report_o
     struct assay__json_writer writer, *w = &writer;
     (void)options;
     (void)error;
-    assay__json_start(w, out, true);
-    assay__json_head(w, diff->sides[0].profile->assay_version, diff->sides[0].profile->schema);
-    assay__json_put_string(w, "command", "report");
-    assay__json_put_string(w, "summary", diff->summary);
+    assay__json_head_of(w, out, diff->sides[0].profile->assay_version,
+                        diff->sides[0].profile->schema);
+    assay__json_members(w, json_string("command", "report"), json_string("summary", diff->summary));
     put_profiles(w, diff);
     if (diff->model_known)
         assay__json_put_bool(w, "same_model", diff->same_model);
@@ -188,13 +174,12 @@ int assay__diff_json(const struct assay__diff *diff, const struct assay_report_o
     for (size_t i = 0; i < diff->layer_count; i++)
         put_layer(w, diff, &diff->layers[i]);
     assay__json_array_end(w);
-    assay__json_put_text(w, "layers_reason", diff->layers_reason);
-    assay__json_put_text(w, "layers_rule", diff->layers_rule);
-    assay__json_put_text(w, "layers_interval_reason", diff->layers_interval_reason);
-    assay__json_put_number(w, "layers_spread", diff->layers_spread);
+    assay__json_members(w, json_text("layers_reason", diff->layers_reason),
+                        json_text("layers_rule", diff->layers_rule),
+                        json_text("layers_interval_reason", diff->layers_interval_reason),
+                        json_number("layers_spread", diff->layers_spread));
     put_causes(w, diff);
     assay__json_put_strings(w, "notes", diff->notes, diff->note_count);
-    assay__json_object_end(w);
-    assay__buf_putc(out, '\n');
+    assay__json_tail(w);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* formats_json.c - the formats of a report and the figures of a profile, as JSON. */
 #include "report/formats.h"
 
-#include "base/json.h"
+#include "report/json/json_members.h"
 #include "report/figure/figure.h"
 
 #include <stdio.h>
@@ -38,12 +38,9 @@ void assay__formats_json(struct assay__buf *out)
     assay__json_array_end(&w);
     assay__json_put_array(&w, "figures");
     for (size_t i = 0; (figure = assay__figure_row_at(i)); i++) {
-        assay__json_object(&w);
-        assay__json_put_string(&w, "name", figure->name);
-        assay__json_put_string(&w, "summary", figure->summary);
-        assay__json_object_end(&w);
+        assay__json_record(&w, NULL, json_string("name", figure->name),
+                           json_string("summary", figure->summary));
     }
     assay__json_array_end(&w);
-    assay__json_object_end(&w);
-    assay__buf_putc(out, '\n');
+    assay__json_tail(&w);
 }

@@ -1,6 +1,6 @@
 /* inspect_diff_json.c - the difference of two models as JSON: both in short, the metrics side by
  * side, and the operators, parameters and layers that differ. Missing on one side is null. */
-#include "report/json/inspect_json.h"
+#include "report/json/json_members.h"
 #include "report/report_model.h"
 
 #include <math.h>
@@ -12,19 +12,15 @@ static void put_models(struct assay__json_writer *w, const struct assay__inspect
     for (size_t i = 0; i < 2; i++) {
         const struct assay__inspect *inspect = both[i];
         assay__json_object(w);
-        assay__json_put_string(w, "name", inspect->name);
-        assay__json_put_string(w, "path", *inspect->path ? inspect->path : NULL);
-        assay__json_put_string(w, "format",
-                               inspect->model->format ? inspect->model->format : "ONNX");
-        assay__json_put_string(w, "fingerprint", inspect->fingerprint);
-        assay__json_key(w, "parameters");
-        if (inspect->analysis->parameters >= 0)
-            assay__json_integer(w, inspect->analysis->parameters);
-        else
-            assay__json_null(w);
-        assay__json_put_integer(w, "nodes", (int64_t)inspect->layer_count);
-        assay__json_put_integer(w, "subgraph_nodes", (int64_t)inspect->inner_nodes);
-        assay__json_put_integer(w, "conflicts", (int64_t)inspect->analysis->conflict_count);
+        assay__json_members(
+            w, json_string("name", inspect->name),
+            json_string("path", *inspect->path ? inspect->path : NULL),
+            json_string("format", inspect->model->format ? inspect->model->format : "ONNX"),
+            json_string("fingerprint", inspect->fingerprint),
+            json_count("parameters", inspect->analysis->parameters, 0),
+            json_integer("nodes", inspect->layer_count),
+            json_integer("subgraph_nodes", inspect->inner_nodes),
+            json_integer("conflicts", inspect->analysis->conflict_count));
         assay__inspect_json_metrics(w, inspect->metrics);
         assay__json_object_end(w);
     }
@@ -51,11 +47,8 @@ static void put_op(struct assay__json_writer *w, const char *key,
         return;
     }
     const struct assay__op_total *op = &analysis->ops[index];
-    assay__json_object(w);
-    assay__json_put_integer(w, "count", (int64_t)op->count);
-    assay__json_put_number(w, "flops", op->flops);
-    assay__json_put_number(w, "bytes", op->bytes);
-    assay__json_object_end(w);
+    assay__json_record(w, NULL, json_integer("count", op->count), json_number("flops", op->flops),
+                       json_number("bytes", op->bytes));
 }
 
 static void put_operators(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
@@ -67,8 +60,7 @@ static void put_operators(struct assay__json_writer *w, const struct assay__insp
                                                                : &diff->a->analysis->ops[both->a];
         if (!assay__inspect_diff_operator(diff, i)) continue;
         assay__json_object(w);
-        assay__json_put_string(w, "op", op->op);
-        assay__json_put_string(w, "domain", op->domain);
+        assay__json_members(w, json_string("op", op->op), json_string("domain", op->domain));
         put_op(w, "first", diff->a->analysis, both->a);
         put_op(w, "second", diff->b->analysis, both->b);
         assay__json_object_end(w);
@@ -85,11 +77,8 @@ static void put_type(struct assay__json_writer *w, const char *key,
         return;
     }
     const struct assay__parameter_total *p = &analysis->parameters_by_type[index];
-    assay__json_object(w);
-    assay__json_put_integer(w, "tensors", p->tensors);
-    assay__json_put_integer(w, "elements", p->elements);
-    assay__json_put_integer(w, "bytes", p->bytes);
-    assay__json_object_end(w);
+    assay__json_record(w, NULL, json_integer("tensors", p->tensors),
+                       json_integer("elements", p->elements), json_integer("bytes", p->bytes));
 }
 
 static void put_parameters(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
@@ -102,8 +91,8 @@ static void put_parameters(struct assay__json_writer *w, const struct assay__ins
                                 : &diff->a->analysis->parameters_by_type[both->a];
         if (!assay__inspect_diff_parameter(diff, i)) continue;
         assay__json_object(w);
-        assay__json_put_string(w, "dtype", assay__dtype_name(p->dtype));
-        assay__json_put_string(w, "storage", p->storage);
+        assay__json_members(w, json_string("dtype", assay__dtype_name(p->dtype)),
+                            json_string("storage", p->storage));
         put_type(w, "first", diff->a->analysis, both->a);
         put_type(w, "second", diff->b->analysis, both->b);
         assay__json_object_end(w);
@@ -122,17 +111,11 @@ static void put_layer(struct assay__json_writer *w, const char *key,
     const struct assay__inspect_layer *l = &inspect->layers[index];
     struct assay__buf shape = {0};
     assay__inspect_output_shape(&shape, inspect, &inspect->layers[index]);
-    assay__json_object(w);
-    assay__json_put_integer(w, "index", (int64_t)index);
-    assay__json_put_string(w, "name", l->name);
-    assay__json_put_string(w, "op", l->node->op);
-    assay__json_put_string(w, "domain", l->node->domain);
-    assay__json_put_string(w, "shape", shape.data);
-    assay__json_put_number(w, "flops", l->cost->flops);
-    assay__json_put_number(w, "bytes", l->bytes);
-    assay__json_object_end(w);
-    if (shape.failed) w->out->failed = true;
-    assay__buf_free(&shape);
+    assay__json_record(w, NULL, json_integer("index", index), json_string("name", l->name),
+                       json_string("op", l->node->op), json_string("domain", l->node->domain),
+                       json_string("shape", shape.data), json_number("flops", l->cost->flops),
+                       json_number("bytes", l->bytes));
+    assay__buf_drop(&shape, w->out);
 }
 
 static void put_layers(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
@@ -147,11 +130,10 @@ static void put_layers(struct assay__json_writer *w, const struct assay__inspect
         const struct assay__inspect_pair *p = &diff->pairs[i];
         if (p->change == ASSAY__LAYER_SAME) continue;
         assay__json_object(w);
-        assay__json_put_string(w, "change", names[p->change]);
-        assay__json_put_string(w, "matched_by",
-                               p->change != ASSAY__LAYER_CHANGED ? NULL
-                               : p->by_name                      ? "name"
-                                                                 : "structure");
+        assay__json_members(w, json_string("change", names[p->change]),
+                            json_string("matched_by", p->change != ASSAY__LAYER_CHANGED ? NULL
+                                                      : p->by_name                      ? "name"
+                                                                   : "structure"));
         put_layer(w, "first", diff->a, p->a);
         put_layer(w, "second", diff->b, p->b);
         assay__json_object_end(w);
@@ -164,13 +146,12 @@ void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct ass
 {
     struct assay__json_writer writer, *w = &writer;
     struct assay__buf answer = {0};
-    assay__json_start(w, out, true);
-    assay__inspect_json_head(w);
+    assay__json_head(w, out, "inspect");
     put_models(w, diff);
     assay__json_put_object(w, "difference");
-    assay__json_put_bool(w, "equal", diff->equal);
-    assay__json_put_bool(w, "same_fingerprint", diff->same_graph);
-    assay__json_put_bool(w, "same_inputs_and_outputs", diff->ends_equal);
+    assay__json_members(w, json_bool("equal", diff->equal),
+                        json_bool("same_fingerprint", diff->same_graph),
+                        json_bool("same_inputs_and_outputs", diff->ends_equal));
     assay__inspect_diff_answer(&answer, diff);
     assay__json_put_string(w, "answer", answer.data);
     put_ratios(w, diff);
@@ -178,8 +159,6 @@ void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct ass
     put_parameters(w, diff);
     put_layers(w, diff);
     assay__json_object_end(w);
-    assay__json_object_end(w);
-    assay__buf_putc(out, '\n');
-    if (answer.failed) out->failed = true;
-    assay__buf_free(&answer);
+    assay__json_tail(w);
+    assay__buf_drop(&answer, out);
 }

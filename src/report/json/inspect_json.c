@@ -1,38 +1,22 @@
 /* inspect_json.c - inspect as one JSON object (doc/inspect.md lists its members). Unknown numbers
  * are null. A shape is a list of numbers, null where a dimension is not known; symbolic_shape
  * keeps the names of the file, and stands only where it differs. */
-#include "report/json/inspect_json.h"
-
-#include "report/json/json_head.h"
+#include "report/json/json_members.h"
 #include "report/report_model.h"
 
 #include <assay/profile.h>
 #include <math.h>
 #include <string.h>
 
-static void put_size(struct assay__json_writer *w, const char *key, size_t value)
-{
-    assay__json_put_integer(w, key, (int64_t)value);
-}
-
-void assay__inspect_json_head(struct assay__json_writer *w)
-{
-    assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
-    assay__json_put_string(w, "command", "inspect");
-}
-
 void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assay_metrics *set)
 {
     assay__json_put_object(w, "metrics");
     for (size_t i = 0; i < assay_metrics_count(set); i++) {
         const struct assay_metric *m = assay_metrics_at(set, i);
-        assay__json_put_object(w, m->name);
-        assay__json_put_number(w, "value", m->value);
-        assay__json_put_string(w, "unit", m->unit);
-        assay__json_put_string(w, "state", assay_state_name(m->state));
-        assay__json_put_string(w, "source", m->source ? m->source : "");
-        assay__json_put_string(w, "note", m->note ? m->note : "");
-        assay__json_object_end(w);
+        assay__json_record(w, m->name, json_number("value", m->value), json_string("unit", m->unit),
+                           json_string("state", assay_state_name(m->state)),
+                           json_string("source", m->source ? m->source : ""),
+                           json_string("note", m->note ? m->note : ""));
     }
     assay__json_object_end(w);
 }
@@ -79,10 +63,10 @@ static void put_tensor(struct assay__json_writer *w, const struct assay__inspect
 {
     const struct assay__shape_entry *entry = assay__shapes_get(inspect->analysis->shapes, name);
     assay__json_object(w);
-    assay__json_put_string(w, "name", name);
-    assay__json_put_text(w, "dtype",
-                         entry && entry->dtype != ASSAY__UNDEFINED ? assay__dtype_name(entry->dtype)
-                                                                   : NULL);
+    assay__json_members(w, json_string("name", name),
+                        json_text("dtype", entry && entry->dtype != ASSAY__UNDEFINED
+                                               ? assay__dtype_name(entry->dtype)
+                                               : NULL));
     put_shape(w, entry);
     if (inspect->symbolic)
         put_symbolic(w, inspect->symbolic, assay__shapes_get(inspect->symbolic, name));
@@ -123,15 +107,10 @@ static void put_operators(struct assay__json_writer *w, const struct assay__anal
     assay__json_put_array(w, "operators");
     for (size_t i = 0; i < a->op_count; i++) {
         const struct assay__op_total *op = &a->ops[i];
-        assay__json_object(w);
-        assay__json_put_string(w, "op", op->op);
-        assay__json_put_string(w, "domain", op->domain);
-        put_size(w, "count", op->count);
-        put_size(w, "unknown", op->unknown);
-        assay__json_put_number(w, "flops", op->flops);
-        assay__json_put_number(w, "macs", op->macs);
-        assay__json_put_number(w, "bytes", op->bytes);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_string("op", op->op), json_string("domain", op->domain),
+                           json_integer("count", op->count), json_integer("unknown", op->unknown),
+                           json_number("flops", op->flops), json_number("macs", op->macs),
+                           json_number("bytes", op->bytes));
     }
     assay__json_array_end(w);
 }
@@ -140,10 +119,8 @@ static void put_opsets(struct assay__json_writer *w, const struct assay__model *
 {
     assay__json_put_array(w, "opsets");
     for (size_t i = 0; i < m->opset_count; i++) {
-        assay__json_object(w);
-        assay__json_put_string(w, "domain", m->opsets[i].domain);
-        assay__json_put_integer(w, "version", m->opsets[i].version);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_string("domain", m->opsets[i].domain),
+                           json_integer("version", m->opsets[i].version));
     }
     assay__json_array_end(w);
 }
@@ -153,35 +130,25 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
     const struct assay__model *m = inspect->model;
     const struct assay__analysis *a = inspect->analysis;
     assay__json_put_object(w, "model");
-    assay__json_put_string(w, "name", inspect->name);
-    assay__json_put_text(w, "path", inspect->path);
-    assay__json_put_string(w, "format", m->format && *m->format ? m->format : "ONNX");
-    assay__json_put_bool(w, "zoo", inspect->zoo);
-    assay__json_put_string(w, "fingerprint", inspect->fingerprint);
-    assay__json_key(w, "parameters");
-    if (a->parameters >= 0)
-        assay__json_integer(w, a->parameters);
-    else
-        assay__json_null(w);
-    assay__json_put_number(w, "weight_bytes",
-                           a->parameter_bytes >= 0 ? (double)a->parameter_bytes : (double)NAN);
-    assay__json_put_string(w, "version_note", inspect->version_note);
-    put_size(w, "nodes", inspect->layer_count);
-    put_size(w, "subgraphs", inspect->subgraphs);
-    put_size(w, "subgraph_nodes", inspect->inner_nodes);
-    put_size(w, "functions_inlined", inspect->functions);
-    put_size(w, "external_tensors", inspect->external_tensors);
-    assay__json_put_text(w, "external_missing", inspect->missing);
-    if (assay__model_is_onnx(inspect->model) && m->ir_version > 0)
-        assay__json_put_integer(w, "ir_version", m->ir_version);
-    else
-        assay__json_put_null(w, "ir_version");
-    if (assay__model_is_onnx(inspect->model))
+    assay__json_members(
+        w, json_string("name", inspect->name), json_text("path", inspect->path),
+        json_string("format", m->format && *m->format ? m->format : "ONNX"),
+        json_bool("zoo", inspect->zoo), json_string("fingerprint", inspect->fingerprint),
+        json_count("parameters", a->parameters, 0),
+        json_number("weight_bytes", a->parameter_bytes >= 0 ? (double)a->parameter_bytes : NAN),
+        json_string("version_note", inspect->version_note),
+        json_integer("nodes", inspect->layer_count), json_integer("subgraphs", inspect->subgraphs),
+        json_integer("subgraph_nodes", inspect->inner_nodes),
+        json_integer("functions_inlined", inspect->functions),
+        json_integer("external_tensors", inspect->external_tensors),
+        json_text("external_missing", inspect->missing),
+        json_count("ir_version", assay__model_is_onnx(m) ? m->ir_version : 0, 1));
+    if (assay__model_is_onnx(m))
         put_opsets(w, m);
     else
         assay__json_put_null(w, "opsets");
-    assay__json_put_text(w, "producer", m->producer);
-    assay__json_put_text(w, "producer_version", m->producer_version);
+    assay__json_members(w, json_text("producer", m->producer),
+                        json_text("producer_version", m->producer_version));
     put_operators(w, a);
     put_values(w, inspect, "inputs", m->graph.inputs, m->graph.input_count, true);
     put_values(w, inspect, "outputs", m->graph.outputs, m->graph.output_count, false);
@@ -192,11 +159,7 @@ static void put_workload(struct assay__json_writer *w, const struct assay__inspe
 {
     const struct assay__workload *load = inspect->workload;
     assay__json_put_object(w, "workload");
-    assay__json_key(w, "batch");
-    if (load->batch >= 0)
-        assay__json_integer(w, load->batch);
-    else
-        assay__json_null(w);
+    assay__json_put_count(w, "batch", load->batch, 0);
     assay__json_put_object(w, "dims");
     for (size_t i = 0; i < load->dim_count; i++)
         assay__json_put_integer(w, load->dims[i].symbol, load->dims[i].value);
@@ -223,21 +186,19 @@ static void put_layer(struct assay__json_writer *w, const struct assay__inspect 
     const struct assay__node *node = layer->node;
     assay__json_object(w);
     w->pretty = false; /* a line per layer: thousands of them stay readable, and small */
-    put_size(w, "index", index);
-    assay__json_put_string(w, "name", layer->name);
-    assay__json_put_string(w, "op", node->op);
-    assay__json_put_string(w, "domain", node->domain);
+    assay__json_members(w, json_integer("index", index), json_string("name", layer->name),
+                        json_string("op", node->op), json_string("domain", node->domain));
     if (node->source_op) assay__json_put_string(w, "source_op", node->source_op);
     put_names(w, inspect, "inputs", node->inputs, node->input_count);
     put_names(w, inspect, "outputs", node->outputs, node->output_count);
-    assay__json_put_number(w, "flops", layer->cost->flops);
-    assay__json_put_number(w, "macs", layer->cost->macs);
-    assay__json_put_number(w, "bytes_read", layer->cost->bytes_read);
-    assay__json_put_number(w, "bytes_written", layer->cost->bytes_written);
-    assay__json_put_number(w, "bytes_weights", layer->cost->bytes_weights);
-    assay__json_put_number(w, "memory_bytes", layer->memory_bytes);
-    assay__json_put_number(w, "live_bytes", layer->live_bytes);
-    assay__json_put_number(w, "intensity", six_digits(layer->intensity));
+    assay__json_members(w, json_number("flops", layer->cost->flops),
+                        json_number("macs", layer->cost->macs),
+                        json_number("bytes_read", layer->cost->bytes_read),
+                        json_number("bytes_written", layer->cost->bytes_written),
+                        json_number("bytes_weights", layer->cost->bytes_weights),
+                        json_number("memory_bytes", layer->memory_bytes),
+                        json_number("live_bytes", layer->live_bytes),
+                        json_number("intensity", six_digits(layer->intensity)));
     if (layer->cost->why) assay__json_put_string(w, "why", layer->cost->why);
     assay__json_object_end(w);
     w->pretty = true;
@@ -255,15 +216,12 @@ static void put_layers(struct assay__json_writer *w, const struct assay__inspect
 
 static void put_totals(struct assay__json_writer *w, const struct assay__analysis *a)
 {
-    assay__json_put_object(w, "totals");
-    assay__json_put_number(w, "flops", a->flops);
-    assay__json_put_number(w, "macs", a->macs);
-    assay__json_put_number(w, "bytes_read", a->bytes_read);
-    assay__json_put_number(w, "bytes_written", a->bytes_written);
-    assay__json_put_number(w, "bytes_weights", a->bytes_weights);
-    put_size(w, "nodes_without_flops", a->unknown_flops);
-    put_size(w, "nodes_without_bytes", a->unknown_bytes);
-    assay__json_object_end(w);
+    assay__json_record(w, "totals", json_number("flops", a->flops), json_number("macs", a->macs),
+                       json_number("bytes_read", a->bytes_read),
+                       json_number("bytes_written", a->bytes_written),
+                       json_number("bytes_weights", a->bytes_weights),
+                       json_integer("nodes_without_flops", a->unknown_flops),
+                       json_integer("nodes_without_bytes", a->unknown_bytes));
 }
 
 static void put_memory(struct assay__json_writer *w, const struct assay__inspect *inspect)
@@ -271,25 +229,17 @@ static void put_memory(struct assay__json_writer *w, const struct assay__inspect
     const struct assay__liveness *live = &inspect->analysis->live;
     bool known = isfinite(live->peak_bytes) && live->peak_position < inspect->layer_count;
     assay__json_put_object(w, "memory");
-    assay__json_put_number(w, "peak_bytes", live->peak_bytes);
-    if (known) {
-        put_size(w, "position", live->peak_position);
-        assay__json_put_string(w, "layer", inspect->layers[live->peak_position].name);
-    } else {
-        assay__json_put_null(w, "position");
-        assay__json_put_null(w, "layer");
-    }
-    assay__json_put_number(w, "inside_bodies_bytes", known ? live->peak_body_bytes : (double)NAN);
-    put_size(w, "tensors_of_unknown_size", live->unknown_count);
+    assay__json_members(
+        w, json_number("peak_bytes", live->peak_bytes),
+        json_count("position", known ? (int64_t)live->peak_position : -1, 0),
+        json_string("layer", known ? inspect->layers[live->peak_position].name : NULL),
+        json_number("inside_bodies_bytes", known ? live->peak_body_bytes : NAN),
+        json_integer("tensors_of_unknown_size", live->unknown_count));
     assay__json_put_array(w, "tensors");
     for (size_t i = 0; known && i < live->peak_tensor_count; i++) {
         const struct assay__live_tensor *t = &live->tensors[live->peak_tensors[i]];
-        assay__json_object(w);
-        assay__json_put_string(w, "name", t->name);
-        assay__json_put_number(w, "bytes", t->bytes);
-        put_size(w, "first", t->first);
-        put_size(w, "last", t->last);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_string("name", t->name), json_number("bytes", t->bytes),
+                           json_integer("first", t->first), json_integer("last", t->last));
     }
     assay__json_array_end(w);
     assay__json_object_end(w);
@@ -300,13 +250,10 @@ static void put_parameters(struct assay__json_writer *w, const struct assay__ana
     assay__json_put_array(w, "parameters");
     for (size_t i = 0; i < a->parameter_type_count; i++) {
         const struct assay__parameter_total *p = &a->parameters_by_type[i];
-        assay__json_object(w);
-        assay__json_put_string(w, "dtype", assay__dtype_name(p->dtype));
-        assay__json_put_string(w, "storage", p->storage ? p->storage : "dense");
-        assay__json_put_integer(w, "tensors", p->tensors);
-        assay__json_put_integer(w, "elements", p->elements);
-        assay__json_put_integer(w, "bytes", p->bytes);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_string("dtype", assay__dtype_name(p->dtype)),
+                           json_string("storage", p->storage ? p->storage : "dense"),
+                           json_integer("tensors", p->tensors),
+                           json_integer("elements", p->elements), json_integer("bytes", p->bytes));
     }
     assay__json_array_end(w);
 }
@@ -318,15 +265,12 @@ static void put_stored(struct assay__json_writer *w, const struct assay__model *
     assay__json_put_array(w, "compressed_weights");
     for (size_t i = 0; i < model->stored_count; i++) {
         const struct assay__stored_weight *weight = &model->stored[i];
-        assay__json_object(w);
-        assay__json_put_string(w, "name", weight->name);
-        assay__json_put_string(w, "scheme", weight->scheme);
-        assay__json_put_string(w, "detail", weight->detail);
-        assay__json_put_number(w, "bits", weight->bits);
-        assay__json_put_string(w, "dtype", assay__dtype_name(weight->dtype));
-        assay__json_put_integer(w, "elements", weight->logical_elements);
-        assay__json_put_integer(w, "stored_bytes", weight->stored_bytes);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_string("name", weight->name),
+                           json_string("scheme", weight->scheme),
+                           json_string("detail", weight->detail), json_number("bits", weight->bits),
+                           json_string("dtype", assay__dtype_name(weight->dtype)),
+                           json_integer("elements", weight->logical_elements),
+                           json_integer("stored_bytes", weight->stored_bytes));
     }
     assay__json_array_end(w);
 }
@@ -335,36 +279,103 @@ static void put_unknown(struct assay__json_writer *w, const struct assay__analys
 {
     assay__json_put_array(w, "unknown_operators");
     for (size_t i = 0; i < a->unknown_count; i++) {
-        assay__json_object(w);
-        assay__json_put_string(w, "op", a->unknown[i].op);
-        assay__json_put_string(w, "domain", a->unknown[i].domain);
-        put_size(w, "count", a->unknown[i].count);
-        put_size(w, "without_flops", a->unknown[i].without_flops);
-        put_size(w, "without_bytes", a->unknown[i].without_bytes);
-        assay__json_put_string(w, "why", a->unknown[i].why);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_string("op", a->unknown[i].op),
+                           json_string("domain", a->unknown[i].domain),
+                           json_integer("count", a->unknown[i].count),
+                           json_integer("without_flops", a->unknown[i].without_flops),
+                           json_integer("without_bytes", a->unknown[i].without_bytes),
+                           json_string("why", a->unknown[i].why));
     }
     assay__json_array_end(w);
     assay__json_put_array(w, "conflicts");
     for (size_t i = 0; i < a->conflict_count; i++) {
         const struct assay__shape_conflict *c = &a->conflicts[i];
+        assay__json_record(w, NULL, json_string("node", c->node), json_string("op", c->op),
+                           json_string("producer", c->producer),
+                           json_text("producer_op", c->producer_op), json_string("other", c->other),
+                           json_string("message", c->message));
+    }
+    assay__json_array_end(w);
+}
+
+/* --- the wiring of a Neural Circuit Policy -----------------------------------------------------
+ */
+
+static void put_degree(struct assay__json_writer *w, const char *key,
+                       const struct assay__ncp_degree *d)
+{
+    assay__json_key(w, key);
+    if (!isfinite(d->mean)) {
+        assay__json_null(w);
+        return;
+    }
+    assay__json_record(w, NULL, json_integer("min", d->min), json_integer("max", d->max),
+                       json_number("mean", d->mean));
+}
+
+static void put_groups(struct assay__json_writer *w, const struct assay__ncp *n)
+{
+    assay__json_put_array(w, "groups");
+    for (size_t i = 0; i < n->group_count; i++) {
+        const struct assay__ncp_group *g = &n->groups[i];
         assay__json_object(w);
-        assay__json_put_string(w, "node", c->node);
-        assay__json_put_string(w, "op", c->op);
-        assay__json_put_string(w, "producer", c->producer);
-        assay__json_put_text(w, "producer_op", c->producer_op);
-        assay__json_put_string(w, "other", c->other);
-        assay__json_put_string(w, "message", c->message);
+        assay__json_members(w, json_string("name", g->name), json_integer("neurons", g->neurons));
+        put_degree(w, "in", &g->in);
+        put_degree(w, "out", &g->out);
+        assay__json_members(w, json_number("flops", g->flops),
+                            json_number("flops_needed", g->flops_needed),
+                            json_number("bytes", g->bytes), json_bool("shared", g->shared),
+                            json_integer("nodes", g->nodes));
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
+    assay__json_put_array(w, "steps");
+    for (size_t i = 0; i < n->per_step_count; i++) {
+        assay__json_record(w, NULL, json_integer("step", n->per_step[i].step),
+                           json_number("flops", n->per_step[i].flops),
+                           json_number("bytes", n->per_step[i].bytes));
+    }
+    assay__json_array_end(w);
+}
+
+static void put_ncp(struct assay__json_writer *w, const struct assay__inspect *inspect)
+{
+    const struct assay__ncp *n = &inspect->ncp;
+    int64_t least = n->wired ? 0 : INT64_MAX; /* of no wiring, no counts */
+    assay__json_key(w, "ncp");
+    if (!inspect->has_ncp) {
+        assay__json_null(w);
+        if (inspect->ncp_fault) assay__json_put_string(w, "ncp_fault", inspect->ncp_fault);
+        return;
+    }
+    assay__json_object(w);
+    assay__json_members(
+        w, json_string("cell", n->cell), json_string("wiring", n->wiring),
+        json_text("mode", n->mode), json_string("form", n->form), json_integer("units", n->units),
+        json_integer("inputs", n->inputs), json_integer("outputs", n->outputs),
+        json_integer("step_count", n->steps), json_integer("unfolds", n->unfolds),
+        json_bool("wired", n->wired), json_bool("mixed_memory", n->mixed_memory),
+        json_count("synapses", n->synapses, least),
+        json_count("sensory_synapses", n->sensory_synapses, least),
+        json_count("excitatory", n->excitatory, least),
+        json_count("inhibitory", n->inhibitory, least),
+        json_count("components", n->components, least),
+        json_count("largest_component", n->largest_component, least),
+        json_count("cyclic_components", n->cyclic_components, least),
+        json_count("longest_path", n->longest_path, least), json_number("sparsity", n->sparsity),
+        json_number("sensory_sparsity", n->sensory_sparsity), json_number("flops", n->flops),
+        json_number("flops_needed", n->flops_needed),
+        json_number("flops_per_step", n->flops_per_step),
+        json_number("bytes_per_step", n->bytes_per_step));
+    put_groups(w, n);
+    assay__json_put_text(w, "note", n->note);
+    assay__json_object_end(w);
 }
 
 void assay__inspect_json(const struct assay__inspect *inspect, struct assay__buf *out)
 {
     struct assay__json_writer writer, *w = &writer;
-    assay__json_start(w, out, true);
-    assay__inspect_json_head(w);
+    assay__json_head(w, out, "inspect");
     put_model(w, inspect);
     put_workload(w, inspect);
     assay__inspect_json_metrics(w, inspect->metrics);
@@ -373,8 +384,7 @@ void assay__inspect_json(const struct assay__inspect *inspect, struct assay__buf
     put_parameters(w, inspect->analysis);
     put_stored(w, inspect->model);
     put_unknown(w, inspect->analysis);
-    assay__inspect_json_ncp(w, inspect);
+    put_ncp(w, inspect);
     put_layers(w, inspect);
-    assay__json_object_end(w);
-    assay__buf_putc(out, '\n');
+    assay__json_tail(w);
 }

@@ -32,8 +32,7 @@ static void put_tensors(struct assay__json_writer *w, const char *key,
     for (size_t i = 0; i < count; i++) {
         const struct assay__tensor_info *t = &tensors[i];
         assay__json_object(w);
-        assay__json_put_string(w, "name", t->name);
-        assay__json_put_text(w, "dtype", t->dtype);
+        assay__json_members(w, json_string("name", t->name), json_text("dtype", t->dtype));
         assay__json_key(w, "shape");
         if (t->rank < 0) {
             assay__json_null(w);
@@ -100,8 +99,7 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
     const struct assay__generation_info *g = &trial->generation;
     if (!g->tokens) return;
     assay__json_put_object(w, "generation");
-    assay__json_put_integer(w, "prompt", g->prompt);
-    assay__json_put_integer(w, "tokens", g->tokens);
+    assay__json_members(w, json_integer("prompt", g->prompt), json_integer("tokens", g->tokens));
     assay__fields_json(w, &assay__stored_trial, trial, "batch", "batch");
     put_scaled(w, "generations", trial, "llm.generations", 1);
     const struct assay_metric *dropped = assay__trial_metric(trial, "llm.dropped");
@@ -134,8 +132,8 @@ static void put_launches(struct assay__json_writer *w, const struct assay__trial
         assay__fields_json(w, &assay__stored_launch, l, NULL, "reason");
         assay__json_put_integer(w, "samples", (int64_t)l->sample_count);
         assay__fields_json(w, &assay__stored_launch, l, "warmup", "warmup");
-        assay__json_put_integer(w, "counted", (int64_t)counts.counted);
-        assay__json_put_number(w, "prerun", counts.prerun);
+        assay__json_members(w, json_integer("counted", counts.counted),
+                            json_number("prerun", counts.prerun));
         assay__fields_json(w, &assay__stored_launch, l, "streams", NULL);
         put_metrics(w, l->metrics);
         assay__json_object_end(w);
@@ -180,8 +178,8 @@ static void put_layers(struct assay__json_writer *w, const struct assay__layers 
     assay__fields_json(w, &assay__stored_layers, layers, NULL, "unattributed_ns");
     assay__json_put_object(w, "layer_timing");
     assay__fields_json(w, &assay__stored_layers, layers, "layers_method", NULL);
-    assay__json_put_integer(w, "launches", (int64_t)layers->launch_count);
-    assay__json_put_text(w, "interval_reason", assay__layer_interval_reason(layers));
+    assay__json_members(w, json_integer("launches", layers->launch_count),
+                        json_text("interval_reason", assay__layer_interval_reason(layers)));
     assay__json_object_end(w);
 }
 
@@ -234,23 +232,13 @@ void assay__json_findings(struct assay__json_writer *w, const struct assay_profi
     assay__json_array_end(w);
 }
 
-void assay__json_head(struct assay__json_writer *w, const char *version, int schema)
-{
-    assay__json_object(w);
-    assay__json_put_object(w, "assay");
-    assay__json_put_string(w, "version", version);
-    assay__json_put_integer(w, "schema", schema);
-    assay__json_object_end(w);
-}
-
 int assay__write_json(struct assay__study *study, const struct assay_report_options *options,
                       struct assay__buf *out, struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
     (void)error;
     struct assay__json_writer writer, *w = &writer;
-    assay__json_start(w, out, true);
-    assay__json_head(w, profile->assay_version, profile->schema);
+    assay__json_head_of(w, out, profile->assay_version, profile->schema);
     assay__fields_json(w, &assay__stored_profile, profile, "command", NULL);
     put_environment(w, &profile->environment);
     put_model(w, profile->models[0]);
@@ -263,7 +251,6 @@ int assay__write_json(struct assay__study *study, const struct assay_report_opti
     if (profile->kind == ASSAY__PROFILE_TUNE) assay__json_tune(w, study);
     assay__json_ceilings(w, profile);
     assay__json_findings(w, profile);
-    assay__json_object_end(w);
-    assay__buf_putc(out, '\n');
+    assay__json_tail(w);
     return 0;
 }

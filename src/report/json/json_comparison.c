@@ -36,19 +36,16 @@ static void put_placement(struct assay__json_writer *w, const struct assay__comp
         return;
     }
     assay__json_put_object(w, "placement");
-    assay__json_put_text(w, "reason", f->reason);
-    assay__json_put_text(w, "asked", f->record);
-    assay__json_put_number(w, "nodes", f->nodes);
-    assay__json_put_number(w, "inferred_nodes", f->inferred);
-    assay__json_put_number(w, "elsewhere", f->elsewhere);
-    assay__json_put_number(w, "partitions", f->partitions);
-    assay__json_put_number(w, "crossings", f->crossings);
-    assay__json_put_number(w, "crossing_bytes", f->crossing_bytes);
-    assay__json_put_number(w, "crossing_time_s", f->crossing_time_s);
-    assay__json_put_text(w, "crossing_time_reason", f->time_reason);
-    assay__json_put_number(w, "flops_share", f->flops_share);
-    assay__json_put_bool(w, "nothing_on_device", assay__placement_is_elsewhere(f));
-    assay__json_put_text(w, "provider", f->provider);
+    assay__json_members(
+        w, json_text("reason", f->reason), json_text("asked", f->record),
+        json_number("nodes", f->nodes), json_number("inferred_nodes", f->inferred),
+        json_number("elsewhere", f->elsewhere), json_number("partitions", f->partitions),
+        json_number("crossings", f->crossings), json_number("crossing_bytes", f->crossing_bytes),
+        json_number("crossing_time_s", f->crossing_time_s),
+        json_text("crossing_time_reason", f->time_reason),
+        json_number("flops_share", f->flops_share),
+        json_bool("nothing_on_device", assay__placement_is_elsewhere(f)),
+        json_text("provider", f->provider));
     assay__json_put_array(w, "names");
     for (size_t i = 0; i < f->name_count; i++)
         assay__json_string(w, f->names[i]);
@@ -61,45 +58,42 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
 {
     const struct assay__comparison_row *row = &all->rows[i];
     assay__json_object(w);
-    assay__json_put_integer(w, "trial", profile->trials[row->judged.trial].id);
-    assay__json_put_string(w, "label", row->judged.label);
-    assay__json_put_string(w, "device", profile->trials[row->judged.trial].target.device);
-    assay__json_put_text(
-        w, "role",
-        assay__role_name(i == all->reference ? ASSAY__ROLE_REFERENCE : row->judged.role));
+    assay__json_members(
+        w, json_integer("trial", profile->trials[row->judged.trial].id),
+        json_string("label", row->judged.label),
+        json_string("device", profile->trials[row->judged.trial].target.device),
+        json_text("role", assay__role_name(i == all->reference ? ASSAY__ROLE_REFERENCE
+                                                               : row->judged.role)));
     if (row->batch > 0)
         assay__json_put_integer(w, "batch", row->batch);
     else
         assay__json_put_null(w, "batch");
-    assay__json_put_bool(w, "usable", row->judged.usable);
-    assay__json_put_text(w, "reason", row->judged.reason);
-    assay__json_put_number(w, "latency_s", row->judged.latency.value);
-    assay__json_put_number(w, "throughput_per_s", row->judged.throughput.value);
-    assay__json_put_number(w, "energy_j", row->judged.energy.value);
-    assay__json_put_text(w, "energy_of",
-                         !isfinite(row->judged.energy.value) ? ""
-                         : row->energy_by_launch             ? "median over launches"
-                                                             : "all windows");
-    assay__json_put_number(w, "energy_ratio", row->energy_ratio);
-    assay__json_put_number(w, "memory_bytes", row->judged.memory.value);
-    assay__json_put_number(w, "device_memory_bytes", row->judged.device_memory.value);
-    assay__json_put_number(w, "latency_p99_s", row->judged.p99.value);
-    assay__json_put_number(w, "power_w", row->judged.power.value);
-    assay__json_put_number(w, "tops_per_watt", row->judged.tops_per_watt.value);
-    assay__json_put_number(w, "score", row->judged.score.value);
-    assay__json_put_number(w, "speedup", row->speed.ratio);
-    assay__json_put_number(w, "speedup_low", row->speed.ci.low);
-    assay__json_put_number(w, "speedup_high", row->speed.ci.high);
-    assay__json_put_text(w, "speedup_of",
-                         isfinite(row->speed.ratio) ? assay__ratio_by_name(row->speed.by) : "");
-    assay__json_put_number(w, "p_value", row->speed.p_value);
-    assay__json_put_number(w, "smallest_difference", row->speed.smallest);
-    assay__json_put_text(w, "verdict", assay__verdict_name(row->verdict));
-    assay__json_put_number(w, "energy_ratio_low", row->energy.ci.low);
-    assay__json_put_number(w, "energy_ratio_high", row->energy.ci.high);
-    assay__json_put_number(w, "energy_p_value", row->energy.p_value);
-    assay__json_put_text(w, "energy_reason", row->energy_reason);
-    assay__json_put_text(w, "not_advised", row->unadvised);
+    assay__json_members(
+        w, json_bool("usable", row->judged.usable), json_text("reason", row->judged.reason),
+        json_number("latency_s", row->judged.latency.value),
+        json_number("throughput_per_s", row->judged.throughput.value),
+        json_number("energy_j", row->judged.energy.value),
+        json_text("energy_of", !isfinite(row->judged.energy.value) ? ""
+                               : row->energy_by_launch             ? "median over launches"
+                                                                   : "all windows"),
+        json_number("energy_ratio", row->energy_ratio),
+        json_number("memory_bytes", row->judged.memory.value),
+        json_number("device_memory_bytes", row->judged.device_memory.value),
+        json_number("latency_p99_s", row->judged.p99.value),
+        json_number("power_w", row->judged.power.value),
+        json_number("tops_per_watt", row->judged.tops_per_watt.value),
+        json_number("score", row->judged.score.value), json_number("speedup", row->speed.ratio),
+        json_number("speedup_low", row->speed.ci.low),
+        json_number("speedup_high", row->speed.ci.high),
+        json_text("speedup_of",
+                  isfinite(row->speed.ratio) ? assay__ratio_by_name(row->speed.by) : ""),
+        json_number("p_value", row->speed.p_value),
+        json_number("smallest_difference", row->speed.smallest),
+        json_text("verdict", assay__verdict_name(row->verdict)),
+        json_number("energy_ratio_low", row->energy.ci.low),
+        json_number("energy_ratio_high", row->energy.ci.high),
+        json_number("energy_p_value", row->energy.p_value),
+        json_text("energy_reason", row->energy_reason), json_text("not_advised", row->unadvised));
     put_drift(w, &profile->trials[row->judged.trial]);
     put_placement(w, row);
     assay__json_object_end(w);

@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-static void put_us(struct assay__json_writer *w, const char *key, double time_ns)
-{
-    assay__json_put_number(w, key, time_ns / 1e3);
-}
-
 static const char *state_of(double value)
 {
     return assay_state_name(isfinite(value) ? ASSAY_DERIVED : ASSAY_UNAVAILABLE);
@@ -17,40 +12,35 @@ static void put_part(struct assay__json_writer *w, const struct assay__ncp_group
                      const struct assay__part *row, bool step)
 {
     assay__json_object(w);
-    if (step) assay__json_put_count(w, "step", row->step, 0);
-    assay__json_put_string(w, step ? "name" : "group", row->name);
     bool one = step && row->kind == ASSAY__PART_GROUP;
-    assay__json_put_string(w, "kind", one ? "step" : assay__part_kind_name(row->kind));
-    put_us(w, "time_us", row->time_ns);
-    assay__json_put_number(w, "share", row->share);
-    assay__json_put_number(w, "flops", row->flops);
-    if (!step) assay__json_put_number(w, "flops_needed", row->flops_needed);
-    if (!step) assay__json_put_count(w, "neurons", row->neurons, 0);
-    assay__json_put_count(w, "layers", g->layers ? (int64_t)row->layers : -1, 0);
-    assay__json_put_string(w, "state", assay_state_name(row->state));
-    assay__json_put_string(w, "flops_state", assay_state_name(row->flops_state));
-    assay__json_put_string(w, "note", row->note);
+    if (step) assay__json_put_count(w, "step", row->step, 0);
+    assay__json_members(w, json_string(step ? "name" : "group", row->name),
+                        json_string("kind", one ? "step" : assay__part_kind_name(row->kind)),
+                        json_number("time_us", row->time_ns / 1e3),
+                        json_number("share", row->share), json_number("flops", row->flops));
+    if (!step)
+        assay__json_members(w, json_number("flops_needed", row->flops_needed),
+                            json_count("neurons", row->neurons, 0));
+    assay__json_members(w, json_count("layers", g->layers ? (int64_t)row->layers : -1, 0),
+                        json_string("state", assay_state_name(row->state)),
+                        json_string("flops_state", assay_state_name(row->flops_state)),
+                        json_string("note", row->note));
     assay__json_object_end(w);
 }
 
 static void put_summary(struct assay__json_writer *w, const struct assay__ncp_groups *g)
 {
-    assay__json_put_object(w, "time_steps");
-    assay__json_put_string(w, "cell", g->cell->kind);
-    assay__json_put_string(w, "form", g->cell->form);
-    assay__json_put_integer(w, "count", g->cell->steps);
-    put_us(w, "per_step_us", g->per_step_ns);
-    assay__json_put_string(w, "state", state_of(g->per_step_ns));
-    assay__json_put_string(w, "formula", "latency.p50 / count");
-    put_us(w, "scan_per_step_us", g->scan_step_ns);
-    put_us(w, "first_us", g->first_ns);
-    put_us(w, "later_min_us", g->min_ns);
-    put_us(w, "later_median_us", g->median_ns);
-    put_us(w, "later_max_us", g->max_ns);
-    put_us(w, "fastest_layer_us", g->floor_ns);
-    assay__json_put_number(w, "calling_share", g->floor_share);
-    assay__json_put_string(w, "note", g->note);
-    assay__json_object_end(w);
+    assay__json_record(
+        w, "time_steps", json_string("cell", g->cell->kind), json_string("form", g->cell->form),
+        json_integer("count", g->cell->steps), json_number("per_step_us", g->per_step_ns / 1e3),
+        json_string("state", state_of(g->per_step_ns)),
+        json_string("formula", "latency.p50 / count"),
+        json_number("scan_per_step_us", g->scan_step_ns / 1e3),
+        json_number("first_us", g->first_ns / 1e3), json_number("later_min_us", g->min_ns / 1e3),
+        json_number("later_median_us", g->median_ns / 1e3),
+        json_number("later_max_us", g->max_ns / 1e3),
+        json_number("fastest_layer_us", g->floor_ns / 1e3),
+        json_number("calling_share", g->floor_share), json_string("note", g->note));
 }
 
 void assay__json_ncp_groups(struct assay__json_writer *json, struct assay__study *study,

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#define NOT_ASKED "allocations were not asked for; --memory counts them"
+#define NOT_ASKED "allocations were not counted"
 
 static const char *text_or_empty(const char *text)
 {
@@ -40,8 +40,8 @@ static void put_allocations(struct assay__json_writer *w, const struct assay__al
 {
     bool known = a->reason && a->phase_count > 0;
     if (!known) {
-        assay__json_put_null(w, "allocations");
-        assay__json_put_string(w, "allocations_reason", a->reason ? a->reason : NOT_ASKED);
+        assay__json_members(w, json_null("allocations"),
+                            json_string("allocations_reason", a->reason ? a->reason : NOT_ASKED));
         return;
     }
     assay__json_put_object(w, "allocations");
@@ -92,6 +92,33 @@ void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *
     assay__fields_json_list(w, "spans", &assay__stored_span, trial->spans, trial->span_count);
     put_allocations(w, &trial->allocations);
     put_counters(w, trial);
+}
+
+static void put_tensor(struct assay__json_writer *w, const struct assay__peak_tensor *t)
+{
+    assay__json_record(w, NULL, json_string("name", t->name), json_text("type", t->type),
+                       json_number("bytes", t->bytes), json_text("producer", t->producer),
+                       json_text("op", t->op), json_text("first", t->first),
+                       json_text("last", t->last));
+}
+
+void assay__json_peak(struct assay__json_writer *w, const struct assay__trial *trial)
+{
+    const struct assay__peak *p = &trial->peak;
+    if (!p->reason) {
+        assay__json_put_null(w, "peak");
+        return;
+    }
+    assay__json_put_object(w, "peak");
+    assay__json_members(w, json_text("reason", p->reason), json_text("node", p->node),
+                        json_text("op", p->op), json_number("bytes", p->bytes),
+                        json_number("body_bytes", p->body_bytes), json_count("alive", p->alive, 0),
+                        json_number("rest_bytes", p->rest_bytes));
+    assay__json_put_array(w, "tensors");
+    for (size_t i = 0; i < p->count; i++)
+        put_tensor(w, &p->tensors[i]);
+    assay__json_array_end(w);
+    assay__json_object_end(w);
 }
 
 void assay__json_ceilings(struct assay__json_writer *w, const struct assay_profile *profile)

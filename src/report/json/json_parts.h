@@ -4,7 +4,7 @@
 #define ASSAY_REPORT_JSON_JSON_PARTS_H
 
 #include "judge/study.h"
-#include "report/json/json_head.h"
+#include "report/json/json_members.h"
 
 /** Members of a trial: "series", "spans", "allocations", "allocations_reason", "counters". */
 void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial);

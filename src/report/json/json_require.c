@@ -6,11 +6,8 @@
 static void put_column(struct assay__json_writer *w, const char *key, double required, double ratio,
                        enum assay__require_state state)
 {
-    assay__json_put_object(w, key);
-    assay__json_put_number(w, "value", required);
-    assay__json_put_number(w, "ratio", ratio);
-    assay__json_put_string(w, "verdict", assay__require_state_name(state));
-    assay__json_object_end(w);
+    assay__json_record(w, key, json_number("value", required), json_number("ratio", ratio),
+                       json_string("verdict", assay__require_state_name(state)));
 }
 
 static void put_requirement(struct assay__json_writer *w, const struct assay__requirement *row)
@@ -18,21 +15,18 @@ static void put_requirement(struct assay__json_writer *w, const struct assay__re
     static const char *const levels[] = {"fine", "warn", "to-target", "to-minimum"};
     bool known = isfinite(row->value);
     assay__json_object(w);
-    assay__json_put_string(w, "name", row->info->key);
-    assay__json_put_string(w, "kind", row->info->floor ? "floor" : "limit");
-    assay__json_put_string(w, "metric", row->measured ? row->measured->name : row->info->metric);
-    assay__json_put_string(w, "unit", row->info->unit);
-    assay__json_put_number(w, "value", row->value);
-    assay__json_put_string(w, "state",
-                           assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE));
+    assay__json_members(
+        w, json_string("name", row->info->key),
+        json_string("kind", row->info->floor ? "floor" : "limit"),
+        json_string("metric", row->measured ? row->measured->name : row->info->metric),
+        json_string("unit", row->info->unit), json_number("value", row->value),
+        json_string("state", assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE)));
     put_column(w, "minimum", row->minimum, row->minimum_ratio, row->minimum_state);
     put_column(w, "target", row->target, row->target_ratio, row->target_state);
-    assay__json_put_string(w, "level", levels[row->level]);
-    assay__json_put_text(w, "reason", row->reason);
-    assay__json_put_text(w, "note", row->note);
-    assay__json_put_text(w, "unreachable", row->unreachable);
-    assay__json_put_text(w, "beyond_device", row->beyond);
-    assay__json_put_text(w, "recommendation", row->advice);
+    assay__json_members(
+        w, json_string("level", levels[row->level]), json_text("reason", row->reason),
+        json_text("note", row->note), json_text("unreachable", row->unreachable),
+        json_text("beyond_device", row->beyond), json_text("recommendation", row->advice));
     assay__json_object_end(w);
 }
 
@@ -43,13 +37,10 @@ static void put_score(struct assay__json_writer *w, const struct assay__score *s
     assay__json_put_array(w, "parts");
     for (size_t i = 0; i < ASSAY__SCORE_PARTS; i++) {
         const struct assay__score_part *part = &score->parts[i];
-        assay__json_object(w);
-        assay__json_put_string(w, "name", part->name);
-        assay__json_put_string(w, "formula", part->formula);
-        assay__json_put_number(w, "points", part->points);
-        assay__json_put_number(w, "of", part->of);
-        assay__json_put_text(w, "reason", part->reason);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_string("name", part->name),
+                           json_string("formula", part->formula),
+                           json_number("points", part->points), json_number("of", part->of),
+                           json_text("reason", part->reason));
     }
     assay__json_array_end(w);
     assay__json_object_end(w);
@@ -59,10 +50,10 @@ static void put_judgement(struct assay__json_writer *w, const struct assay__revi
 {
     const struct assay__judgement *j = &review->judgement;
     assay__json_put_object(w, "requirements");
-    assay__json_put_string(w, "table", j->table->name);
-    assay__json_put_text(w, "chip", j->table->chip ? j->table->chip->name : NULL);
-    assay__json_put_string(w, "minimum", assay__require_state_name(j->minimum));
-    assay__json_put_string(w, "target", assay__require_state_name(j->target));
+    assay__json_members(w, json_string("table", j->table->name),
+                        json_text("chip", j->table->chip ? j->table->chip->name : NULL),
+                        json_string("minimum", assay__require_state_name(j->minimum)),
+                        json_string("target", assay__require_state_name(j->target)));
     assay__json_put_array(w, "rows");
     for (size_t i = 0; i < j->count; i++)
         put_requirement(w, &j->rows[i]);

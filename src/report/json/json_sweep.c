@@ -10,35 +10,31 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
                       const struct assay__sweep *sweep, const struct assay__sweep_point *p)
 {
     assay__json_object(w);
-    assay__json_put_integer(w, "trial", profile->trials[p->judged.trial].id);
-    assay__json_put_string(w, "label", p->judged.label);
+    assay__json_members(w, json_integer("trial", profile->trials[p->judged.trial].id),
+                        json_string("label", p->judged.label));
     assay__json_put_object(w, "values");
     for (size_t a = 0; a < sweep->axes.count; a++)
         assay__json_put_text(w, assay__axis_name(sweep->axes.items[a]), p->values[a]);
     assay__json_object_end(w);
-    assay__json_put_string(w, "device", p->device);
-    assay__json_put_text(w, "class", assay__device_class_name(p->device_class));
-    assay__json_put_bool(w, "software", p->software);
-    assay__json_put_bool(w, "usable", p->judged.usable);
-    assay__json_put_bool(w, "within_limits", p->within);
-    assay__json_put_text(w, "reason", p->judged.reason);
-    assay__json_put_text(w, "lost", p->judged.lost);
-    assay__json_put_bool(w, "outputs_sound", p->sound);
-    assay__json_put_number(w, "outputs_nonfinite", p->judged.own_nonfinite.value);
-    assay__json_put_number(w, "drift_relative_l2", p->judged.drift.value);
-    assay__json_put_number(w, "latency_s", p->judged.latency.value);
-    assay__json_put_number(w, "latency_low_s", p->low_s);
-    assay__json_put_number(w, "latency_high_s", p->high_s);
-    assay__json_put_number(w, "latency_p99_s", p->judged.p99.value);
-    assay__json_put_number(w, "throughput_per_s", p->judged.throughput.value);
+    assay__json_members(
+        w, json_string("device", p->device),
+        json_text("class", assay__device_class_name(p->device_class)),
+        json_bool("software", p->software), json_bool("usable", p->judged.usable),
+        json_bool("within_limits", p->within), json_text("reason", p->judged.reason),
+        json_text("lost", p->judged.lost), json_bool("outputs_sound", p->sound),
+        json_number("outputs_nonfinite", p->judged.own_nonfinite.value),
+        json_number("drift_relative_l2", p->judged.drift.value),
+        json_number("latency_s", p->judged.latency.value), json_number("latency_low_s", p->low_s),
+        json_number("latency_high_s", p->high_s), json_number("latency_p99_s", p->judged.p99.value),
+        json_number("throughput_per_s", p->judged.throughput.value));
     if (sweep->per_token)
         assay__json_put_number(w, "tokens_per_s", p->judged.throughput.value * p->sequence);
-    assay__json_put_number(w, "memory_bytes", p->judged.memory.value);
-    assay__json_put_number(w, "energy_j", p->judged.energy.value);
-    assay__json_put_number(w, "bandwidth", p->judged.bandwidth.value);
-    assay__json_put_number(w, "utilization", p->judged.utilization.value);
-    assay__json_put_number(w, "flops_per_s", p->judged.compute.value);
-    assay__json_put_number(w, "scaling_efficiency", p->efficiency);
+    assay__json_members(w, json_number("memory_bytes", p->judged.memory.value),
+                        json_number("energy_j", p->judged.energy.value),
+                        json_number("bandwidth", p->judged.bandwidth.value),
+                        json_number("utilization", p->judged.utilization.value),
+                        json_number("flops_per_s", p->judged.compute.value),
+                        json_number("scaling_efficiency", p->efficiency));
     assay__json_object_end(w);
 }
 
@@ -71,14 +67,12 @@ static void put_confirmation(struct assay__json_writer *w, const struct assay__s
     assay__json_put_object(w, "confirmation");
     put_label(w, "first", sweep, c->points[0]);
     put_label(w, "second", sweep, c->points[1]);
-    assay__json_put_integer(w, "first_launches", (int64_t)c->launches[0]);
-    assay__json_put_integer(w, "second_launches", (int64_t)c->launches[1]);
-    assay__json_put_number(w, "ratio", c->ratio.ratio);
-    assay__json_put_number(w, "ratio_low", c->ratio.ci.low);
-    assay__json_put_number(w, "ratio_high", c->ratio.ci.high);
-    assay__json_put_number(w, "p_value", c->ratio.p_value);
-    assay__json_put_number(w, "smallest_difference", c->ratio.smallest);
-    assay__json_put_string(w, "why", c->why);
+    assay__json_members(
+        w, json_integer("first_launches", c->launches[0]),
+        json_integer("second_launches", c->launches[1]), json_number("ratio", c->ratio.ratio),
+        json_number("ratio_low", c->ratio.ci.low), json_number("ratio_high", c->ratio.ci.high),
+        json_number("p_value", c->ratio.p_value),
+        json_number("smallest_difference", c->ratio.smallest), json_string("why", c->why));
     assay__json_object_end(w);
 }
 
@@ -89,28 +83,23 @@ static void put_matrix(struct assay__json_writer *w, const struct assay__sweep *
     assay__json_put_array(w, "matrix");
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
-        assay__json_object(w);
-        assay__json_put_string(w, "label", p->judged.label);
-        assay__json_put_string(w, "compiled", assay__sweep_compiled(sweep, i));
-        assay__json_put_string(w, "accelerator", assay__sweep_accelerated(p));
-        assay__json_put_string(w, "device", p->device);
-        assay__json_put_number(w, "tflops", p->judged.compute.value / 1e12);
-        assay__json_put_number(w, "bandwidth_gb_s", p->judged.bandwidth.value / 1e9);
-        assay__json_put_number(w, "utilization", p->judged.utilization.value);
-        assay__json_put_text(w, "reason", p->judged.usable ? "" : p->judged.reason);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_string("label", p->judged.label),
+                           json_string("compiled", assay__sweep_compiled(sweep, i)),
+                           json_string("accelerator", assay__sweep_accelerated(p)),
+                           json_string("device", p->device),
+                           json_number("tflops", p->judged.compute.value / 1e12),
+                           json_number("bandwidth_gb_s", p->judged.bandwidth.value / 1e9),
+                           json_number("utilization", p->judged.utilization.value),
+                           json_text("reason", p->judged.usable ? "" : p->judged.reason));
     }
     assay__json_array_end(w);
 }
 
 static void put_wall(struct assay__json_writer *w, const struct assay__sweep_wall *wall)
 {
-    assay__json_put_object(w, "wall");
-    assay__json_put_number(w, "total_s", wall->total);
-    assay__json_put_number(w, "measuring_s", wall->measuring);
-    assay__json_put_number(w, "loading_s", wall->loading);
-    assay__json_put_number(w, "overhead_s", wall->overhead);
-    assay__json_object_end(w);
+    assay__json_record(
+        w, "wall", json_number("total_s", wall->total), json_number("measuring_s", wall->measuring),
+        json_number("loading_s", wall->loading), json_number("overhead_s", wall->overhead));
 }
 
 void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study)
@@ -128,9 +117,8 @@ void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study)
     assay__json_array_end(w);
     put_label(w, "optimal", sweep, sweep->best);
     put_label(w, "knee", sweep, sweep->knee);
-    assay__json_put_string(w, "why", sweep->why);
-    assay__json_put_string(w, "knee_why", sweep->knee_why);
-    assay__json_put_text(w, "gain", sweep->gain);
+    assay__json_members(w, json_string("why", sweep->why), json_string("knee_why", sweep->knee_why),
+                        json_text("gain", sweep->gain));
     put_pairs(w, sweep);
     put_confirmation(w, sweep);
     put_matrix(w, sweep);

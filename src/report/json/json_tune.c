@@ -7,10 +7,10 @@
 
 static void put_ratio(struct assay__json_writer *w, const struct assay__ratio *ratio)
 {
-    assay__json_put_number(w, "ratio", ratio->ratio);
-    assay__json_put_number(w, "low", ratio->ci.known ? ratio->ci.low : NAN);
-    assay__json_put_number(w, "high", ratio->ci.known ? ratio->ci.high : NAN);
-    assay__json_put_number(w, "p_value", ratio->p_value);
+    assay__json_members(w, json_number("ratio", ratio->ratio),
+                        json_number("low", ratio->ci.known ? ratio->ci.low : NAN),
+                        json_number("high", ratio->ci.known ? ratio->ci.high : NAN),
+                        json_number("p_value", ratio->p_value));
 }
 
 static void put_row(struct assay__json_writer *w, const struct assay_profile *profile,
@@ -18,22 +18,18 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
 {
     static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"};
     assay__json_object(w);
-    assay__json_put_string(w, "label", row->judged.label);
-    assay__json_put_integer(w, "trial", profile->trials[row->judged.trial].id);
-    assay__json_put_string(w, "fate", fates[row->fate]);
-    assay__json_put_bool(w, "start", row->start);
-    assay__json_put_bool(w, "allowed", row->allowed);
-    assay__json_put_text(w, "reason", row->judged.reason);
-    assay__json_put_integer(w, "search_launches", (int64_t)row->search_launches);
-    assay__json_put_integer(w, "launches", (int64_t)row->launches);
-    assay__json_put_number(w, "cost", row->cost);
-    assay__json_put_number(w, "latency_s", row->judged.latency.value);
-    assay__json_put_number(w, "throughput_per_s", row->judged.throughput.value);
-    assay__json_put_number(w, "memory_bytes", row->judged.memory.value);
-    assay__json_put_number(w, "energy_j", row->judged.energy.value);
-    assay__json_put_number(w, "drift_relative_l2", row->judged.drift.value);
-    assay__json_put_bool(w, "pareto", row->front);
-    assay__json_put_bool(w, "not_apart", row->alike);
+    assay__json_members(w, json_string("label", row->judged.label),
+                        json_integer("trial", profile->trials[row->judged.trial].id),
+                        json_string("fate", fates[row->fate]), json_bool("start", row->start),
+                        json_bool("allowed", row->allowed), json_text("reason", row->judged.reason),
+                        json_integer("search_launches", row->search_launches),
+                        json_integer("launches", row->launches), json_number("cost", row->cost),
+                        json_number("latency_s", row->judged.latency.value),
+                        json_number("throughput_per_s", row->judged.throughput.value),
+                        json_number("memory_bytes", row->judged.memory.value),
+                        json_number("energy_j", row->judged.energy.value),
+                        json_number("drift_relative_l2", row->judged.drift.value),
+                        json_bool("pareto", row->front), json_bool("not_apart", row->alike));
     put_ratio(w, &row->ratio);
     assay__json_object_end(w);
 }
@@ -44,16 +40,14 @@ static void put_parts(struct assay__json_writer *w, const struct assay__tune_res
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         assay__json_object(w);
-        assay__json_put_string(w, "axis", assay__axis_name(part->axis));
-        assay__json_put_string(w, "from", part->from);
-        assay__json_put_string(w, "to", part->to);
-        assay__json_put_number(w, "factor", part->factor);
-        assay__json_put_string(w, "state",
-                               *part->objection ? "unavailable"
-                               : part->measured ? "measured"
-                                                : "estimated");
-        assay__json_put_text(w, "objection", part->objection);
-        assay__json_put_bool(w, "tested", isfinite(part->ratio.p_value));
+        assay__json_members(w, json_string("axis", assay__axis_name(part->axis)),
+                            json_string("from", part->from), json_string("to", part->to),
+                            json_number("factor", part->factor),
+                            json_string("state", *part->objection ? "unavailable"
+                                                 : part->measured ? "measured"
+                                                                  : "estimated"),
+                            json_text("objection", part->objection),
+                            json_bool("tested", isfinite(part->ratio.p_value)));
         put_ratio(w, &part->ratio);
         assay__json_object_end(w);
     }
@@ -72,16 +66,16 @@ static void put_labels(struct assay__json_writer *w, const char *key,
 
 static void put_spent(struct assay__json_writer *w, const struct assay__tune_result *result)
 {
-    assay__json_put_integer(w, "grid", (int64_t)result->grid);
-    assay__json_put_integer(w, "configurations", (int64_t)result->configurations);
-    assay__json_put_integer(w, "failed", (int64_t)result->failed);
-    assay__json_put_integer(w, "refused", (int64_t)result->refused);
-    assay__json_put_integer(w, "search_launches", (int64_t)result->search_launches);
-    assay__json_put_integer(w, "final_launches", (int64_t)result->final_launches);
-    assay__json_put_integer(w, "ablation_launches", (int64_t)result->ablation_launches);
-    assay__json_put_number(w, "budget_s", result->plan->budget_s);
-    assay__json_put_number(w, "elapsed_s", result->elapsed_s);
-    assay__json_put_number(w, "drift_limit", result->plan->drift_limit);
+    assay__json_members(w, json_integer("grid", result->grid),
+                        json_integer("configurations", result->configurations),
+                        json_integer("failed", result->failed),
+                        json_integer("refused", result->refused),
+                        json_integer("search_launches", result->search_launches),
+                        json_integer("final_launches", result->final_launches),
+                        json_integer("ablation_launches", result->ablation_launches),
+                        json_number("budget_s", result->plan->budget_s),
+                        json_number("elapsed_s", result->elapsed_s),
+                        json_number("drift_limit", result->plan->drift_limit));
 }
 
 void assay__json_tune(struct assay__json_writer *w, struct assay__study *study)
@@ -90,15 +84,13 @@ void assay__json_tune(struct assay__json_writer *w, struct assay__study *study)
     const struct assay_profile *profile = study->profile;
     const struct assay__tune_result *result = assay__study_tune(study);
     assay__json_put_object(w, "tune");
-    assay__json_put_string(w, "goal", assay__plan_goal_name(result->plan->goal));
-    assay__json_put_text(w, "best",
-                         result->best != SIZE_MAX ? result->rows[result->best].judged.label : "");
-    assay__json_put_text(w, "start",
-                         result->start != SIZE_MAX ? result->rows[result->start].judged.label : "");
-    assay__json_put_bool(w, "tested", result->tested);
-    assay__json_put_bool(w, "confirmed", result->confirmed);
-    assay__json_put_string(w, "why", result->why);
-    assay__json_put_text(w, "unconfirmed", result->unconfirmed);
+    assay__json_members(
+        w, json_string("goal", assay__plan_goal_name(result->plan->goal)),
+        json_text("best", result->best != SIZE_MAX ? result->rows[result->best].judged.label : ""),
+        json_text("start",
+                  result->start != SIZE_MAX ? result->rows[result->start].judged.label : ""),
+        json_bool("tested", result->tested), json_bool("confirmed", result->confirmed),
+        json_string("why", result->why), json_text("unconfirmed", result->unconfirmed));
     put_labels(w, "not_apart", result, false);
     put_labels(w, "pareto", result, true);
     assay__json_put_array(w, "rows");

@@ -1,6 +1,6 @@
 /* predict_json.c - the chips that predict knows, and measurements against predictions, as JSON. A
  * number of a chip stands with its source; one that no source gives is null, with the reason. */
-#include "report/json/json_head.h"
+#include "report/json/json_members.h"
 #include "report/report_model.h"
 
 #include <assay/assay.h>
@@ -12,27 +12,21 @@ static void put_cell(struct assay__json_writer *w, const char *name, const struc
                      const char *unit)
 {
     bool known = isfinite(cell->value);
-    assay__json_put_object(w, name);
-    assay__json_put_number(w, "value", known ? cell->value : (double)NAN);
-    assay__json_put_string(w, "unit", unit);
-    assay__json_put_string(w, "state",
-                           !known                       ? "unavailable"
-                           : assay__cell_is_rough(cell) ? "estimated"
-                                                        : "published");
-    assay__json_put_string(w, "source",
-                           cell->source ? cell->source
-                           : known      ? ""
-                                        : "no source gives it");
-    assay__json_object_end(w);
+    assay__json_record(w, name, json_number("value", known ? cell->value : NAN),
+                       json_string("unit", unit),
+                       json_string("state", !known                       ? "unavailable"
+                                            : assay__cell_is_rough(cell) ? "estimated"
+                                                                         : "published"),
+                       json_string("source", cell->source ? cell->source
+                                             : known      ? ""
+                                                          : "no source gives it"));
 }
 
 void assay__chips_json(struct assay__buf *out)
 {
     struct assay__json_writer writer, *w = &writer;
     const struct assay__chip *chip;
-    assay__json_start(w, out, true);
-    assay__json_head(w, ASSAY_VERSION_STRING, 1);
-    assay__json_put_string(w, "command", "predict");
+    assay__json_head(w, out, "predict");
     assay__json_put_array(w, "chips");
     for (size_t i = 0; (chip = assay__chip_at(i)); i++) {
         assay__json_object(w);
@@ -48,8 +42,7 @@ void assay__chips_json(struct assay__buf *out)
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
-    assay__json_object_end(w);
-    assay__buf_putc(out, '\n');
+    assay__json_tail(w);
 }
 
 /* --- validation ------------------------------------------------------------------------------- */
@@ -62,26 +55,22 @@ static void put_errors(struct assay__json_writer *w, const char *key,
         assay__json_null(w);
         return;
     }
-    assay__json_object(w);
-    assay__json_put_number(w, "median", errors->median);
-    assay__json_put_number(w, "p90", errors->p90);
-    assay__json_put_integer(w, "count", (int64_t)errors->count);
-    assay__json_object_end(w);
+    assay__json_record(w, NULL, json_number("median", errors->median),
+                       json_number("p90", errors->p90), json_integer("count", errors->count));
 }
 
 static void put_row(struct assay__json_writer *w, const struct assay__validation_row *row,
                     bool published)
 {
     assay__json_object(w);
-    assay__json_put_string(w, published ? "row" : "family", row->row);
-    assay__json_put_string(w, published ? "measurement" : "model", row->label);
-    assay__json_put_string(w, "chip", row->chip);
-    assay__json_put_number(w, "measured_s", row->measured_s);
+    assay__json_members(w, json_string(published ? "row" : "family", row->row),
+                        json_string(published ? "measurement" : "model", row->label),
+                        json_string("chip", row->chip), json_number("measured_s", row->measured_s));
     if (published) assay__json_put_number(w, "chip_out_s", row->chip_out_s);
-    assay__json_put_number(w, published ? "model_out_s" : "family_out_s", row->model_out_s);
-    assay__json_put_number(w, row->excluded ? "never_fitted_s" : "in_sample_s", row->in_s);
-    assay__json_put_text(w, "excluded", row->excluded);
-    assay__json_put_text(w, "source", row->source);
+    assay__json_members(w,
+                        json_number(published ? "model_out_s" : "family_out_s", row->model_out_s),
+                        json_number(row->excluded ? "never_fitted_s" : "in_sample_s", row->in_s),
+                        json_text("excluded", row->excluded), json_text("source", row->source));
     assay__json_object_end(w);
 }
 
@@ -89,9 +78,7 @@ void assay__validation_json(const struct assay__validation *v, bool published,
                             struct assay__buf *out)
 {
     struct assay__json_writer writer, *w = &writer;
-    assay__json_start(w, out, true);
-    assay__json_head(w, ASSAY_VERSION_STRING, 1);
-    assay__json_put_string(w, "command", "predict");
+    assay__json_head(w, out, "predict");
     assay__json_put_object(w, "validation");
     assay__json_put_string(w, "of", published ? "published measurements" : "this machine");
     assay__json_put_array(w, "rows");
@@ -108,6 +95,5 @@ void assay__validation_json(const struct assay__validation *v, bool published,
         assay__json_put_number(w, assay__fit_parameter_name(i), v->fit.value[i]);
     assay__json_object_end(w);
     assay__json_object_end(w);
-    assay__json_object_end(w);
-    assay__buf_putc(out, '\n');
+    assay__json_tail(w);
 }

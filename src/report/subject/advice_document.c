@@ -54,10 +54,8 @@ static void add_verification(struct assay__doc *doc, const struct assay__verific
 static void add_summary(struct assay__doc *doc, const struct assay__advice *advice)
 {
     const struct assay__trial *trial = advice->trial;
-    assay__doc_section(doc, &(struct assay__heading){.id = "summary",
-                                                     .title = "Summary",
-                                                     .quiet = true,
-                                                     .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(doc, "summary", "Summary", NULL,
+                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     if (trial->state != ASSAY__TRIAL_OK)
         assay__doc_sentence(doc, ASSAY__TONE_WARN,
                             "The trial is %s%s%s: the rules see only what it holds.",
@@ -111,10 +109,7 @@ static void add_part(struct assay__doc *doc, const struct assay_profile *profile
         const char *title = assay__doc_printf(doc, "%zu. %s", *number, or_empty(f->title));
         const char *remark = assay__doc_printf(doc, "%s, %s", or_empty(f->severity),
                                                or_empty(f->id));
-        assay__doc_section(
-            doc, &(struct assay__heading){.id = assay__doc_printf(doc, "finding-%zu", *number),
-                                          .title = title,
-                                          .remark = remark});
+        assay__doc_section(doc, assay__doc_printf(doc, "finding-%zu", *number), title, remark, 0);
         assay__add_finding(doc, f);
         assay__doc_end(doc);
     }
@@ -130,11 +125,9 @@ static void add_findings(struct assay__doc *doc, const struct assay__advice *adv
     for (size_t i = 0; i < profile->finding_count; i++)
         tried |= strcmp(assay__finding_state(&profile->findings[i]), "open") != 0;
     for (size_t p = 0; shown && p < PART_COUNT; p++) {
-        assay__doc_section(doc,
-                           &(struct assay__heading){.id = tried ? parts[p].id : "findings",
-                                                    .title = tried ? parts[p].title : "Findings",
-                                                    .remark = tried ? parts[p].remark : NULL,
-                                                    .views = ASSAY__VIEW_OVERVIEW});
+        assay__doc_section(doc, tried ? parts[p].id : "findings",
+                           tried ? parts[p].title : "Findings", tried ? parts[p].remark : NULL,
+                           ASSAY__VIEW_OVERVIEW);
         add_part(doc, profile, &parts[p], shown, &number);
         assay__doc_end(doc);
     }
@@ -149,16 +142,12 @@ static const struct assay__column result_columns[] = {
 
 static void add_results(struct assay__doc *doc, const struct assay__advice *advice)
 {
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "rules", .data = true}, result_columns,
-        sizeof result_columns / sizeof result_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__COLUMNS(result_columns));
     for (size_t i = 0; i < advice->result_count; i++) {
         const struct assay__rule_result *r = &advice->results[i];
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, r->rule->id);
-        assay__table_text(t, r->rule->family);
-        assay__table_text(t, assay__rule_outcome_name(r->outcome));
-        assay__table_text(t, r->missing);
+        assay__table_texts(t, r->rule->id, r->rule->family, assay__rule_outcome_name(r->outcome),
+                           r->missing);
     }
 }
 
@@ -173,11 +162,8 @@ static bool lack_the_same(const struct assay__advice *advice, size_t i, size_t k
 /* Rules with the same missing input share a line. */
 static void add_missing(struct assay__doc *doc, const struct assay__advice *advice)
 {
-    assay__doc_section(doc,
-                       &(struct assay__heading){.id = "not-evaluated",
-                                                .title = "Not evaluated",
-                                                .remark = "what is missing, and for which rules",
-                                                .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(doc, "not-evaluated", "Not evaluated",
+                       "what is missing, and for which rules", ASSAY__VIEW_OVERVIEW);
     for (size_t i = 0; i < advice->result_count; i++) {
         struct assay__buf ids = {0};
         bool said = advice->results[i].outcome != ASSAY__RULE_MISSING;
@@ -199,10 +185,8 @@ static void add_nothing(struct assay__doc *doc, const struct assay__advice *advi
     for (size_t i = 0; i < advice->result_count; i++)
         if (advice->results[i].outcome == ASSAY__RULE_NOTHING)
             assay__buf_printf(&ids, "%s%s", ids.length ? ", " : "", advice->results[i].rule->id);
-    assay__doc_section(doc, &(struct assay__heading){.id = "nothing-found",
-                                                     .title = "Nothing found",
-                                                     .views = ASSAY__VIEW_OVERVIEW});
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", assay__doc_take(doc, &ids));
+    assay__doc_section(doc, "nothing-found", "Nothing found", NULL, ASSAY__VIEW_OVERVIEW);
+    assay__doc_say(doc, ASSAY__TONE_NOTE, assay__doc_take(doc, &ids));
     assay__doc_end(doc);
 }
 
@@ -212,8 +196,7 @@ static void add_notes(struct assay__doc *doc, const struct assay__advice *advice
     if (!advice->found) return;
     const struct assay_metric *energy = assay_metrics_get(advice->trial->metrics,
                                                           "energy.inference.gross");
-    assay__doc_section(doc, &(struct assay__heading){
-                                .id = "notes", .title = "Notes", .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(doc, "notes", "Notes", NULL, ASSAY__VIEW_OVERVIEW);
     if (!isfinite(assay__trial_value(advice->trial, "energy.inference.gross")))
         assay__doc_point(doc, "Energy savings are unavailable: %s.",
                          energy && *or_empty(energy->note) ? energy->note
@@ -260,19 +243,13 @@ static void add_rule(struct assay__doc *doc, const struct assay__rule *rule)
 static void add_rule_table(struct assay__doc *doc)
 {
     const struct assay__rule *rule;
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "rules", .data = true}, rule_columns,
-        sizeof rule_columns / sizeof rule_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__COLUMNS(rule_columns));
     for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
         struct assay__buf needs = {0};
         assay__rule_needs(&needs, rule);
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, rule->id);
-        assay__table_text(t, rule->family);
-        assay__table_text(t, rule->title);
-        assay__table_text(t, rule->looks);
-        assay__table_text(t, assay__doc_take(doc, &needs));
-        assay__table_text(t, rule->effort);
+        assay__table_texts(t, rule->id, rule->family, rule->title, rule->looks,
+                           assay__doc_take(doc, &needs), rule->effort);
     }
 }
 
@@ -288,7 +265,7 @@ int assay__rules_document(struct assay__doc **made)
         if (!family || strcmp(family, rule->family) != 0) {
             if (family) assay__doc_end(doc);
             family = rule->family;
-            assay__doc_section(doc, &(struct assay__heading){.id = family, .title = family});
+            assay__doc_section(doc, family, family, NULL, 0);
         }
         add_rule(doc, rule);
     }

@@ -1,12 +1,13 @@
 /* answer.c - one sentence: where the time of one inference goes. */
 #include "report/subject/answer.h"
 
-#include "judge/comparison.h"
+#include "base/text.h"
 #include "report/doc/datum.h"
 #include "report/subject/layer_list.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,16 +38,19 @@ static struct op_total longest_op(const struct assay__layers *layers)
         const struct assay__layer *l = sorted[i];
         if (!now.layers || strcmp(now.op, l->op) != 0) now = (struct op_total){l->op, 0, 0};
         now.layers++;
-        if (l->state != ASSAY_UNAVAILABLE && isfinite(l->time_ns)) now.time_ns += l->time_ns;
+        if (assay__layer_is_timed(l)) now.time_ns += l->time_ns;
         if (now.time_ns > best.time_ns || strcmp(now.op, best.op) == 0) best = now;
     }
     free(sorted);
     return best;
 }
 
-static void add_percent(struct assay__buf *out, double ratio)
+static struct assay__digits percent(double ratio)
 {
-    assay__buf_printf(out, fabs(ratio) < 0.0995 ? "%.1f %%" : "%.0f %%", ratio * 100);
+    struct assay__digits made;
+    snprintf(made.text, sizeof made.text, fabs(ratio) < 0.0995 ? "%.1f %%" : "%.0f %%",
+             ratio * 100);
+    return made;
 }
 
 /* What is known of the layers' times together. */
@@ -61,7 +65,7 @@ static struct times known_times(const struct assay__layers *layers)
     struct times known = {.op = longest_op(layers)};
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
-        if (l->state == ASSAY_UNAVAILABLE || !isfinite(l->time_ns)) continue;
+        if (!assay__layer_is_timed(l)) continue;
         known.sum_ns += l->time_ns;
         if (!known.slowest || l->time_ns > known.slowest->time_ns) known.slowest = l;
     }
@@ -72,11 +76,10 @@ static struct times known_times(const struct assay__layers *layers)
 static void add_slowest(struct assay__buf *out, const struct assay__layers *layers,
                         const struct times *known, double whole_ns)
 {
-    if (known->slowest && layers->count > 1) {
-        assay__buf_printf(out, "; the slowest layer, %s, takes ",
-                          assay__layer_title(known->slowest));
-        add_percent(out, known->slowest->time_ns / whole_ns);
-    }
+    if (known->slowest && layers->count > 1)
+        assay__buf_printf(out, "; the slowest layer, %s, takes %s",
+                          assay__layer_title(known->slowest),
+                          percent(known->slowest->time_ns / whole_ns).text);
     assay__buf_putc(out, '.');
 }
 
@@ -85,17 +88,14 @@ static void add_slowest(struct assay__buf *out, const struct assay__layers *laye
 static void answer_proportions(struct assay__buf *out, const struct assay__layers *layers,
                                const struct times *known, double p50_ns)
 {
-    assay__buf_puts(out, "The layers sum to ");
-    add_percent(out, known->sum_ns / p50_ns);
-    assay__buf_puts(out, " of the ");
-    assay__print_ns(out, p50_ns);
-    assay__buf_puts(out, " per inference: ");
+    assay__buf_printf(out, "The layers sum to %s of the %s per inference: ",
+                      percent(known->sum_ns / p50_ns).text, assay__scaled(p50_ns / 1e9, "s").text);
     if (isfinite(layers->slowdown) && layers->slowdown > 1.05)
         assay__buf_printf(out, "timing them made the run %.2f times as long; ", layers->slowdown);
-    assay__buf_printf(out, "read them as proportions. %s takes ", known->op.op);
-    add_percent(out, known->op.time_ns / known->sum_ns);
-    assay__buf_printf(out, " of their sum (%zu of %zu layer%s)", known->op.layers, layers->count,
-                      layers->count == 1 ? "" : "s");
+    assay__buf_printf(out,
+                      "read them as proportions. %s takes %s of their sum (%zu of %zu layer%s)",
+                      known->op.op, percent(known->op.time_ns / known->sum_ns).text,
+                      known->op.layers, layers->count, assay__plural(layers->count));
     add_slowest(out, layers, known, known->sum_ns);
 }
 
@@ -103,14 +103,14 @@ static void answer_engine(struct assay__buf *out, const struct assay__layers *la
 {
     bool most = layers->engine_ns > 0.5 * p50_ns;
     bool hidden = isfinite(layers->unattributed_ns) && layers->unattributed_ns > layers->engine_ns;
-    assay__buf_puts(out, "Of ");
-    assay__print_ns(out, p50_ns);
-    assay__buf_printf(out, " per inference, %s the engine's fixed cost per run (",
+    assay__buf_printf(out,
+                      "Of %s per inference, %s the engine's fixed cost per run (%s), more than any "
+                      "kind of layer takes",
+                      assay__scaled(p50_ns / 1e9, "s").text,
                       most     ? "most goes to"
                       : hidden ? "the largest part that could be attributed is"
-                               : "the largest single part is");
-    add_percent(out, layers->engine_ns / p50_ns);
-    assay__buf_puts(out, "), more than any kind of layer takes");
+                               : "the largest single part is",
+                      percent(layers->engine_ns / p50_ns).text);
 }
 
 static void answer_layers(struct assay__buf *out, const struct assay__trial *trial, double p50_ns)
@@ -121,25 +121,23 @@ static void answer_layers(struct assay__buf *out, const struct assay__trial *tri
         answer_proportions(out, layers, &known, p50_ns);
         return;
     }
-    if (isfinite(layers->engine_ns) && layers->engine_ns > known.op.time_ns) {
+    if (isfinite(layers->engine_ns) && layers->engine_ns > known.op.time_ns)
         answer_engine(out, layers, p50_ns);
-    } else {
-        assay__buf_printf(out, "%s takes ", known.op.op);
-        add_percent(out, known.op.time_ns / p50_ns);
-        assay__buf_puts(out, " of the ");
-        assay__print_ns(out, p50_ns);
-        assay__buf_printf(out, " per inference (%zu of %zu layer%s)", known.op.layers,
-                          layers->count, layers->count == 1 ? "" : "s");
-    }
+    else
+        assay__buf_printf(out, "%s takes %s of the %s per inference (%zu of %zu layer%s)",
+                          known.op.op, percent(known.op.time_ns / p50_ns).text,
+                          assay__scaled(p50_ns / 1e9, "s").text, known.op.layers, layers->count,
+                          assay__plural(layers->count));
     add_slowest(out, layers, &known, p50_ns);
-    if (isfinite(layers->unattributed_ns) && fabs(layers->unattributed_ns) > 0.05 * p50_ns) {
-        double share = layers->unattributed_ns / p50_ns;
-        assay__buf_puts(out, share > 0 ? " " : " The layers and the engine's cost sum to ");
-        add_percent(out, fabs(share));
-        assay__buf_puts(out, share > 0
-                                 ? " could not be attributed: read the layers with that in mind."
-                                 : " more than that: read them with that in mind.");
-    }
+    double rest = layers->unattributed_ns / p50_ns;
+    if (rest > 0.05)
+        assay__buf_printf(out, " %s could not be attributed: read the layers with that in mind.",
+                          percent(rest).text);
+    else if (rest < -0.05)
+        assay__buf_printf(out,
+                          " The layers and the engine's cost sum to %s more than that: read them "
+                          "with that in mind.",
+                          percent(-rest).text);
 }
 
 /* Why no layer has a time: what the layers themselves say comes before a remark about all of
@@ -159,7 +157,7 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
     bool timed = (layers->method && *layers->method) || trial->protocol.layers != ASSAY_LAYERS_OFF;
     bool said = layers->reason && *layers->reason;
     if (enqueued)
-        reason = "the engine tells only how long the host took to enqueue each layer";
+        reason = "the engine reports only how long the host took to enqueue each layer";
     else if (note)
         reason = differ ? "no layer has a time; their notes say why" : note;
     else if (said && (layers->count || !layers->method || !*layers->method))
@@ -173,27 +171,23 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
     if (!length || reason[length - 1] != '.') assay__buf_putc(out, '.');
 }
 
-/* "One generation (a prompt of 32 tokens, then 16 more) takes 9 ms: the first token after 5 ms,
- * then one every 0.3 ms." */
+/* "One inference is a generation (a prompt of 32, then 16 tokens) and takes 9 ms: the first token
+ * after 5 ms, then one every 0.3 ms." */
 static void answer_generation(struct assay__buf *out, const struct assay__trial *trial,
-                              double p50_ns)
+                              double p50_s)
 {
     const struct assay_metric *first = assay__trial_metric(trial, "llm.ttft"),
                               *next = assay__trial_metric(trial, "llm.itl");
     const struct assay__generation_info *made = &trial->generation;
     assay__buf_printf(out,
                       "One inference is a generation (a prompt of %" PRId64 ", then %" PRId64
-                      " token%s) and takes ",
-                      made->prompt, made->tokens, made->tokens == 1 ? "" : "s");
-    assay__print_ns(out, p50_ns);
-    if (first) {
-        assay__buf_puts(out, ": the first token after ");
-        assay__print_ns(out, first->value * 1e9);
-    }
-    if (first && next) {
-        assay__buf_puts(out, ", then one every ");
-        assay__print_ns(out, next->value * 1e9);
-    }
+                      " token%s) and takes %s",
+                      made->prompt, made->tokens, assay__plural((double)made->tokens),
+                      assay__scaled(p50_s, "s").text);
+    if (first)
+        assay__buf_printf(out, ": the first token after %s", assay__scaled(first->value, "s").text);
+    if (first && next)
+        assay__buf_printf(out, ", then one every %s", assay__scaled(next->value, "s").text);
     assay__buf_puts(out, first ? "." : "; when its tokens were there is not known.");
 }
 
@@ -209,11 +203,10 @@ void assay__answer(struct assay__buf *out, const struct assay__trial *trial)
     } else if (any) {
         answer_layers(out, trial, p50->value * 1e9);
     } else if (trial->generation.tokens) {
-        answer_generation(out, trial, p50->value * 1e9);
+        answer_generation(out, trial, p50->value);
     } else {
-        assay__buf_puts(out, "One inference takes ");
-        assay__print_ns(out, p50->value * 1e9);
-        assay__buf_puts(out, "; where it goes inside is not known");
+        assay__buf_printf(out, "One inference takes %s; where it goes inside is not known",
+                          assay__scaled(p50->value, "s").text);
         add_reason(out, trial);
     }
 }

@@ -18,9 +18,8 @@ static const struct assay__column fault_columns[] = {
 
 static void add_written(struct assay__doc *doc, const struct assay__capture *capture)
 {
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "written", .caption = "Copied", .limit = SIZE_MAX},
-        written_columns, sizeof written_columns / sizeof written_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "written", "Copied",
+                                              ASSAY__COLUMNS(written_columns));
     for (size_t i = 0; i < capture->group_count; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_text(t, capture->groups[i].what);
@@ -30,14 +29,11 @@ static void add_written(struct assay__doc *doc, const struct assay__capture *cap
 
 static void add_faults(struct assay__doc *doc, const struct assay__capture *capture)
 {
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "not-written", .caption = "Not copied", .limit = SIZE_MAX},
-        fault_columns, sizeof fault_columns / sizeof fault_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "not-written", "Not copied",
+                                              ASSAY__COLUMNS(fault_columns));
     for (size_t i = 0; i < capture->fault_count; i++) {
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, capture->faults[i].path);
-        assay__table_text(t, capture->faults[i].reason);
+        assay__table_texts(t, capture->faults[i].path, capture->faults[i].reason);
     }
     if (capture->faults_left_out)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE, "And %zu more that were not copied.",
@@ -47,13 +43,10 @@ static void add_faults(struct assay__doc *doc, const struct assay__capture *capt
 int assay__capture_document(const struct assay__capture *capture, const char *folder,
                             struct assay__doc **made)
 {
-    int code = assay__doc_new(made);
-    struct assay__doc *doc = *made;
     char size[64];
-    if (code) return code;
-    assay__doc_name(doc, "doctor", "This machine as a folder");
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "capture", .title = "Capture", .quiet = true});
+    struct assay__doc *doc = assay__doc_open(made, "doctor", "This machine as a folder");
+    if (!doc) return ASSAY_ENOMEM;
+    assay__doc_section(doc, "capture", "Capture", NULL, ASSAY__SECTION_QUIET);
     assay__text_scaled(size, sizeof size, (double)capture->bytes, "B");
     assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%zu file%s, %s, in %s.", capture->files,
                         capture->files == 1 ? "" : "s", size, folder);

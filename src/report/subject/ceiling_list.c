@@ -36,7 +36,7 @@ static struct assay__datum spread(const struct assay__ceiling *row)
 {
     double share = row ? assay__ceiling_spread(row) : (double)NAN;
     if (isnan(share)) return assay__datum_none();
-    struct assay__datum value = assay__datum_number(share, "ratio", ASSAY_MEASURED);
+    struct assay__datum value = assay__measured(share, "ratio");
     if (share > WIDEST_SPREAD) value.text = "> 999 %";
     return value;
 }
@@ -145,8 +145,7 @@ static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_
     own[ALL].title = all_cores;
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind && lines[i].all) own[ALL].flags |= ASSAY__COLUMN_KEEP;
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = kind_names[kind], .limit = SIZE_MAX}, own, COUNT);
+    struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind) put_line(t, &lines[i]);
 }
@@ -180,8 +179,8 @@ static void put_device_row(struct assay__table *t, const struct assay__ceiling *
     assay__table_cell(t, best(row));
     assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : assay__datum_none());
     assay__table_cell(t, spread(row));
-    assay__table_cell(t, known ? assay__datum_number(row->value / peak.value, NULL, ASSAY_DERIVED)
-                               : assay__datum_none());
+    assay__table_cell(t,
+                      known ? assay__derived(row->value / peak.value, NULL) : assay__datum_none());
     assay__table_cell(t, known ? assay__datum_number(peak.value, row->unit, ASSAY_PUBLISHED)
                                : assay__datum_none());
     assay__table_text(t, means(t->doc, row));
@@ -202,8 +201,7 @@ static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings
     enum { COUNT = sizeof columns / sizeof columns[0] };
     struct assay__column *own = columns_for(doc, kind, columns, COUNT);
     if (!own) return;
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = kind_names[kind], .limit = SIZE_MAX}, own, COUNT);
+    struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
     for (size_t i = 0; i < set->count; i++)
         if (set->rows[i].kind == kind) put_device_row(t, &set->rows[i], set->hardware);
 }
@@ -249,16 +247,15 @@ void assay__add_ceilings(struct assay__doc *doc, const struct assay__ceilings *s
     const char *hardware = name && set->hardware ? set->hardware : "";
     const char *title = name ? assay__doc_printf(doc, "Ceilings of %s", name)
                              : "Ceilings of the CPU";
-    assay__doc_section(
-        doc, &(struct assay__heading){.title = title, .remark = *hardware ? hardware : NULL});
+    assay__doc_section(doc, NULL, title, *hardware ? hardware : NULL, 0);
     assay__doc_fact(doc, "measured");
     assay__doc_item_text(doc, "%s", *set->measured_at ? set->measured_at : "at an unknown time");
-    assay__doc_item(doc, "in", assay__datum_number(set->duration_s, "s", ASSAY_MEASURED));
+    assay__doc_item(doc, "in", assay__measured(set->duration_s, "s"));
     if (set->from_cache) assay__doc_item_text(doc, "kept since then");
     if (!set->pinned) assay__doc_item_text(doc, "threads were not pinned to their cores");
     if (!set->complete) assay__doc_item_text(doc, "incomplete");
     bool harmless = name && set->complete;
-    assay__doc_sentence(doc, harmless ? ASSAY__TONE_NOTE : ASSAY__TONE_WARN, "%s", set->note);
+    assay__doc_say(doc, harmless ? ASSAY__TONE_NOTE : ASSAY__TONE_WARN, set->note);
     if (name)
         add_device(doc, set);
     else
@@ -294,8 +291,7 @@ static const struct assay__column data_columns[] = {
 
 struct assay__table *assay__add_ceiling_table(struct assay__doc *doc)
 {
-    return assay__doc_table(doc, &(struct assay__table){.name = "ceilings", .data = true},
-                            data_columns, sizeof data_columns / sizeof data_columns[0]);
+    return assay__doc_table(doc, "ceilings", NULL, ASSAY__COLUMNS(data_columns));
 }
 
 static void put_data_row(struct assay__table *t, const struct assay__ceilings *set,
@@ -304,25 +300,17 @@ static void put_data_row(struct assay__table *t, const struct assay__ceilings *s
     struct assay__published peak;
     bool published = assay__published_find(set->hardware, row->name, &peak);
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, device);
-    assay__table_text(t, row->name);
+    assay__table_texts(t, device, row->name);
     assay__table_number(t, row->value, row->state);
     assay__table_text(t, row->unit);
-    assay__table_number(t, row->low, row->state);
-    assay__table_number(t, row->high, row->state);
-    assay__table_text(t, assay_state_name(row->state));
-    assay__table_text(t, row->source);
-    assay__table_text(t, row->note);
-    assay__table_text(t, set->measured_at);
-    assay__table_number(t, row->median, row->state);
-    assay__table_number(t, assay__ceiling_spread(row), row->state);
-    assay__table_number(t, row->repeats, ASSAY_MEASURED);
-    assay__table_number(t, row->threads > 0 ? row->threads : (double)NAN, ASSAY_MEASURED);
+    assay__table_numbers(t, row->state, row->low, row->high);
+    assay__table_texts(t, assay_state_name(row->state), row->source, row->note, set->measured_at);
+    assay__table_numbers(t, row->state, row->median, assay__ceiling_spread(row));
+    assay__table_numbers(t, ASSAY_MEASURED, row->repeats, row->threads > 0 ? row->threads : NAN);
     assay__table_text(t, means(t->doc, row));
-    assay__table_number(t, row->working_set_bytes ? (double)row->working_set_bytes : (double)NAN,
-                        ASSAY_MEASURED);
-    assay__table_number(t, row->clock_before_hz, ASSAY_MEASURED);
-    assay__table_number(t, row->clock_after_hz, ASSAY_MEASURED);
+    assay__table_numbers(t, ASSAY_MEASURED,
+                         row->working_set_bytes ? (double)row->working_set_bytes : NAN,
+                         row->clock_before_hz, row->clock_after_hz);
     assay__table_number(t, published ? peak.value : (double)NAN, ASSAY_PUBLISHED);
     assay__table_text(t, published ? peak.source : "");
 }

@@ -8,16 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-static struct assay__datum derived(double number, const char *unit)
-{
-    return assay__datum_number(number, unit, ASSAY_DERIVED);
-}
-
 /* --- the verdict ------------------------------------------------------------------------------ */
 
 /* Items of one rule and severity stand together: a group. */
@@ -75,11 +65,12 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++) {
         size_t count = group_count(check, (enum assay__check_severity)s);
         assay__buf_printf(&text, "%s%zu %s%s", s ? ", " : "", count,
-                          assay__check_severity_name((enum assay__check_severity)s), plural(count));
+                          assay__check_severity_name((enum assay__check_severity)s),
+                          assay__plural(count));
     }
     put_share(&text, check);
     assay__buf_putc(&text, '.');
-    assay__doc_sentence(doc, tones[check->verdict], "%s", assay__doc_take(doc, &text));
+    assay__doc_say(doc, tones[check->verdict], assay__doc_take(doc, &text));
     if (*check->unasked)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "The list of devices shows which can be asked here, and what the "
@@ -108,12 +99,12 @@ static void add_model(struct assay__doc *doc, const struct assay__check *check)
     assay__doc_fact(doc, "model");
     assay__doc_item_text(doc, "%s", model->format && *model->format ? model->format : "ONNX");
     assay__doc_item_text(doc, "%zu node%s", model->graph.node_count,
-                         plural(model->graph.node_count));
+                         assay__plural(model->graph.node_count));
     if (check->partitions.folded)
         assay__doc_item_text(doc, "%zu of them constant", check->partitions.folded);
     if (a->parameter_bytes >= 0)
-        assay__doc_item(doc, "weights", derived((double)a->parameter_bytes, "B"));
-    assay__doc_item_after(doc, NULL, derived(a->flops, "FLOP"),
+        assay__doc_item(doc, "weights", assay__derived((double)a->parameter_bytes, "B"));
+    assay__doc_item_after(doc, NULL, assay__derived(a->flops, "FLOP"),
                           a->unknown_flops ? "at least" : NULL);
     for (size_t i = 0; check->planned && i < check->workload->dim_count && i < DIMS_SHOWN; i++)
         assay__doc_item_text(doc, "%s %lld", check->workload->dims[i].symbol,
@@ -129,18 +120,19 @@ static void add_places(struct assay__doc *doc, const struct assay__check *check)
     if (!check->has_partitions) return;
     assay__doc_fact(doc, "stays");
     if (check->chip_count > 1) assay__doc_item_text(doc, "on every chip");
-    assay__doc_item_text(doc, "%zu of %zu node%s", p->on, nodes, plural(nodes));
-    if (isfinite(share)) assay__doc_item_after(doc, NULL, derived(share, "ratio"), "of the FLOPs");
+    assay__doc_item_text(doc, "%zu of %zu node%s", p->on, nodes, assay__plural(nodes));
+    if (isfinite(share))
+        assay__doc_item_after(doc, NULL, assay__derived(share, "ratio"), "of the FLOPs");
     if (p->unknown) assay__doc_item_text(doc, "of %zu it is not known", p->unknown);
     if (p->off) assay__doc_item_text(doc, "%zu elsewhere", p->off);
-    assay__doc_item_text(doc, "%zu piece%s", p->on_segments, plural(p->on_segments));
+    assay__doc_item_text(doc, "%zu piece%s", p->on_segments, assay__plural(p->on_segments));
     if (p->engine_pieces) assay__doc_item_text(doc, "the engine compiles %zu", p->engine_pieces);
     if (p->crossings)
         assay__doc_item_after(
             doc,
-            assay__doc_printf(doc, "%zu tensor%s cross%s,", p->crossings, plural(p->crossings),
-                              p->crossings == 1 ? "es" : ""),
-            derived(p->crossing_bytes, "B"), p->crossing_unsized ? "at least" : NULL);
+            assay__doc_printf(doc, "%zu tensor%s cross%s,", p->crossings,
+                              assay__plural(p->crossings), p->crossings == 1 ? "es" : ""),
+            assay__derived(p->crossing_bytes, "B"), p->crossing_unsized ? "at least" : NULL);
     else
         assay__doc_item_text(doc, "nothing crosses");
 }
@@ -172,8 +164,9 @@ static const char *chip_result(struct assay__doc *doc, const struct assay__check
             assay__buf_printf(&text, "%s%s", k > index ? ", " : "", check->by_chip[k].chip->name);
     assay__buf_printf(&text, ": %s, ", verdict_word(one->verdict));
     if (one->off)
-        assay__buf_printf(&text, "%zu node%s leave%s, %zu piece%s", one->off, plural(one->off),
-                          one->off == 1 ? "s" : "", one->on_segments, plural(one->on_segments));
+        assay__buf_printf(&text, "%zu node%s leave%s, %zu piece%s", one->off,
+                          assay__plural(one->off), one->off == 1 ? "s" : "", one->on_segments,
+                          assay__plural(one->on_segments));
     else
         assay__buf_puts(&text, "none leaves");
     return assay__doc_take(doc, &text);
@@ -203,19 +196,14 @@ static const struct assay__column chip_columns[] = {
 
 static void add_chips(struct assay__doc *doc, const struct assay__check *check)
 {
-    assay__doc_fold(doc, &(struct assay__heading){.id = "chips", .title = "Each chip alone"});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "chips", .caption = "Each chip alone", .limit = SIZE_MAX},
-        chip_columns, sizeof chip_columns / sizeof chip_columns[0]);
+    assay__doc_fold(doc, "chips", "Each chip alone", NULL);
+    struct assay__table *t = assay__doc_table(doc, "chips", "Each chip alone",
+                                              ASSAY__COLUMNS(chip_columns));
     for (size_t i = 0; check->by_chip && i < check->chip_count; i++) {
         const struct assay__check_chip *one = &check->by_chip[i];
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, one->chip->name);
-        assay__table_text(t, verdict_word(one->verdict));
-        assay__table_number(t, (double)one->off, ASSAY_MEASURED);
-        assay__table_number(t, (double)one->unknown, ASSAY_MEASURED);
-        assay__table_number(t, (double)one->on_segments, ASSAY_MEASURED);
+        assay__table_texts(t, one->chip->name, verdict_word(one->verdict));
+        assay__table_numbers(t, ASSAY_MEASURED, one->off, one->unknown, one->on_segments);
         assay__table_number(t, one->share, ASSAY_DERIVED);
     }
     assay__doc_end(doc);
@@ -262,19 +250,11 @@ static void put_item(struct assay__table *t, const struct assay__check_item *ite
 {
     const struct assay__check_rule *rule = item->rule;
     assay__table_row(t, flags, NULL);
-    assay__table_text(t, rule->id);
-    assay__table_text(t, assay__check_severity_name(item->severity));
-    assay__table_text(t, item->name);
-    assay__table_text(t, item->op);
-    assay__table_text(t, rule->title);
-    assay__table_text(t, item->reason);
-    assay__table_text(t, item->fix);
-    assay__table_text(t, rule->source);
-    assay__table_text(t, assay__check_basis_name(rule->basis));
-    assay__table_text(t, item->chips);
-    assay__table_cell(t, isfinite(item->bytes) ? derived(item->bytes, NULL) : assay__datum_none());
-    assay__table_text(t, common->chips ? NULL : item->chips);
-    assay__table_text(t, common->reason ? NULL : item->reason);
+    assay__table_texts(t, rule->id, assay__check_severity_name(item->severity), item->name,
+                       item->op, rule->title, item->reason, item->fix, rule->source,
+                       assay__check_basis_name(rule->basis), item->chips);
+    assay__table_known(t, item->bytes, ASSAY_DERIVED);
+    assay__table_texts(t, common->chips ? NULL : item->chips, common->reason ? NULL : item->reason);
 }
 
 /* "A gather × 6" and "on A14, M1 [gather]" */
@@ -288,13 +268,11 @@ static void begin_group(struct assay__doc *doc, const struct assay__check_item *
     if (common->chips && *common->chips)
         assay__buf_printf(&remark, "%son %s", remark.length ? "; " : "", common->chips);
     assay__buf_printf(&remark, "%s[%s]", remark.length ? " " : "", item->rule->id);
-    struct assay__heading heading = {
-        .id = assay__doc_printf(doc, "%s-%s", assay__check_severity_name(item->severity),
-                                item->rule->id),
-        .title = item->rule->title,
-        .remark = assay__doc_take(doc, &remark)};
-    if (count > 1) heading.title = assay__doc_printf(doc, "%s × %zu", item->rule->title, count);
-    assay__doc_section(doc, &heading);
+    const char *id = assay__doc_printf(doc, "%s-%s", assay__check_severity_name(item->severity),
+                                       item->rule->id);
+    const char *title = item->rule->title;
+    if (count > 1) title = assay__doc_printf(doc, "%s × %zu", title, count);
+    assay__doc_section(doc, id, title, assay__doc_take(doc, &remark), 0);
 }
 
 /* A single item is a sentence; of several, what they have in common is one. */
@@ -312,12 +290,11 @@ static void add_group(struct assay__doc *doc, const struct assay__check *check, 
         assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s (%s): %s", item->name, item->op,
                             item->reason);
     else
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", common.reason ? common.reason : "");
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .name = "items", .caption = rule->title, .more = "nodes", .limit = NODES_SHOWN},
-        item_columns, sizeof item_columns / sizeof item_columns[0]);
+        assay__doc_say(doc, ASSAY__TONE_PLAIN, common.reason);
+    struct assay__table *t = assay__doc_table(doc, "items", rule->title,
+                                              ASSAY__COLUMNS(item_columns));
+    t->more = "nodes";
+    t->limit = NODES_SHOWN;
     for (size_t i = first; i < end; i++)
         put_item(t, &check->items[i], &common, alone ? ASSAY__ROW_DATA : 0);
     assay__doc_fact_text(doc, "fix", rule->fix);
@@ -336,8 +313,7 @@ static void add_severity(struct assay__doc *doc, const struct assay__check *chec
     size_t rules = group_count(check, severity), items = assay__check_count(check, severity);
     const char *remark = items > rules ? assay__doc_printf(doc, "%zu, in %zu places", rules, items)
                                        : assay__doc_printf(doc, "%zu", rules);
-    assay__doc_section(doc, &(struct assay__heading){
-                                .id = ids[severity], .title = titles[severity], .remark = remark});
+    assay__doc_section(doc, ids[severity], titles[severity], remark, 0);
     for (size_t first = 0; first < check->item_count; first = group_end(check, first))
         if (check->items[first].severity == severity)
             add_group(doc, check, first, group_end(check, first));
@@ -366,9 +342,9 @@ static void put_segment(struct assay__table *t, const struct assay__check *check
     assay__table_text(t, s->on ? check->target : "elsewhere");
     assay__table_number(t, (double)s->nodes, ASSAY_MEASURED);
     assay__table_number(t, s->flops, ASSAY_DERIVED);
-    assay__table_cell(t, crosses ? derived(s->in_bytes, NULL) : assay__datum_none());
-    assay__table_text(t, assay__check_node_name(&graph->nodes[s->first]));
-    assay__table_text(t, assay__check_node_name(&graph->nodes[s->last]));
+    assay__table_cell(t, crosses ? assay__derived(s->in_bytes, NULL) : assay__datum_none());
+    assay__table_texts(t, assay__check_node_name(&graph->nodes[s->first]),
+                       assay__check_node_name(&graph->nodes[s->last]));
 }
 
 static void add_map(struct assay__doc *doc, const struct assay__check *check)
@@ -378,36 +354,31 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
     bool engine = p->method && strcmp(p->method, "engine") == 0;
     bool several = check->has_partitions && p->segment_count > 1;
     assay__doc_section(
-        doc, &(struct assay__heading){.id = "partitions",
-                                      .title = "Partitions",
-                                      .remark = engine ? "as the engine assigned the nodes"
-                                                       : "as the rules above would have it"});
-    struct assay__table *t = assay__doc_table(doc,
-                                              &(struct assay__table){.name = "partitions",
-                                                                     .caption = "Partitions",
-                                                                     .more = "partitions",
-                                                                     .limit = SEGMENTS_SHOWN},
-                                              map_columns,
-                                              sizeof map_columns / sizeof map_columns[0]);
+        doc, "partitions", "Partitions",
+        engine ? "as the engine assigned the nodes" : "as the rules above would have it", 0);
+    struct assay__table *t = assay__doc_table(doc, "partitions", "Partitions",
+                                              ASSAY__COLUMNS(map_columns));
+    t->more = "partitions";
+    t->limit = SEGMENTS_SHOWN;
     for (size_t i = 0; several && i < p->segment_count; i++)
         put_segment(t, check, i);
     if (several && p->unknown)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "Nodes whose place is not known are counted as staying; if they leave "
                             "too, %zu piece%s stay%s.",
-                            p->on_segments_most, plural(p->on_segments_most),
+                            p->on_segments_most, assay__plural(p->on_segments_most),
                             p->on_segments_most == 1 ? "s" : "");
     if (several && p->merged)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "The engine merged %zu node%s into others; each is counted with the "
                             "node that feeds it.",
-                            p->merged, plural(p->merged));
+                            p->merged, assay__plural(p->merged));
     assay__doc_end(doc);
 }
 
 static void add_basis(struct assay__doc *doc, const struct assay__check *check)
 {
-    assay__doc_section(doc, &(struct assay__heading){.id = "basis", .title = "What this rests on"});
+    assay__doc_section(doc, "basis", "What this rests on", NULL, 0);
     if (check->partitions.inferred)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "By exclusion: ONNX Runtime's record leaves out what this provider "
@@ -423,14 +394,11 @@ static void add_basis(struct assay__doc *doc, const struct assay__check *check)
 
 int assay__check_document(const struct assay__check *check, struct assay__doc **made)
 {
-    int code = assay__doc_new(made);
-    struct assay__doc *doc = *made;
-    if (code) return code;
-    assay__doc_name(doc, "check", check->name);
+    struct assay__doc *doc = assay__doc_open(made, "check", check->name);
+    if (!doc) return ASSAY_ENOMEM;
     doc->table = "items";
     doc->subtitle = assay__doc_printf(doc, "on %s", check->target);
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "summary", .title = "Summary", .quiet = true});
+    assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
     add_verdict(doc, check);
     add_target(doc, check);
     add_model(doc, check);
@@ -440,9 +408,7 @@ int assay__check_document(const struct assay__check *check, struct assay__doc **
     assay__doc_end(doc);
     for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++)
         add_severity(doc, check, (enum assay__check_severity)s);
-    if (!check->item_count)
-        assay__doc_table(doc, &(struct assay__table){.name = "items"}, item_columns,
-                         sizeof item_columns / sizeof item_columns[0]);
+    if (!check->item_count) assay__doc_table(doc, "items", NULL, ASSAY__COLUMNS(item_columns));
     add_map(doc, check);
     add_basis(doc, check);
     return 0;

@@ -50,16 +50,11 @@ static void put_chip(struct assay__table *t, const struct assay__chip *chip)
 
 int assay__chips_document(struct assay__doc **made)
 {
-    int code = assay__doc_new(made);
-    struct assay__doc *doc = *made;
     const struct assay__chip *chip;
-    if (code) return code;
-    assay__doc_name(doc, "predict", "Chips that predict knows");
-    assay__doc_section(doc,
-                       &(struct assay__heading){.id = "chips", .title = "Chips", .quiet = true});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "chips", .caption = "Chips", .limit = SIZE_MAX},
-        columns, sizeof columns / sizeof columns[0]);
+    struct assay__doc *doc = assay__doc_open(made, "predict", "Chips that predict knows");
+    if (!doc) return ASSAY_ENOMEM;
+    assay__doc_section(doc, "chips", "Chips", NULL, ASSAY__SECTION_QUIET);
+    struct assay__table *t = assay__doc_table(doc, "chips", "Chips", ASSAY__COLUMNS(columns));
     for (size_t i = 0; (chip = assay__chip_at(i)); i++)
         put_chip(t, chip);
     assay__doc_sentence(doc, ASSAY__TONE_NOTE,

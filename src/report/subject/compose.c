@@ -62,41 +62,35 @@ static const char *title_of(struct assay__doc *doc, const struct assay__trial *t
                              *trial->label ? trial->label : trial->target.device);
 }
 
-static void add_other_trial(struct assay__doc *doc, struct assay__study *study,
-                            const struct assay__trial *trial)
+static void add_other_trial(struct assay__doc *doc, const struct assay__trial *trial)
 {
     doc->prefix = assay__doc_printf(doc, "t%d-", trial->id);
     doc->of_trial = trial->id;
-    assay__doc_fold(doc, &(struct assay__heading){.id = "trial",
-                                                  .title = title_of(doc, trial),
-                                                  .remark = assay__trial_state_name(trial->state)});
+    assay__doc_fold(doc, "trial", title_of(doc, trial), assay__trial_state_name(trial->state));
     if (trial->state != ASSAY__TRIAL_OK && trial->reason)
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s", trial->reason);
+        assay__doc_say(doc, ASSAY__TONE_ALERT, trial->reason);
     assay__add_options(doc, trial);
     for (size_t i = 0; i < SUBJECT_COUNT; i++)
-        if (subjects[i]->scope == ASSAY__OF_TRIAL) subjects[i]->build(doc, study, trial);
+        if (subjects[i]->scope == ASSAY__OF_TRIAL) subjects[i]->build(doc, trial);
     assay__doc_end(doc);
     doc->prefix = "";
     doc->of_trial = 0;
 }
 
-static void add_other_trials(struct assay__doc *doc, struct assay__study *study,
-                             const struct assay__trial *shown)
+static void add_other_trials(struct assay__doc *doc, const struct assay__trial *shown)
 {
-    const struct assay_profile *profile = study->profile;
+    const struct assay_profile *profile = doc->study->profile;
     if (profile->trial_count < 2) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "trials",
-                                                     .title = "The other trials",
-                                                     .views = ASSAY__VIEW_LAYERS,
-                                                     .detail = true});
+    assay__doc_section(doc, "trials", "The other trials", NULL,
+                       ASSAY__VIEW_LAYERS | ASSAY__SECTION_DETAIL);
     for (size_t i = 0, count = 0; i < profile->trial_count; i++) {
         if (&profile->trials[i] == shown) continue;
         if (count++ == TRIALS_MOST) {
-            doc->data = true;
             assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%zu more are in the JSON and CSV formats.",
                                 profile->trial_count - 1 - TRIALS_MOST);
+            doc->data = true;
         }
-        add_other_trial(doc, study, &profile->trials[i]);
+        add_other_trial(doc, &profile->trials[i]);
     }
     doc->data = false;
     assay__doc_end(doc);
@@ -108,19 +102,19 @@ static void add_item(struct assay__buf *out, const char *before, const char *tex
 }
 
 /* "cpu · ort 1.31.1 · threads 2 · batch 1 · 2026-11-16T01:30:00Z" */
-static const char *subtitle(struct assay__doc *doc, const struct assay_profile *profile,
-                            const struct assay__trial *trial)
+static const char *subtitle(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    const struct assay_profile *profile = doc->study->profile;
     struct assay__buf out = {0};
-    char batch[32];
     if (trial) {
         add_item(&out, "", trial->target.device);
         add_item(&out, "", trial->target.engine);
         if (trial->target.engine_version && *trial->target.engine_version)
             assay__buf_printf(&out, " %s", trial->target.engine_version);
         add_item(&out, "threads ", assay__trial_option(trial, "threads"));
-        snprintf(batch, sizeof batch, "%lld", (long long)trial->batch);
-        if (trial->batch >= 0) add_item(&out, "batch ", batch);
+        if (trial->batch >= 0)
+            assay__buf_printf(&out, "%sbatch %lld", out.length ? " · " : "",
+                              (long long)trial->batch);
     }
     if (profile->trial_count > 1)
         assay__buf_printf(&out, "%s%zu trials", out.length ? " · " : "", profile->trial_count);
@@ -129,64 +123,54 @@ static const char *subtitle(struct assay__doc *doc, const struct assay_profile *
     return assay__doc_take(doc, &out);
 }
 
-static void add_head(struct assay__doc *doc, struct assay__study *study,
-                     const struct assay__trial *trial)
+static void add_head(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    const struct assay_profile *profile = study->profile;
+    const struct assay_profile *profile = doc->study->profile;
     struct assay__buf names = {0};
     assay__print_model_names(&names, profile);
     if (profile->trial_count == 1 && trial)
         assay__buf_printf(&names, " on %s", trial->target.device);
-    doc->title = assay__doc_take(doc, &names);
-    doc->kicker = assay__doc_printf(doc, "assay %s", profile->command);
-    doc->subtitle = subtitle(doc, profile, trial);
-    doc->version = assay__doc_printf(doc, "assay %s", profile->assay_version);
-    doc->footer = assay__doc_printf(doc,
-                                    "Made by assay %s. One file: nothing was fetched to show it, "
-                                    "and nothing it holds is sent anywhere.",
-                                    profile->assay_version);
+    assay__doc_name(doc, profile->command, assay__doc_take(doc, &names), profile->assay_version);
+    doc->subtitle = subtitle(doc, trial);
     doc->trial = trial ? trial->id : 0;
     doc->marks = trial != NULL;
     doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
     doc->known_table = known_table;
 }
 
-static void add_subjects(struct assay__doc *doc, struct assay__study *study,
-                         const struct assay__trial *trial)
+static void add_subjects(struct assay__doc *doc, const struct assay__trial *trial)
 {
     for (size_t i = 0; i < SUBJECT_COUNT; i++) {
-        doc->detail = is_detail(study->profile, subjects[i]->id);
+        doc->detail = is_detail(doc->study->profile, subjects[i]->id);
         doc->of_trial = trial && subjects[i]->scope == ASSAY__OF_TRIAL ? trial->id : 0;
-        if (trial || subjects[i]->scope == ASSAY__OF_PROFILE) subjects[i]->build(doc, study, trial);
+        if (trial || subjects[i]->scope == ASSAY__OF_PROFILE) subjects[i]->build(doc, trial);
     }
     doc->detail = false;
     doc->of_trial = 0;
-    if (trial) add_other_trials(doc, study, trial);
+    if (trial) add_other_trials(doc, trial);
 }
 
 /* The basic or the detailed report. */
-static void add_reviews(struct assay__doc *doc, struct assay__study *study,
-                        const struct assay__trial *trial, bool detailed)
+static void add_reviews(struct assay__doc *doc, const struct assay__trial *trial, bool detailed)
 {
-    const struct assay_profile *profile = study->profile;
-    assay__subject_summary.build(doc, study, trial);
+    const struct assay_profile *profile = doc->study->profile;
+    bool one = profile->trial_count == 1;
+    assay__subject_summary.build(doc, trial);
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *t = &profile->trials[i];
         if (!assay__trial_metric(t, "latency.p50")) continue;
-        if (profile->trial_count > 1) doc->prefix = assay__doc_printf(doc, "t%d-", t->id);
-        assay__doc_section(doc, &(struct assay__heading){.id = "review",
-                                                         .title = title_of(doc, t),
-                                                         .quiet = profile->trial_count == 1,
-                                                         .views = ASSAY__VIEW_OVERVIEW});
-        assay__add_review(doc, study, t, detailed);
+        if (!one) doc->prefix = assay__doc_printf(doc, "t%d-", t->id);
+        assay__doc_section(doc, "review", title_of(doc, t), NULL,
+                           ASSAY__VIEW_OVERVIEW | (one ? ASSAY__SECTION_QUIET : 0));
+        assay__add_review(doc, t, detailed);
         assay__doc_end(doc);
         doc->unfolded = true;
-        if (detailed) assay__subject_stability.build(doc, study, t);
+        if (detailed) assay__subject_stability.build(doc, t);
         doc->unfolded = false;
     }
     doc->prefix = "";
     doc->unfolded = true;
-    if (detailed) assay__subject_environment.build(doc, study, trial);
+    if (detailed) assay__subject_environment.build(doc, trial);
     doc->unfolded = false;
 }
 
@@ -197,12 +181,13 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     int code = assay__doc_new(made);
     struct assay__doc *doc = *made;
     if (code) return assay_error_set(error, code, "out of memory while writing the report");
-    add_head(doc, study, trial);
+    doc->study = study;
+    add_head(doc, trial);
     const char *format = options->format ? options->format : "";
     if (options->detail && *options->detail && strcmp(format, "csv") != 0) /* tables are whole */
-        add_reviews(doc, study, trial, strcmp(options->detail, "detailed") == 0);
+        add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
     else
-        add_subjects(doc, study, trial);
+        add_subjects(doc, trial);
     if (strcmp(format, "html") == 0) code = assay__attach_data(doc, study, options, error);
     if (!code && (doc->failed || study->failed))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");

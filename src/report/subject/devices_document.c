@@ -23,8 +23,7 @@ static double or_nan(double value)
 static void add_machine(struct assay__doc *doc, const struct assay__found *found)
 {
     const struct assay__machine *m = &found->machine;
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "machine", .title = "Machine", .quiet = true});
+    assay__doc_section(doc, "machine", "Machine", NULL, ASSAY__SECTION_QUIET);
     if (found->interrupted)
         assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: what was found by then is shown.");
     assay__doc_fact(doc, "processor");
@@ -138,19 +137,11 @@ static void put_device(struct assay__table *t, const struct assay__found *found,
     const struct assay_device *d = &item->device;
     bool shown = d->offered || build->count == 1;
     assay__table_row(t, shown ? 0 : ASSAY__ROW_DATA, NULL);
-    assay__table_text(t, item->name);
-    assay__table_text(t, d->kind);
-    assay__table_text(t, d->engine);
-    assay__table_text(t, build->name);
-    assay__table_text(t, yes_or_no(d->available));
-    assay__table_text(t, d->reason);
+    assay__table_texts(t, item->name, d->kind, d->engine, build->name, yes_or_no(d->available),
+                       d->reason);
     assay__table_cell(t, hardware_cell(found, d));
-    assay__table_text(t, yes_or_no(d->software));
-    assay__table_text(t, d->note);
-    assay__table_text(t, note_of(t->doc, d));
-    assay__table_text(t, d->library);
-    assay__table_text(t, d->version);
-    assay__table_text(t, yes_or_no(d->offered));
+    assay__table_texts(t, yes_or_no(d->software), d->note, note_of(t->doc, d), d->library,
+                       d->version, yes_or_no(d->offered));
 }
 
 /* "cuda, tensorrt, coreml": names up to the colon, each once. */
@@ -189,22 +180,16 @@ static void add_build(struct assay__doc *doc, const struct assay__found *found,
                       const struct assay__found_build *build)
 {
     const char *id = assay__doc_printf(doc, "build-%zu", (size_t)(build - found->builds) + 1);
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = id,
-                                      .title = build_title(doc, build),
-                                      .remark = *build->version ? NULL : "version unknown"});
+    assay__doc_section(doc, id, build_title(doc, build), *build->version ? NULL : "version unknown",
+                       0);
     assay__doc_fact_text(doc, "library", build->path);
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .name = "devices", .caption = "Devices", .more = "devices", .limit = SIZE_MAX},
-        columns, sizeof columns / sizeof columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "devices", "Devices", ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < build->count; i++)
         put_device(t, found, build, &found->items[build->first + i]);
     if (build->count > 1) add_missing(doc, found, build);
     bool said = build->count == 1 &&
                 strcmp(found->items[build->first].device.reason, build->reason) == 0;
-    if (!said) assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", build->reason);
+    if (!said) assay__doc_say(doc, ASSAY__TONE_WARN, build->reason);
     assay__doc_end(doc);
 }
 
@@ -227,9 +212,7 @@ static void add_ceilings(struct assay__doc *doc, const struct assay__found *foun
     bool others = false;
     for (size_t i = 0; i < found->count; i++)
         others |= was_asked(found, &found->items[i]);
-    assay__doc_section(doc, &(struct assay__heading){.id = "ceilings",
-                                                     .title = "Ceilings",
-                                                     .remark = "what the devices do at most"});
+    assay__doc_section(doc, "ceilings", "Ceilings", "what the devices do at most", 0);
     if (!found->cpu && (found->cpu_asked || !others))
         add_no_ceilings(doc, others ? "CPU" : "measured", found->why);
     for (size_t i = 0; i < found->count; i++)
@@ -249,10 +232,8 @@ static void add_ceilings(struct assay__doc *doc, const struct assay__found *foun
 
 int assay__devices_document(const struct assay__found *found, struct assay__doc **made)
 {
-    int code = assay__doc_new(made);
-    struct assay__doc *doc = *made;
-    if (code) return code;
-    assay__doc_name(doc, "devices", "Devices");
+    struct assay__doc *doc = assay__doc_open(made, "devices", "Devices");
+    if (!doc) return ASSAY_ENOMEM;
     doc->table = "devices";
     add_machine(doc, found);
     assay__add_topology(doc, &found->topology, found->machine.memory_bytes);

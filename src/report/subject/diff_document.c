@@ -78,7 +78,7 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
 static void put_ratio(struct view *v, const struct assay__diff_delta *d)
 {
     int digits = assay__diff_digits(d);
-    struct assay__datum value = assay__datum_number(d->ratio, NULL, ASSAY_MEASURED);
+    struct assay__datum value = assay__measured(d->ratio, NULL);
     if (!isfinite(d->ratio)) {
         /* a value that is missing says why in its own cell */
         bool missing = d->verdict == ASSAY__DIFF_NOT_COMPARABLE;
@@ -127,33 +127,29 @@ static const struct assay__column run_columns[] = {
 
 static void add_runs(struct view *v)
 {
-    struct assay__table *t = assay__doc_table(
-        v->doc, &(struct assay__table){.name = "runs", .caption = "The runs", .limit = SIZE_MAX},
-        run_columns, sizeof run_columns / sizeof run_columns[0]);
+    struct assay__table *t = assay__doc_table(v->doc, "runs", "The runs",
+                                              ASSAY__COLUMNS(run_columns));
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         const struct assay__trial *trial = side->trial;
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, assay__doc_printf(v->doc, "%s%s%s", side->name,
-                                               *side->trial_label ? ", " : "", side->trial_label));
-        assay__table_text(t, side->profile->models[0]->name);
-        assay__table_text(t, trial ? trial->target.device : NULL);
-        assay__table_text(t, trial ? assay__doc_printf(v->doc, "%s %s", trial->target.engine,
-                                                       trial->target.engine_version)
-                                   : NULL);
+        assay__table_texts(t,
+                           assay__doc_printf(v->doc, "%s%s%s", side->name,
+                                             *side->trial_label ? ", " : "", side->trial_label),
+                           side->profile->models[0]->name, trial ? trial->target.device : NULL,
+                           trial ? assay__doc_printf(v->doc, "%s %s", trial->target.engine,
+                                                     trial->target.engine_version)
+                                 : NULL);
         assay__table_number(t, trial ? (double)trial->launch_count : (double)NAN, ASSAY_MEASURED);
-        assay__table_text(t, side->profile->created);
-        assay__table_text(t, side->profile->command_line);
+        assay__table_texts(t, side->profile->created, side->profile->command_line);
     }
 }
 
 static void add_summary(struct view *v)
 {
-    assay__doc_section(v->doc, &(struct assay__heading){.id = "summary",
-                                                        .title = "Summary",
-                                                        .quiet = true,
-                                                        .views = ASSAY__VIEW_OVERVIEW});
-    assay__doc_sentence(v->doc, ASSAY__TONE_LEAD, "%s", v->diff->summary);
+    assay__doc_section(v->doc, "summary", "Summary", NULL,
+                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
+    assay__doc_say(v->doc, ASSAY__TONE_LEAD, v->diff->summary);
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         if (!side->usable)
@@ -208,7 +204,7 @@ static void describe(struct view *v, struct assay__figure *f)
                               *f->series[k].name ? ", " : "", f->series[k].name, value);
         }
     f->description = assay__doc_take(v->doc, &text);
-    assay__doc_picture(v->doc, &(struct assay__picture){.figure = f, .detail = true});
+    assay__doc_figure(v->doc, f, ASSAY__PICTURE_DETAIL);
 }
 
 static void add_latency_bars(struct view *v)
@@ -285,16 +281,10 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
         rows += assay__diff_fold(v->diff, &v->diff->metrics[i]) == fold;
     if (!rows) return;
     if (titles[fold])
-        assay__doc_fold(
-            v->doc, &(struct assay__heading){.title = titles[fold],
-                                             .remark = assay__doc_printf(v->doc, "%zu row%s", rows,
-                                                                         rows == 1 ? "" : "s")});
-    v->table = assay__doc_table(v->doc,
-                                &(struct assay__table){.name = "metrics",
-                                                       .id = ids[fold],
-                                                       .caption = "Metrics side by side",
-                                                       .limit = SIZE_MAX},
-                                columns, count);
+        assay__doc_fold(v->doc, NULL, titles[fold],
+                        assay__doc_printf(v->doc, "%zu row%s", rows, rows == 1 ? "" : "s"));
+    v->table = assay__doc_table(v->doc, "metrics", "Metrics side by side", columns, count);
+    v->table->id = ids[fold];
     for (size_t i = 0; i < v->diff->metric_count; i++)
         if (assay__diff_fold(v->diff, &v->diff->metrics[i]) == fold)
             put_metric(v, &v->diff->metrics[i]);
@@ -305,12 +295,10 @@ static void add_metrics(struct view *v)
 {
     size_t count;
     const struct assay__column *columns = make_columns(v, "metric", "", NULL, &count);
-    assay__doc_section(v->doc,
-                       &(struct assay__heading){.id = "metrics",
-                                                .title = "Metrics",
-                                                .remark = "ratio to the base, 95 % interval over "
-                                                          "launches",
-                                                .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(v->doc, "metrics", "Metrics",
+                       "ratio to the base, 95 % interval over "
+                       "launches",
+                       ASSAY__VIEW_OVERVIEW);
     add_latency_bars(v);
     for (int fold = ASSAY__DIFF_LINE; fold < ASSAY__DIFF_FOLDS; fold++)
         add_metric_rows(v, (enum assay__diff_fold)fold, columns, count);
@@ -326,7 +314,7 @@ static const char *remark_of(struct view *v, const struct assay__diff_layer *row
     if (row->kind == ASSAY__DIFF_LAYER) {
         assay__diff_layer_remark(&text, v->diff, row);
         assay__diff_layer_ops(&base, v->diff, row, 0);
-        const char *first = base.data ? base.data : "";
+        const char *first = assay__buf_text(&base);
         if (text.length && base.length) assay__buf_puts(&text, ": ");
         assay__buf_puts(&text, first);
         for (size_t s = 1; s < v->diff->count; s++) {
@@ -366,14 +354,14 @@ static void put_layer(struct view *v, size_t index)
         const struct assay__diff_delta *d = &row->deltas[s];
         double ns = d->difference;
         if (!isfinite(ns)) ns = isfinite(row->times_ns[s]) ? row->times_ns[s] : -row->times_ns[0];
-        struct assay__datum change = assay__datum_number(ns / 1e3, NULL, ASSAY_MEASURED);
+        struct assay__datum change = assay__measured(ns / 1e3, NULL);
         if (isfinite(ns)) change.text = signed_time(v, ns);
         assay__table_cell(v->table, isfinite(ns) ? change : assay__datum_none());
         if (extra || d->ci.known) {
             put_delta(v, d, ASSAY__DIFF_TIME);
             continue;
         }
-        struct assay__datum ratio = assay__datum_number(d->ratio, NULL, ASSAY_MEASURED);
+        struct assay__datum ratio = assay__measured(d->ratio, NULL);
         assay__table_cell(v->table, isfinite(d->ratio) ? ratio : assay__datum_none());
         assay__table_skip(v->table, 1);
     }
@@ -395,16 +383,11 @@ static void add_layer_rows(struct view *v, bool shown, const struct assay__colum
         rows += is_shown(&diff->layers[i]) == shown;
     if (!rows) return;
     if (!shown)
-        assay__doc_fold(
-            v->doc, &(struct assay__heading){.title = "Layers without a detected difference",
-                                             .remark = assay__doc_printf(v->doc, "%zu row%s", rows,
-                                                                         rows == 1 ? "" : "s")});
-    v->table = assay__doc_table(v->doc,
-                                &(struct assay__table){.name = "layers",
-                                                       .id = shown ? "diff-layers" : "same-layers",
-                                                       .caption = "Layers side by side",
-                                                       .more = "layers that changed"},
-                                columns, count);
+        assay__doc_fold(v->doc, NULL, "Layers without a detected difference",
+                        assay__doc_printf(v->doc, "%zu row%s", rows, rows == 1 ? "" : "s"));
+    v->table = assay__doc_table(v->doc, "layers", "Layers side by side", columns, count);
+    v->table->more = "layers that changed";
+    v->table->id = shown ? "diff-layers" : "same-layers";
     for (size_t i = 0; i < diff->layer_count; i++)
         if (is_shown(&diff->layers[diff->layer_order[i]]) == shown)
             put_layer(v, diff->layer_order[i]);
@@ -418,18 +401,16 @@ static void add_layers(struct view *v)
     struct assay__column *columns = make_columns(v, "layer", "s", "remark", &count);
     for (size_t c = 0; c < count; c++)
         if (columns[c].unit && strcmp(columns[c].unit, "s") == 0) columns[c].factor = 1e-6;
-    assay__doc_section(
-        v->doc, &(struct assay__heading){.id = "layers",
-                                         .title = "Layers",
-                                         .remark = "matched by what they came from; largest change "
-                                                   "first",
-                                         .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_LAYERS});
-    assay__doc_sentence(v->doc, ASSAY__TONE_PLAIN, "%s", diff->layers_reason);
+    assay__doc_section(v->doc, "layers", "Layers",
+                       "matched by what they came from; largest change "
+                       "first",
+                       ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_LAYERS);
+    assay__doc_say(v->doc, ASSAY__TONE_PLAIN, diff->layers_reason);
     if (diff->layer_count) {
         add_layer_bars(v);
         add_layer_rows(v, true, columns, count);
-        assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "%s", diff->layers_rule);
-        assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "%s", diff->layers_interval_reason);
+        assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_rule);
+        assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_interval_reason);
         if (isfinite(diff->layers_spread))
             assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "Passes of one run differ by %s %%%s.",
                                 assay__digits(diff->layers_spread * 100, 3).text,
@@ -446,10 +427,8 @@ static void add_causes(struct view *v)
     const struct assay__diff *diff = v->diff;
     struct assay__column *columns = assay__arena_array(v->doc->arena, diff->count + 2,
                                                        sizeof *columns);
-    assay__doc_section(
-        v->doc, &(struct assay__heading){.id = "differences",
-                                         .title = "What else differs",
-                                         .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE});
+    assay__doc_section(v->doc, "differences", "What else differs", NULL,
+                       ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
     if (!columns) v->doc->failed = true;
     if (!diff->cause_count)
         assay__doc_sentence(v->doc, ASSAY__TONE_PLAIN, "Nothing that the profiles hold.");
@@ -464,18 +443,13 @@ static void add_causes(struct view *v)
                                                     0,
                                                     diff->count == 2 ? ASSAY__COLUMN_PROSE : 0,
                                                     0};
-        struct assay__table *t = assay__doc_table(
-            v->doc,
-            &(struct assay__table){.name = "differences",
-                                   .id = "causes",
-                                   .caption = "What else differs",
-                                   .limit = SIZE_MAX},
-            columns, diff->count + 2);
+        struct assay__table *t = assay__doc_table(v->doc, "differences", "What else differs",
+                                                  columns, diff->count + 2);
+        t->id = "causes";
         for (size_t i = 0; i < diff->cause_count; i++) {
             const struct assay__diff_cause *cause = &diff->causes[i];
             assay__table_row(t, 0, NULL);
-            assay__table_text(t, cause->name);
-            assay__table_text(t, assay__diff_likelihood(cause->weight));
+            assay__table_texts(t, cause->name, assay__diff_likelihood(cause->weight));
             for (size_t s = 0; s < diff->count; s++)
                 assay__table_text(t, *cause->values[s] ? cause->values[s] : "—");
         }
@@ -507,10 +481,7 @@ int assay__diff_document(const struct assay__diff *diff, struct assay__doc **mad
     add_metrics(&v);
     add_layers(&v);
     add_causes(&v);
-    assay__doc_section(
-        v.doc, &(struct assay__heading){.id = "notes",
-                                        .title = "Notes",
-                                        .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE});
+    assay__doc_section(v.doc, "notes", "Notes", NULL, ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
     assay__doc_points(v.doc, diff->notes, diff->note_count);
     assay__doc_end(v.doc);
     return 0;

@@ -23,7 +23,7 @@ static const struct assay__column check_columns[] = {
 
 static const char *text_of(const struct assay__buf *text)
 {
-    return text->data ? text->data : "";
+    return assay__buf_text(text);
 }
 
 static void put_check(struct assay__table *t, const struct assay__diagnosis *d)
@@ -34,8 +34,7 @@ static void put_check(struct assay__table *t, const struct assay__diagnosis *d)
     assay__table_row(t, bad ? ASSAY__ROW_FAULT : 0, NULL);
     assay__table_text(t, d->id);
     assay__table_cell(t, assay__datum_badge(assay__health_name(d->health), badges[d->health]));
-    assay__table_text(t, text_of(&d->says));
-    assay__table_text(t, text_of(&d->advice));
+    assay__table_texts(t, text_of(&d->says), text_of(&d->advice));
 }
 
 /* "2 missing, 3 warning, 8 unknown, 6 good." */
@@ -58,12 +57,10 @@ static void add_counts(struct assay__doc *doc, const struct assay__checkup *chec
 
 static void add_checks(struct assay__doc *doc, const struct assay__checkup *checkup)
 {
-    assay__doc_section(doc,
-                       &(struct assay__heading){.id = "checks", .title = "Checks", .quiet = true});
+    assay__doc_section(doc, "checks", "Checks", NULL, ASSAY__SECTION_QUIET);
     add_counts(doc, checkup);
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "checks", .caption = "Checks", .limit = SIZE_MAX},
-        check_columns, sizeof check_columns / sizeof check_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "checks", "Checks",
+                                              ASSAY__COLUMNS(check_columns));
     for (size_t i = 0; i < checkup->check_count; i++)
         put_check(t, &checkup->checks[i]);
     assay__doc_end(doc);
@@ -90,21 +87,17 @@ static void put_probe(struct assay__table *t, const struct assay__examined *e)
     struct assay__datum none = assay__datum_unknown(reason);
     struct assay__datum slow = assay__datum_unknown("a read takes more than 0.2 s");
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, e->ops->name);
-    assay__table_text(t, available ? "yes" : "no");
+    assay__table_texts(t, e->ops->name, available ? "yes" : "no");
     assay__table_cell(t, available ? assay__datum_count((double)e->available_count) : none);
     assay__table_cell(t, available ? assay__datum_count((double)e->channel_count)
                                    : assay__datum_none());
-    assay__table_cell(t, !available ? assay__datum_none()
-                         : isnan(e->read_ns)
-                             ? slow
-                             : assay__datum_number(e->read_ns / 1e3, NULL, ASSAY_MEASURED));
-    assay__table_cell(t, isnan(e->slowest_ns)
-                             ? assay__datum_none()
-                             : assay__datum_number(e->slowest_ns / 1e3, NULL, ASSAY_MEASURED));
+    assay__table_cell(t, !available          ? assay__datum_none()
+                         : isnan(e->read_ns) ? slow
+                                             : assay__measured(e->read_ns / 1e3, NULL));
+    assay__table_cell(t, isnan(e->slowest_ns) ? assay__datum_none()
+                                              : assay__measured(e->slowest_ns / 1e3, NULL));
     assay__table_number(t, e->reads, ASSAY_MEASURED);
-    assay__table_text(t, e->ops->summary);
-    assay__table_text(t, e->reason);
+    assay__table_texts(t, e->ops->summary, e->reason);
 }
 
 static const struct assay__column channel_columns[] = {
@@ -122,8 +115,7 @@ static struct assay__datum reading(const struct assay__channel *c, double value,
 {
     if (!isfinite(value)) return assay__datum_unknown(reason);
     bool plain = strcmp(c->unit, "1") == 0;
-    struct assay__datum shown = assay__datum_number(value, plain ? ASSAY__UNIT_COUNT : c->unit,
-                                                    ASSAY_MEASURED);
+    struct assay__datum shown = assay__measured(value, plain ? ASSAY__UNIT_COUNT : c->unit);
     for (size_t i = 0; c->states && c->states[i]; i++)
         if ((double)i == value) shown.text = c->states[i];
     return shown;
@@ -134,35 +126,27 @@ static void put_channel(struct assay__table *t, const struct assay__examined *e,
     const struct assay__channel *c = &e->channels[i];
     const char *reason = c->available ? e->readings[i].reason : c->reason;
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, e->ops->name);
-    assay__table_text(t, c->name);
+    assay__table_texts(t, e->ops->name, c->name);
     assay__table_cell(t, reading(c, c->available ? e->readings[i].value : (double)NAN, reason));
-    assay__table_text(t, c->unit);
-    assay__table_text(t, c->available ? "yes" : "no");
-    assay__table_text(t, c->source);
-    assay__table_text(t, reason);
+    assay__table_texts(t, c->unit, c->available ? "yes" : "no", c->source, reason);
 }
 
 static void add_probes(struct assay__doc *doc, const struct assay__checkup *checkup)
 {
     size_t channels = 0;
-    assay__doc_section(doc, &(struct assay__heading){.id = "probes",
-                                                     .title = "Probes",
-                                                     .remark = "one read of all channels: median "
-                                                               "and slowest of 20"});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "probes", .caption = "Probes", .limit = SIZE_MAX},
-        probe_columns, sizeof probe_columns / sizeof probe_columns[0]);
+    assay__doc_section(doc, "probes", "Probes",
+                       "one read of all channels: median "
+                       "and slowest of 20",
+                       0);
+    struct assay__table *t = assay__doc_table(doc, "probes", "Probes",
+                                              ASSAY__COLUMNS(probe_columns));
     for (size_t i = 0; i < checkup->probe_count; i++) {
         put_probe(t, &checkup->probes[i]);
         channels += checkup->probes[i].channel_count;
     }
     const char *remark = assay__doc_printf(doc, "%zu, with what each read", channels);
-    assay__doc_fold(
-        doc, &(struct assay__heading){.id = "channels", .title = "Channels", .remark = remark});
-    t = assay__doc_table(
-        doc, &(struct assay__table){.name = "channels", .caption = "Channels", .limit = SIZE_MAX},
-        channel_columns, sizeof channel_columns / sizeof channel_columns[0]);
+    assay__doc_fold(doc, "channels", "Channels", remark);
+    t = assay__doc_table(doc, "channels", "Channels", ASSAY__COLUMNS(channel_columns));
     for (size_t i = 0; i < checkup->probe_count; i++)
         for (size_t k = 0; k < checkup->probes[i].channel_count; k++)
             put_channel(t, &checkup->probes[i], k);
@@ -172,10 +156,9 @@ static void add_probes(struct assay__doc *doc, const struct assay__checkup *chec
 
 int assay__doctor_document(const struct assay__checkup *checkup, struct assay__doc **made)
 {
-    int code = assay__doc_new(made);
-    if (code) return code;
-    assay__doc_name(*made, "doctor", "Measuring on this machine");
-    add_checks(*made, checkup);
-    add_probes(*made, checkup);
+    struct assay__doc *doc = assay__doc_open(made, "doctor", "Measuring on this machine");
+    if (!doc) return ASSAY_ENOMEM;
+    add_checks(doc, checkup);
+    add_probes(doc, checkup);
     return 0;
 }

@@ -49,14 +49,6 @@ const char *assay__finding_state(const struct assay__finding *f)
 
 /* --- a row each ------------------------------------------------------------------------------- */
 
-static const char *join(struct assay__doc *doc, const char *const *items, size_t count)
-{
-    struct assay__buf text = {0};
-    for (size_t i = 0; i < count; i++)
-        assay__buf_printf(&text, "%s%s", i ? "; " : "", items[i]);
-    return assay__doc_take(doc, &text);
-}
-
 static void put_row(struct assay__doc *doc, struct assay__table *t, const struct assay__finding *f)
 {
     enum assay_state state = assay__finding_gain_state(f);
@@ -65,14 +57,10 @@ static void put_row(struct assay__doc *doc, struct assay__table *t, const struct
                  energies[] = {f->verified_smallest, f->verified_energy, f->verified_energy_low,
                                f->verified_energy_high, f->verified_drift};
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, f->id);
-    assay__table_text(t, f->title);
-    assay__table_text(t, f->severity);
-    assay__table_text(t, assay__finding_state(f));
-    assay__table_text(t, f->effort);
+    assay__table_texts(t, f->id, f->title, f->severity, assay__finding_state(f), f->effort);
     assay__table_number(t, f->expected_gain, state);
-    assay__table_text(t, potential ? assay_state_name(state) : "");
-    assay__table_text(t, potential ? assay__rule_gain_of(or_empty(f->id)) : "");
+    assay__table_texts(t, potential ? assay_state_name(state) : "",
+                       potential ? assay__rule_gain_of(or_empty(f->id)) : "");
     assay__table_number(t, f->energy_saving, state);
     assay__table_text(t, f->tried);
     for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
@@ -80,17 +68,14 @@ static void put_row(struct assay__doc *doc, struct assay__table *t, const struct
     assay__table_text(t, f->verified_of);
     for (size_t i = 0; i < sizeof energies / sizeof energies[0]; i++)
         assay__table_number(t, tried ? energies[i] : (double)NAN, ASSAY_MEASURED);
-    assay__table_text(t, f->drift_note);
-    assay__table_text(t, f->advice);
-    assay__table_text(t, f->reason);
-    assay__table_text(t, join(doc, f->evidence, f->evidence_count));
+    assay__table_texts(t, f->drift_note, f->advice, f->reason,
+                       assay__doc_join(doc, f->evidence, f->evidence_count));
 }
 
 void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile)
 {
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "findings", .data = true}, assay__finding_columns,
-        ASSAY__FINDING_COLUMNS);
+    struct assay__table *t = assay__doc_table(doc, "findings", NULL, assay__finding_columns,
+                                              ASSAY__FINDING_COLUMNS);
     for (size_t i = 0; i < profile->finding_count; i++)
         put_row(doc, t, &profile->findings[i]);
 }
@@ -147,7 +132,7 @@ static void add_measured(struct assay__doc *doc, const struct assay__finding *f)
     if (!isfinite(f->verified_gain)) return;
     assay__doc_fact(doc, "measured");
     assay__doc_item_after(
-        doc, NULL, assay__datum_number(f->verified_gain, TIMES, ASSAY_MEASURED),
+        doc, NULL, assay__measured(f->verified_gain, TIMES),
         assay__doc_printf(doc, "%s (%s, 95 %%)", assay__gain_words(f->verified_of),
                           assay__digits_range(f->verified_low, f->verified_high).text));
     if (f->verified_smallest > 0)
@@ -156,7 +141,7 @@ static void add_measured(struct assay__doc *doc, const struct assay__finding *f)
     if (isfinite(f->verified_energy)) {
         assay__doc_fact(doc, "energy");
         assay__doc_item_after(
-            doc, NULL, assay__datum_number(f->verified_energy, TIMES, ASSAY_MEASURED),
+            doc, NULL, assay__measured(f->verified_energy, TIMES),
             assay__doc_printf(
                 doc, "that without, per %s (%s)", each ? "inference" : "sample",
                 isfinite(f->verified_energy_low)
@@ -173,7 +158,7 @@ static void add_measured(struct assay__doc *doc, const struct assay__finding *f)
 
 void assay__add_finding(struct assay__doc *doc, const struct assay__finding *f)
 {
-    assay__doc_fact_text(doc, "evidence", join(doc, f->evidence, f->evidence_count));
+    assay__doc_fact_text(doc, "evidence", assay__doc_join(doc, f->evidence, f->evidence_count));
     assay__doc_fact_text(doc, "change", f->advice);
     add_potential(doc, f);
     assay__doc_fact_text(doc, "tried", f->tried);

@@ -36,36 +36,25 @@ static void put_row(struct assay__table *t, const struct assay__hardware *item,
                     const struct assay__datum *reached)
 {
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, item->kind);
-    assay__table_text(t, item->name);
-    assay__table_text(t, title_of(t->doc, item));
-    assay__table_text(t, item->vendor);
+    assay__table_texts(t, item->kind, item->name, title_of(t->doc, item), item->vendor);
     if (item->memory_bytes)
         assay__table_number(t, (double)item->memory_bytes, ASSAY_MEASURED);
     else
         assay__table_skip(t, 1);
-    assay__table_text(t, item->driver);
-    assay__table_text(t, item->driver_version);
-    assay__table_text(t, item->pci);
-    assay__table_text(t, item->uuid);
-    assay__table_text(t, item->source);
+    assay__table_texts(t, item->driver, item->driver_version, item->pci, item->uuid, item->source);
     assay__table_cell(t, reached ? *reached : assay__datum_none());
-    assay__table_text(t, item->note);
-    assay__table_text(t, item->help);
+    assay__table_texts(t, item->note, item->help);
 }
 
 void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *items, size_t count,
                          const struct assay__datum *reached)
 {
-    assay__doc_section(doc, &(struct assay__heading){.id = "hardware",
-                                                     .title = "GPUs and NPUs",
-                                                     .remark = "as the operating system lists "
-                                                               "them"});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .name = "hardware", .caption = "GPUs and NPUs", .more = "devices", .limit = SIZE_MAX},
-        columns, sizeof columns / sizeof columns[0]);
+    assay__doc_section(doc, "hardware", "GPUs and NPUs",
+                       "as the operating system lists "
+                       "them",
+                       0);
+    struct assay__table *t = assay__doc_table(doc, "hardware", "GPUs and NPUs",
+                                              ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < count; i++)
         put_row(t, &items[i], reached ? &reached[i] : NULL);
     if (!count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None.");

@@ -19,7 +19,6 @@ static const struct assay__column columns[] = {
     {"second", "second", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
     {"ratio", "ratio", ASSAY__UNIT_TIMES, 0, 1, 0, 0},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 /* name NULL: the thing of the row before, which is called `of`. */
 static void put_row(struct assay__table *t, const char *of, const char *name, const char *quantity,
@@ -28,10 +27,7 @@ static void put_row(struct assay__table *t, const char *of, const char *name, co
     bool count = strcmp(unit, ASSAY__UNIT_COUNT) == 0;
     enum assay_state state = count ? ASSAY_MEASURED : ASSAY_DERIVED;
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, of);
-    assay__table_text(t, name);
-    assay__table_text(t, quantity);
-    assay__table_text(t, unit);
+    assay__table_texts(t, of, name, quantity, unit);
     assay__table_cell(t, assay__datum_number(a, unit, state));
     assay__table_cell(t, assay__datum_number(b, unit, state));
     assay__table_number(t, a > 0 ? b / a : (double)NAN, ASSAY_DERIVED);
@@ -60,13 +56,9 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect_diff 
         {"peak activations", "memory.activation.predicted", "B"},
     };
     const struct assay__inspect *a = diff->a, *b = diff->b;
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "totals",
-                                      .title = "Totals",
-                                      .remark = "of one inference, from the graph and its shapes"});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "totals", .caption = "Totals", .limit = SIZE_MAX},
-        columns, COLUMN_COUNT);
+    assay__doc_section(doc, "totals", "Totals", "of one inference, from the graph and its shapes",
+                       0);
+    struct assay__table *t = assay__doc_table(doc, "totals", "Totals", ASSAY__COLUMNS(columns));
     put_row(t, "model", NULL, "nodes", ASSAY__UNIT_COUNT, /* those of bodies too */
             (double)(a->layer_count + a->inner_nodes), (double)(b->layer_count + b->inner_nodes));
     put_row(t, "model", NULL, "parameters", ASSAY__UNIT_COUNT, known_count(a->analysis->parameters),
@@ -80,11 +72,9 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect_diff 
 static void add_operators(struct assay__doc *doc, const struct assay__inspect_diff *diff)
 {
     static const struct assay__op_total none = {0};
-    assay__doc_section(doc, &(struct assay__heading){
-                                .id = "operators", .title = "Operators", .remark = "that differ"});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "operators", .caption = "Operators", .limit = SIZE_MAX},
-        columns, COLUMN_COUNT);
+    assay__doc_section(doc, "operators", "Operators", "that differ", 0);
+    struct assay__table *t = assay__doc_table(doc, "operators", "Operators",
+                                              ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < diff->operator_count; i++) {
         const struct assay__inspect_both *both = &diff->operators[i];
         if (!assay__inspect_diff_operator(diff, i)) continue;
@@ -105,13 +95,9 @@ static void add_operators(struct assay__doc *doc, const struct assay__inspect_di
 static void add_parameters(struct assay__doc *doc, const struct assay__inspect_diff *diff)
 {
     static const struct assay__parameter_total none = {0};
-    assay__doc_section(doc, &(struct assay__heading){.id = "parameters",
-                                                     .title = "Parameters",
-                                                     .remark = "by type, where they differ"});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "parameters", .caption = "Parameters", .limit = SIZE_MAX},
-        columns, COLUMN_COUNT);
+    assay__doc_section(doc, "parameters", "Parameters", "by type, where they differ", 0);
+    struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters",
+                                              ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < diff->parameter_count; i++) {
         const struct assay__inspect_both *both = &diff->parameters[i];
         if (!assay__inspect_diff_parameter(diff, i)) continue;
@@ -163,8 +149,8 @@ static struct side side_of(struct assay__doc *doc, const struct assay__inspect *
     assay__inspect_output_shape(&shape, inspect, layer);
     side.op = assay__doc_op(doc, layer->node->domain, layer->node->op);
     side.output = assay__doc_take(doc, &shape);
-    side.flops = assay__datum_number(layer->cost->flops, NULL, ASSAY_DERIVED);
-    side.bytes = assay__datum_number(layer->bytes, NULL, ASSAY_DERIVED);
+    side.flops = assay__derived(layer->cost->flops, NULL);
+    side.bytes = assay__derived(layer->bytes, NULL);
     return side;
 }
 
@@ -180,14 +166,10 @@ static void put_pair(struct assay__table *t, const struct assay__inspect_diff *d
 {
     struct side a = side_of(t->doc, diff->a, pair->a), b = side_of(t->doc, diff->b, pair->b);
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, change);
-    assay__table_text(t, a.op ? diff->a->layers[pair->a].name : diff->b->layers[pair->b].name);
-    assay__table_text(t, joined(t->doc, a.op, b.op));
-    assay__table_text(t, joined(t->doc, a.output, b.output));
-    assay__table_text(t, a.op);
-    assay__table_text(t, b.op);
-    assay__table_text(t, a.output);
-    assay__table_text(t, b.output);
+    assay__table_texts(t, change,
+                       a.op ? diff->a->layers[pair->a].name : diff->b->layers[pair->b].name,
+                       joined(t->doc, a.op, b.op), joined(t->doc, a.output, b.output), a.op, b.op,
+                       a.output, b.output);
     assay__table_cell(t, a.flops);
     assay__table_cell(t, b.flops);
     assay__table_cell(t, a.bytes);
@@ -204,12 +186,10 @@ static void add_layers(struct assay__doc *doc, const struct assay__inspect_diff 
                  {ASSAY__LAYER_ADDED, "added", "Layers only in the second"}};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
         const char *remark = assay__doc_printf(doc, "%zu", diff->counts[parts[p].change]);
-        assay__doc_section(doc, &(struct assay__heading){
-                                    .id = parts[p].key, .title = parts[p].title, .remark = remark});
-        struct assay__table *t = assay__doc_table(
-            doc,
-            &(struct assay__table){.name = "layers", .caption = parts[p].title, .more = "layers"},
-            layer_columns, sizeof layer_columns / sizeof layer_columns[0]);
+        assay__doc_section(doc, parts[p].key, parts[p].title, remark, 0);
+        struct assay__table *t = assay__doc_table(doc, "layers", parts[p].title,
+                                                  ASSAY__COLUMNS(layer_columns));
+        t->more = "layers";
         for (size_t i = 0; i < diff->pair_count; i++)
             if (diff->pairs[i].change == parts[p].change)
                 put_pair(t, diff, &diff->pairs[i], parts[p].key);
@@ -238,25 +218,21 @@ static void add_ends(struct assay__doc *doc, const char *label,
 
 int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct assay__doc **made)
 {
-    int code = assay__doc_new(made);
-    struct assay__doc *doc = *made;
     struct assay__buf answer = {0};
-    if (code) return code;
-    assay__doc_name(doc, "inspect", "The difference of two models");
+    struct assay__doc *doc = assay__doc_open(made, "inspect", "The difference of two models");
+    if (!doc) return ASSAY_ENOMEM;
     doc->table = "layers";
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "summary", .title = "Summary", .quiet = true});
+    assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
     if (diff->a->analysis->conflict_count + diff->b->analysis->conflict_count)
         assay__doc_sentence(doc, ASSAY__TONE_ALERT,
                             "SHAPE CONFLICTS: inspect each model alone to see them");
     assay__inspect_diff_answer(&answer, diff);
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", assay__doc_take(doc, &answer));
+    assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &answer));
     assay__doc_fact_text(doc, "first", diff->a->name);
     assay__doc_fact_text(doc, "second", diff->b->name);
     assay__doc_end(doc);
     add_totals(doc, diff);
-    assay__doc_section(doc,
-                       &(struct assay__heading){.id = "values", .title = "Inputs and outputs"});
+    assay__doc_section(doc, "values", "Inputs and outputs", NULL, 0);
     if (!diff->ends_equal) {
         add_ends(doc, "first", diff->a);
         add_ends(doc, "second", diff->b);

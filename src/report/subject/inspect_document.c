@@ -11,11 +11,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 const char *assay__doc_op(struct assay__doc *doc, const char *domain, const char *op)
 {
     struct assay__buf text = {0};
@@ -37,8 +32,7 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
     if (a->conflict_count > CONFLICTS_SHOWN)
         assay__doc_sentence(doc, ASSAY__TONE_ALERT, "and %zu more conflicts",
                             a->conflict_count - CONFLICTS_SHOWN);
-    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s",
-                        inspect->version_note ? inspect->version_note : "");
+    assay__doc_say(doc, ASSAY__TONE_WARN, inspect->version_note);
     if (inspect->missing)
         assay__doc_sentence(doc, ASSAY__TONE_WARN,
                             "MISSING: %s; nothing here needs it, but running the model does",
@@ -79,8 +73,8 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
     size_t nodes = inspect->layer_count + inspect->inner_nodes;
     double moved = a->bytes_read + a->bytes_written;
     struct assay__buf text = {0}, left = {0};
-    assay__buf_printf(&text, "%zu node%s of %zu operator%s", nodes, plural(nodes), a->op_count,
-                      plural(a->op_count));
+    assay__buf_printf(&text, "%zu node%s of %zu operator%s", nodes, assay__plural(nodes),
+                      a->op_count, assay__plural(a->op_count));
     if (a->parameters >= 0) {
         assay__buf_puts(&text, " with ");
         assay__print_short_count(&text, a->parameters);
@@ -104,9 +98,8 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
     if (left.length)
         assay__buf_printf(&text, " %s: the totals leave %s out.", left.data,
                           assay__inspect_left(a, ASSAY__LACK_ANY) == 1 ? "it" : "them");
-    if (left.failed) text.failed = true;
-    assay__buf_free(&left);
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", assay__doc_take(doc, &text));
+    assay__buf_drop(&left, &text);
+    assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &text));
 }
 
 /* --- what the file is ------------------------------------------------------------------------- */
@@ -130,16 +123,16 @@ static void add_model(struct assay__doc *doc, const struct assay__inspect *inspe
                              m->producer_version ? m->producer_version : "");
     if (inspect->functions)
         assay__doc_item_text(doc, "%zu function%s inlined", inspect->functions,
-                             plural(inspect->functions));
+                             assay__plural(inspect->functions));
     if (inspect->subgraphs)
         assay__doc_item_text(doc, "%zu subgraph%s with %zu node%s", inspect->subgraphs,
-                             plural(inspect->subgraphs), inspect->inner_nodes,
-                             plural(inspect->inner_nodes));
+                             assay__plural(inspect->subgraphs), inspect->inner_nodes,
+                             assay__plural(inspect->inner_nodes));
     if (inspect->external_tensors)
-        assay__doc_item_after(
-            doc, NULL, assay__datum_number(inspect->external_bytes, "B", ASSAY_MEASURED),
-            assay__doc_printf(doc, "in %zu external tensor%s", inspect->external_tensors,
-                              plural(inspect->external_tensors)));
+        assay__doc_item_after(doc, NULL, assay__measured(inspect->external_bytes, "B"),
+                              assay__doc_printf(doc, "in %zu external tensor%s",
+                                                inspect->external_tensors,
+                                                assay__plural(inspect->external_tensors)));
     assay__doc_item_text(doc, "fingerprint %s", inspect->fingerprint);
 }
 
@@ -223,29 +216,25 @@ static void put_values(struct assay__table *t, const struct assay__inspect *insp
         if (inputs && !assay__inspect_is_input(inspect, &values[i])) continue;
         assay__inspect_value_shape(&shape, &values[i]);
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, role);
-        assay__table_text(t, values[i].name);
-        assay__table_text(
-            t, values[i].kind == ASSAY__KIND_TENSOR ? assay__dtype_name(values[i].dtype) : NULL);
-        assay__table_text(t, assay__doc_take(t->doc, &shape));
-        assay__table_text(t, fixed_shape(t->doc, inspect, &values[i]));
+        assay__table_texts(
+            t, role, values[i].name,
+            values[i].kind == ASSAY__KIND_TENSOR ? assay__dtype_name(values[i].dtype) : NULL,
+            assay__doc_take(t->doc, &shape), fixed_shape(t->doc, inspect, &values[i]));
     }
 }
 
 static void add_values(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
     const struct assay__graph *graph = &inspect->model->graph;
-    assay__doc_section(doc,
-                       &(struct assay__heading){.id = "values", .title = "Inputs and outputs"});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .name = "values", .caption = "Inputs and outputs", .more = "values", .limit = 16},
-        value_columns, sizeof value_columns / sizeof value_columns[0]);
+    assay__doc_section(doc, "values", "Inputs and outputs", NULL, 0);
+    struct assay__table *t = assay__doc_table(doc, "values", "Inputs and outputs",
+                                              ASSAY__COLUMNS(value_columns));
+    t->more = "values";
+    t->limit = 16;
     put_values(t, inspect, "input", graph->inputs, graph->input_count);
     put_values(t, inspect, "output", graph->outputs, graph->output_count);
     for (size_t i = 0; i < inspect->workload->note_count; i++)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", inspect->workload->notes[i]);
+        assay__doc_say(doc, ASSAY__TONE_NOTE, inspect->workload->notes[i]);
     assay__doc_end(doc);
 }
 
@@ -281,11 +270,9 @@ static const struct assay__column metric_columns[] = {
 
 static void add_metrics(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
-    assay__doc_fold(
-        doc, &(struct assay__heading){.id = "metrics", .title = "Metrics with state and formula"});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "metrics", .caption = "Metrics", .limit = SIZE_MAX},
-        metric_columns, sizeof metric_columns / sizeof metric_columns[0]);
+    assay__doc_fold(doc, "metrics", "Metrics with state and formula", NULL);
+    struct assay__table *t = assay__doc_table(doc, "metrics", "Metrics",
+                                              ASSAY__COLUMNS(metric_columns));
     for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(inspect->metrics, i);
         struct assay__datum value = assay__datum_metric(m);
@@ -293,10 +280,7 @@ static void add_metrics(struct assay__doc *doc, const struct assay__inspect *ins
         assay__table_row(t, 0, NULL);
         assay__table_text(t, m->name);
         assay__table_cell(t, value);
-        assay__table_text(t, m->unit);
-        assay__table_text(t, assay_state_name(m->state));
-        assay__table_text(t, m->source);
-        assay__table_text(t, m->note);
+        assay__table_texts(t, m->unit, assay_state_name(m->state), m->source, m->note);
     }
     assay__doc_end(doc);
 }
@@ -304,10 +288,8 @@ static void add_metrics(struct assay__doc *doc, const struct assay__inspect *ins
 static void add_totals(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
     const struct assay__analysis *a = inspect->analysis;
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "totals",
-                                      .title = "Totals",
-                                      .remark = "of one inference, from the graph and its shapes"});
+    assay__doc_section(doc, "totals", "Totals", "of one inference, from the graph and its shapes",
+                       0);
     assay__doc_fact(doc, "compute");
     put_total(doc, inspect, NULL, "compute.flops", a->flops);
     put_total(doc, inspect, NULL, "compute.macs", a->macs);
@@ -344,28 +326,21 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
     double most = a->op_count && a->ops[0].flops > 0 ? a->ops[0].flops : (double)NAN;
     const char *remark = assay__doc_printf(doc, "%zu, by FLOPs%s", a->op_count,
                                            a->unknown_flops ? "; shares of what is known" : "");
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "operators", .title = "Operators", .remark = remark});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .name = "operators", .caption = "Operators", .more = "operators", .limit = 30},
-        operator_columns, sizeof operator_columns / sizeof operator_columns[0]);
+    assay__doc_section(doc, "operators", "Operators", remark, 0);
+    struct assay__table *t = assay__doc_table(doc, "operators", "Operators",
+                                              ASSAY__COLUMNS(operator_columns));
+    t->more = "operators";
+    t->limit = 30;
     for (size_t i = 0; i < a->op_count; i++) {
         const struct assay__op_total *op = &a->ops[i];
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, assay__doc_op(doc, op->domain, op->op));
-        assay__table_text(t, op->op);
-        assay__table_text(t, op->domain);
-        assay__table_number(t, (double)op->count, ASSAY_MEASURED);
-        assay__table_number(t, (double)op->unknown, ASSAY_MEASURED);
+        assay__table_texts(t, assay__doc_op(doc, op->domain, op->op), op->op, op->domain);
+        assay__table_numbers(t, ASSAY_MEASURED, op->count, op->unknown);
         assay__table_cell(t, op->unknown ? assay__datum_count((double)op->unknown)
                                          : assay__datum_none());
         assay__table_number(t, op->flops, ASSAY_DERIVED);
         assay__table_number(t, a->flops > 0 ? op->flops / a->flops : (double)NAN, ASSAY_MEASURED);
-        assay__table_number(t, op->macs, ASSAY_DERIVED);
-        assay__table_number(t, op->bytes, ASSAY_DERIVED);
-        assay__table_number(t, op->flops / most, ASSAY_DERIVED);
+        assay__table_numbers(t, ASSAY_DERIVED, op->macs, op->bytes, op->flops / most);
     }
     assay__doc_end(doc);
 }
@@ -384,21 +359,17 @@ static const struct assay__column parameter_columns[] = {
 
 static void put_parameters(struct assay__doc *doc, const struct assay__analysis *a)
 {
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "parameters", .caption = "Parameters by type"},
-        parameter_columns, sizeof parameter_columns / sizeof parameter_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters by type",
+                                              ASSAY__COLUMNS(parameter_columns));
     for (size_t i = 0; i < a->parameter_type_count; i++) {
         const struct assay__parameter_total *p = &a->parameters_by_type[i];
         double share = a->parameter_bytes > 0 ? (double)p->bytes / (double)a->parameter_bytes
                                               : (double)NAN;
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, assay__dtype_name(p->dtype));
-        assay__table_text(t, p->storage ? p->storage : "dense");
-        assay__table_number(t, (double)p->tensors, ASSAY_MEASURED);
-        assay__table_number(t, (double)p->elements, ASSAY_MEASURED);
+        assay__table_texts(t, assay__dtype_name(p->dtype), p->storage ? p->storage : "dense");
+        assay__table_numbers(t, ASSAY_MEASURED, p->tensors, p->elements);
         assay__table_number(t, (double)p->bytes, ASSAY_DERIVED);
-        assay__table_number(t, share, ASSAY_MEASURED);
-        assay__table_number(t, share, ASSAY_MEASURED);
+        assay__table_numbers(t, ASSAY_MEASURED, share, share);
     }
 }
 
@@ -440,13 +411,10 @@ static void put_scheme(struct assay__table *t, const struct assay__model *model,
     }
     assay__table_row(t, 0, NULL);
     assay__table_text(t, weight->scheme);
-    assay__table_number(t, weight->bits > 0 ? weight->bits : (double)NAN, ASSAY_MEASURED);
-    assay__table_number(t, tensors, ASSAY_MEASURED);
-    assay__table_number(t, elements, ASSAY_MEASURED);
-    assay__table_number(t, stored, ASSAY_MEASURED);
+    assay__table_numbers(t, ASSAY_MEASURED, weight->bits > 0 ? weight->bits : NAN, tensors,
+                         elements, stored);
     assay__table_number(t, dense, ASSAY_DERIVED);
-    assay__table_text(t, assay__dtype_name(weight->dtype));
-    assay__table_text(t, tensors < 2 ? weight->detail : NULL);
+    assay__table_texts(t, assay__dtype_name(weight->dtype), tensors < 2 ? weight->detail : NULL);
 }
 
 static void add_parameters(struct assay__doc *doc, const struct assay__inspect *inspect)
@@ -459,15 +427,11 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect *
         assay__buf_puts(&remark, " trainable; ");
     }
     assay__buf_puts(&remark, "by type, as stored");
-    assay__doc_section(doc, &(struct assay__heading){.id = "parameters",
-                                                     .title = "Parameters",
-                                                     .remark = assay__doc_take(doc, &remark)});
+    assay__doc_section(doc, "parameters", "Parameters", assay__doc_take(doc, &remark), 0);
     put_parameters(doc, a);
     if (!a->parameter_type_count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "none");
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "compressed", .caption = "Compressed weights by scheme"},
-        compressed_columns, sizeof compressed_columns / sizeof compressed_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "compressed", "Compressed weights by scheme",
+                                              ASSAY__COLUMNS(compressed_columns));
     for (size_t i = 0; i < model->stored_count; i++)
         if (!seen_before(model, i)) put_scheme(t, model, i);
     assay__doc_end(doc);
@@ -489,25 +453,17 @@ static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)
 {
     size_t left = assay__inspect_left(a, ASSAY__LACK_ANY);
     const char *remark = assay__doc_printf(doc, "the totals leave out %zu node%s", left,
-                                           plural(left));
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "unknown", .title = "Not known", .remark = remark});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "unknown",
-                               .caption = "Operators whose cost is not known",
-                               .more = "operators",
-                               .limit = 20},
-        unknown_columns, sizeof unknown_columns / sizeof unknown_columns[0]);
+                                           assay__plural(left));
+    assay__doc_section(doc, "unknown", "Not known", remark, 0);
+    struct assay__table *t = assay__doc_table(doc, "unknown", "Operators whose cost is not known",
+                                              ASSAY__COLUMNS(unknown_columns));
+    t->more = "operators";
+    t->limit = 20;
     for (size_t i = 0; i < a->unknown_count; i++) {
         const struct assay__unknown_op *u = &a->unknown[i];
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, assay__doc_op(doc, u->domain, u->op));
-        assay__table_text(t, u->op);
-        assay__table_text(t, u->domain);
-        assay__table_number(t, (double)u->count, ASSAY_MEASURED);
-        assay__table_number(t, (double)u->without_flops, ASSAY_MEASURED);
-        assay__table_number(t, (double)u->without_bytes, ASSAY_MEASURED);
+        assay__table_texts(t, assay__doc_op(doc, u->domain, u->op), u->op, u->domain);
+        assay__table_numbers(t, ASSAY_MEASURED, u->count, u->without_flops, u->without_bytes);
         assay__table_text(t, u->why);
     }
     assay__doc_end(doc);
@@ -516,13 +472,10 @@ static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)
 int assay__inspect_document(const struct assay__inspect *inspect, enum assay__inspect_sort sort,
                             struct assay__doc **made)
 {
-    int code = assay__doc_new(made);
-    struct assay__doc *doc = *made;
-    if (code) return code;
-    assay__doc_name(doc, "inspect", inspect->name);
+    struct assay__doc *doc = assay__doc_open(made, "inspect", inspect->name);
+    if (!doc) return ASSAY_ENOMEM;
     doc->table = "layers";
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "summary", .title = "Summary", .quiet = true});
+    assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
     add_alerts(doc, inspect);
     add_answer(doc, inspect);
     add_model(doc, inspect);

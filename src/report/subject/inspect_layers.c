@@ -29,23 +29,19 @@ static void put_tensor(struct assay__table *t, const struct assay__inspect *insp
     assay__table_row(t, 0, NULL);
     assay__table_text(t, tensor->name);
     assay__table_number(t, tensor->bytes, ASSAY_DERIVED);
-    assay__table_text(t, entry ? assay__dtype_name(entry->dtype) : NULL);
-    assay__table_text(t, assay__doc_take(t->doc, &shape));
-    assay__table_number(t, (double)tensor->first, ASSAY_MEASURED);
-    assay__table_number(t, (double)tensor->last, ASSAY_MEASURED);
+    assay__table_texts(t, entry ? assay__dtype_name(entry->dtype) : NULL,
+                       assay__doc_take(t->doc, &shape));
+    assay__table_numbers(t, ASSAY_MEASURED, tensor->first, tensor->last);
 }
 
 /* The rows sum to the peak: what its bodies need is one of them. */
 static void put_tensors(struct assay__doc *doc, const struct assay__inspect *inspect, bool known)
 {
     const struct assay__liveness *live = &inspect->analysis->live;
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "tensors",
-                               .caption = "Tensors alive at the peak",
-                               .more = "tensors",
-                               .limit = 6},
-        tensor_columns, sizeof tensor_columns / sizeof tensor_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "tensors", "Tensors alive at the peak",
+                                              ASSAY__COLUMNS(tensor_columns));
+    t->more = "tensors";
+    t->limit = 6;
     if (known && live->peak_body_bytes > 0) {
         assay__table_row(t, 0, NULL);
         assay__table_text(t, assay__doc_printf(doc, "inside the body of '%s'",
@@ -76,7 +72,7 @@ static void add_picture(struct assay__doc *doc, const struct assay__inspect *ins
         doc, "%s at most, at layer %zu, %s.",
         assay__figure_scaled(doc->arena, live_bytes[peak], "B"), peak,
         assay__figure_short(doc->arena, inspect->layers[peak].name));
-    assay__doc_picture(doc, &(struct assay__picture){.figure = figure});
+    assay__doc_figure(doc, figure, 0);
 }
 
 void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspect *inspect)
@@ -85,11 +81,10 @@ void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspe
     const struct assay_metric *peak = assay_metrics_get(inspect->metrics,
                                                         "memory.activation.predicted");
     bool known = isfinite(live->peak_bytes) && live->peak_position < inspect->layer_count;
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "memory",
-                                      .title = "Memory",
-                                      .remark = "live activations in order of execution, without "
-                                                "weights"});
+    assay__doc_section(doc, "memory", "Memory",
+                       "live activations in order of execution, without "
+                       "weights",
+                       0);
     if (inspect->layer_count) add_picture(doc, inspect);
     assay__doc_fact(doc, "peak");
     if (known) {
@@ -157,7 +152,7 @@ struct layer_view {
 
 static struct assay__datum derived(double number)
 {
-    return assay__datum_number(number, NULL, ASSAY_DERIVED);
+    return assay__derived(number, NULL);
 }
 
 static void fill_layer(const struct assay__table *table, size_t row, struct assay__datum *cells)
@@ -175,7 +170,7 @@ static void fill_layer(const struct assay__table *table, size_t row, struct assa
     cells[DOMAIN_] = assay__datum_text(layer->node->domain);
     cells[OUTPUT] = assay__datum_text(assay__doc_take(table->doc, &shape));
     cells[FLOPS] = derived(layer->cost->flops);
-    cells[SHARE] = assay__datum_number(weight / view->total, NULL, ASSAY_MEASURED);
+    cells[SHARE] = assay__measured(weight / view->total, NULL);
     cells[MACS] = derived(layer->cost->macs);
     cells[READ] = derived(layer->cost->bytes_read);
     cells[WRITTEN] = derived(layer->cost->bytes_written);
@@ -220,16 +215,13 @@ void assay__inspect_add_layers(struct assay__doc *doc, const struct assay__inspe
     if (count) view->most = assay__inspect_weight(&inspect->layers[order[0]], sort);
     const char *remark = assay__doc_printf(
         doc, "%zu, largest first by %s; # is the order of execution", count, by[sort]);
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "layers", .title = "Layers", .remark = remark});
-    assay__doc_table(doc,
-                     &(struct assay__table){.name = "layers",
-                                            .caption = "Layers, largest first",
-                                            .more = "layers",
-                                            .fill = fill_layer,
-                                            .context = view,
-                                            .row_count = count,
-                                            .order = order},
-                     columns_of(doc, sort), LAYER_COLUMNS);
+    assay__doc_section(doc, "layers", "Layers", remark, 0);
+    struct assay__table *t = assay__doc_table(doc, "layers", "Layers, largest first",
+                                              columns_of(doc, sort), LAYER_COLUMNS);
+    t->more = "layers";
+    t->order = order;
+    t->fill = fill_layer;
+    t->context = view;
+    t->row_count = count;
     assay__doc_end(doc);
 }

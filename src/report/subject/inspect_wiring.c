@@ -6,16 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-static struct assay__datum derived(double number, const char *unit)
-{
-    return assay__datum_number(number, unit, ASSAY_DERIVED);
-}
-
 static void add_cell(struct assay__doc *doc, const struct assay__ncp *n)
 {
     assay__doc_fact(doc, "cell");
@@ -45,12 +35,12 @@ static void add_synapses(struct assay__doc *doc, const struct assay__ncp *n)
     assay__doc_item_text(doc, "%zu excitatory, %zu inhibitory", n->excitatory, n->inhibitory);
     assay__doc_fact(doc, "graph");
     assay__doc_item_text(doc, "%zu strongly connected component%s", n->components,
-                         plural(n->components));
+                         assay__plural(n->components));
     assay__doc_item_text(doc, "the largest of %zu neuron%s", n->largest_component,
-                         plural(n->largest_component));
+                         assay__plural(n->largest_component));
     assay__doc_item_text(doc, "%zu with a cycle", n->cyclic_components);
     assay__doc_item_text(doc, "longest path %zu synapse%s", n->longest_path,
-                         plural(n->longest_path));
+                         assay__plural(n->longest_path));
 }
 
 static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
@@ -58,24 +48,25 @@ static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
     enum { STEPS_SHOWN = 4 };
     bool alike = true;
     assay__doc_fact(doc, "work");
-    assay__doc_item_after(doc, NULL, derived(n->flops, "FLOP"), "executed");
+    assay__doc_item_after(doc, NULL, assay__derived(n->flops, "FLOP"), "executed");
     if (isfinite(n->flops_needed)) {
-        assay__doc_item_after(doc, NULL, derived(n->flops_needed, "FLOP"), "needed by the wiring");
+        assay__doc_item_after(doc, NULL, assay__derived(n->flops_needed, "FLOP"),
+                              "needed by the wiring");
         if (n->flops > 0)
-            assay__doc_item_after(doc, NULL, derived(n->flops_needed / n->flops, "ratio"),
+            assay__doc_item_after(doc, NULL, assay__derived(n->flops_needed / n->flops, "ratio"),
                                   "of what is executed");
     } else {
         assay__doc_item_text(doc, "what the wiring needs of it is not known");
     }
     assay__doc_fact(doc, "per step");
-    assay__doc_item(doc, NULL, derived(n->flops_per_step, "FLOP"));
-    assay__doc_item_after(doc, NULL, derived(n->bytes_per_step, "B"),
+    assay__doc_item(doc, NULL, assay__derived(n->flops_per_step, "FLOP"));
+    assay__doc_item_after(doc, NULL, assay__derived(n->bytes_per_step, "B"),
                           n->steps > 1 ? "on average" : NULL);
     for (size_t i = 1; i < n->per_step_count; i++)
         alike &= n->per_step[i].flops == n->per_step[0].flops;
     for (size_t i = 0; i < n->per_step_count && i < STEPS_SHOWN && !alike; i++)
         assay__doc_item(doc, assay__doc_printf(doc, "step %" PRId64, n->per_step[i].step),
-                        derived(n->per_step[i].flops, "FLOP"));
+                        assay__derived(n->per_step[i].flops, "FLOP"));
     if (!alike && n->per_step_count > STEPS_SHOWN)
         assay__doc_item_text(doc, "and %zu more", n->per_step_count - STEPS_SHOWN);
 }
@@ -118,9 +109,7 @@ static void put_degree(struct assay__table *t, const struct assay__ncp_degree *d
         assay__table_skip(t, 3);
         return;
     }
-    assay__table_number(t, (double)d->min, ASSAY_DERIVED);
-    assay__table_number(t, (double)d->max, ASSAY_DERIVED);
-    assay__table_number(t, d->mean, ASSAY_DERIVED);
+    assay__table_numbers(t, ASSAY_DERIVED, d->min, d->max, d->mean);
 }
 
 static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
@@ -129,12 +118,9 @@ static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
     assay__table_row(t, 0, NULL);
     assay__table_text(t, g->name);
     assay__table_cell(t, g->neurons ? assay__datum_count((double)g->neurons) : assay__datum_none());
-    assay__table_number(t, g->flops, state);
-    assay__table_number(t, g->flops_needed, state);
-    assay__table_number(t, g->bytes, state);
+    assay__table_numbers(t, state, g->flops, g->flops_needed, g->bytes);
     assay__table_number(t, (double)g->nodes, ASSAY_MEASURED);
-    assay__table_text(t, degree_text(t->doc, &g->in));
-    assay__table_text(t, degree_text(t->doc, &g->out));
+    assay__table_texts(t, degree_text(t->doc, &g->in), degree_text(t->doc, &g->out));
     put_degree(t, &g->in);
     put_degree(t, &g->out);
 }
@@ -142,9 +128,8 @@ static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
 static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
 {
     bool shared = false;
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "groups", .caption = "Groups of neurons"},
-        group_columns, sizeof group_columns / sizeof group_columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "groups", "Groups of neurons",
+                                              ASSAY__COLUMNS(group_columns));
     for (size_t i = 0; i < n->group_count; i++) {
         put_group(t, &n->groups[i]);
         shared |= n->groups[i].shared;
@@ -153,13 +138,11 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "~ nodes that compute all neurons at once, by the group's share of "
                             "them");
-    t = assay__doc_table(doc, &(struct assay__table){.name = "steps", .data = true}, step_columns,
-                         sizeof step_columns / sizeof step_columns[0]);
+    t = assay__doc_table(doc, "steps", NULL, ASSAY__COLUMNS(step_columns));
     for (size_t i = 0; i < n->per_step_count; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_number(t, (double)n->per_step[i].step, ASSAY_MEASURED);
-        assay__table_number(t, n->per_step[i].flops, ASSAY_DERIVED);
-        assay__table_number(t, n->per_step[i].bytes, ASSAY_DERIVED);
+        assay__table_numbers(t, ASSAY_DERIVED, n->per_step[i].flops, n->per_step[i].bytes);
     }
 }
 
@@ -167,15 +150,13 @@ void assay__inspect_add_wiring(struct assay__doc *doc, const struct assay__inspe
 {
     static const struct assay__ncp none = {0}; /* CSV has the heads of its tables all the same */
     const struct assay__ncp *n = &inspect->ncp;
-    assay__doc_section(doc, &(struct assay__heading){.id = "wiring",
-                                                     .title = "Neural Circuit Policy",
-                                                     .remark = "from the model's metadata"});
+    assay__doc_section(doc, "wiring", "Neural Circuit Policy", "from the model's metadata", 0);
     if (inspect->has_ncp) {
         add_cell(doc, n);
         add_synapses(doc, n);
         add_work(doc, n);
     }
     add_tables(doc, inspect->has_ncp ? n : &none);
-    if (inspect->has_ncp) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", n->note ? n->note : "");
+    if (inspect->has_ncp) assay__doc_say(doc, ASSAY__TONE_NOTE, n->note);
     assay__doc_end(doc);
 }

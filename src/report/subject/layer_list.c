@@ -2,8 +2,6 @@
  * timed. */
 #include "report/subject/layer_list.h"
 
-#include "report/doc/datum.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +25,11 @@ static int compare_ranks(const void *left, const void *right)
     int order = compare_known(a->time_ns, b->time_ns);
     if (!order) order = compare_known(a->enqueue_ns, b->enqueue_ns);
     return order ? order : a->position < b->position ? -1 : a->position > b->position;
+}
+
+bool assay__layer_is_timed(const struct assay__layer *layer)
+{
+    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
 }
 
 size_t *assay__layer_order(const struct assay__layers *layers)
@@ -62,10 +65,20 @@ double assay__layer_sum(const struct assay__layers *layers, const size_t *order,
     return sum;
 }
 
-double assay__layer_total(const struct assay__trial *trial, const char **mark)
+void assay__layer_sort(struct assay__table *table, const struct assay__layers *layers)
+{
+    size_t *sorted = assay__layer_order(layers);
+    size_t *order = assay__arena_array(table->doc->arena, table->row_count + 1, sizeof *order);
+    if (!order || (!sorted && layers->count)) table->doc->failed = true;
+    for (size_t i = 0; order && (sorted || !layers->count) && i < table->row_count; i++)
+        order[i] = i < layers->count ? sorted[i] : i;
+    table->order = order;
+    free(sorted);
+}
+
+double assay__layer_total(const struct assay__trial *trial)
 {
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    *mark = p50 ? assay__state_mark(p50->state) : "=";
     if (p50) return p50->value * 1e9;
     const struct assay__layers *layers = &trial->layers;
     return assay__layer_sum(layers, NULL, 0, layers->count) + layers->engine_ns +

@@ -5,8 +5,9 @@
 
 #include "base/buf.h"
 #include "judge/require_advice.h"
-#include "profile/profile.h"
+#include "report/doc/doc.h"
 
+bool assay__layer_is_timed(const struct assay__layer *layer);
 /** Layers in the order of the table: by time, longest first; without times by host enqueue time;
  *  then by index. The caller frees it. NULL when out of memory (or count 0). */
 size_t *assay__layer_order(const struct assay__layers *layers);
@@ -14,9 +15,10 @@ size_t *assay__layer_order(const struct assay__layers *layers);
  *  unknown. */
 double assay__layer_sum(const struct assay__layers *layers, const size_t *order, size_t first,
                         size_t count);
-/** The total of the layer table: latency.p50 where it is known, also when a layer has no time.
- *  *mark is its state's. */
-double assay__layer_total(const struct assay__trial *trial, const char **mark);
+/** The total of the layer table: latency.p50 where it is known, also when a layer has no time. */
+double assay__layer_total(const struct assay__trial *trial);
+/** A table whose first rows are the layers: people read these by time. */
+void assay__layer_sort(struct assay__table *table, const struct assay__layers *layers);
 /** "timed by markers", "timed alone, hot cache (isolated)". Unescaped. */
 void assay__layer_method(struct assay__buf *out, const struct assay__layers *layers);
 

@@ -28,11 +28,6 @@ void assay__drift_numbers(const struct assay__drift_output *output,
 
 /* --- the model -------------------------------------------------------------------------------- */
 
-static struct assay__datum measured(double value, const char *unit)
-{
-    return assay__datum_number(value, unit, ASSAY_MEASURED);
-}
-
 static double parameters_of(const struct assay__made *made)
 {
     return made->parameters_known ? (double)made->parameters : (double)NAN;
@@ -45,36 +40,32 @@ static void add_table(struct assay__doc *doc, const struct assay__made *made)
         {.key = "nodes"},     {.key = "opset"},   {.key = "ir_version"}, {.key = "read_s"},
         {.key = "rewrite_s"}, {.key = "write_s"},
     };
-    struct assay__table *t = assay__doc_table(doc,
-                                              &(struct assay__table){.name = "model", .data = true},
-                                              columns, sizeof columns / sizeof columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "model", NULL, ASSAY__COLUMNS(columns));
     const double numbers[] = {(double)made->bytes, parameters_of(made), (double)made->nodes,
                               (double)made->opset, (double)made->ir,    made->build_s,
                               made->rewrite_s,     made->write_s};
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, made->path);
-    assay__table_text(t, made->source);
+    assay__table_texts(t, made->path, made->source);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         assay__table_number(t, numbers[i], ASSAY_MEASURED);
 }
 
 static void add_model(struct assay__doc *doc, const struct assay__made *made)
 {
-    assay__doc_section(doc,
-                       &(struct assay__heading){.id = "model", .title = "Model", .quiet = true});
+    assay__doc_section(doc, "model", "Model", NULL, ASSAY__SECTION_QUIET);
     assay__doc_fact_text(doc, "from", made->source);
     assay__doc_fact(doc, "file");
-    assay__doc_item(doc, NULL, measured((double)made->bytes, "B"));
-    assay__doc_item_after(doc, NULL, measured(parameters_of(made), ASSAY__UNIT_COUNT),
+    assay__doc_item(doc, NULL, assay__measured((double)made->bytes, "B"));
+    assay__doc_item_after(doc, NULL, assay__measured(parameters_of(made), ASSAY__UNIT_COUNT),
                           "parameters");
     assay__doc_item_after(doc, NULL, assay__datum_count((double)made->nodes), "operators");
     assay__doc_item(doc, "operator set", assay__datum_count((double)made->opset));
     assay__doc_fact(doc, "time");
-    assay__doc_item(doc, made->zoo ? "built in" : "read in", measured(made->build_s, "s"));
-    if (made->rewritten) assay__doc_item(doc, "rewritten in", measured(made->rewrite_s, "s"));
-    assay__doc_item(doc, "written in", measured(made->write_s, "s"));
-    assay__doc_item(doc, NULL,
-                    assay__datum_number(assay__made_write_rate(made), "B/s", ASSAY_DERIVED));
+    assay__doc_item(doc, made->zoo ? "built in" : "read in", assay__measured(made->build_s, "s"));
+    if (made->rewritten)
+        assay__doc_item(doc, "rewritten in", assay__measured(made->rewrite_s, "s"));
+    assay__doc_item(doc, "written in", assay__measured(made->write_s, "s"));
+    assay__doc_item(doc, NULL, assay__derived(assay__made_write_rate(made), "B/s"));
     assay__doc_points(doc, (const char *const *)made->notes->lines, made->notes->count);
     add_table(doc, made);
     assay__doc_end(doc);
@@ -103,11 +94,10 @@ static void put_output(struct assay__table *t, const struct assay__drift_output 
     struct assay__drift_number numbers[ASSAY__DRIFT_NUMBERS];
     assay__drift_numbers(output, numbers);
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, output->name);
-    assay__table_text(t, assay__dtype_name(output->dtype));
+    assay__table_texts(t, output->name, assay__dtype_name(output->dtype));
     for (size_t i = 0; i < ASSAY__DRIFT_NUMBERS; i++) {
         char text[48];
-        struct assay__datum value = measured(numbers[i].value, NULL);
+        struct assay__datum value = assay__measured(numbers[i].value, NULL);
         if (isnan(value.number))
             value = assay__datum_unknown(numbers[i].gap);
         else if (formats[i]) {
@@ -123,11 +113,7 @@ static void put_output(struct assay__table *t, const struct assay__drift_output 
 
 static void add_outputs(struct assay__doc *doc, const struct assay__drift *drift)
 {
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .name = "drift", .caption = "Outputs", .more = "outputs", .limit = SIZE_MAX},
-        columns, sizeof columns / sizeof columns[0]);
+    struct assay__table *t = assay__doc_table(doc, "drift", "Outputs", ASSAY__COLUMNS(columns));
     for (size_t i = 0; drift && i < drift->output_count; i++)
         put_output(t, &drift->outputs[i]);
     for (size_t i = 0; drift && i < drift->output_count; i++)
@@ -139,10 +125,7 @@ static void add_outputs(struct assay__doc *doc, const struct assay__drift *drift
 static void add_drift(struct assay__doc *doc, const struct assay__made *made)
 {
     const struct assay__drift *drift = made->drift;
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "drift",
-                                      .title = "Drift",
-                                      .remark = "rewritten against original, same inputs"});
+    assay__doc_section(doc, "drift", "Drift", "rewritten against original, same inputs", 0);
     if (drift) {
         assay__doc_fact(doc, "measured with");
         assay__doc_item_text(doc, "%s %s on the CPU", drift->engine, drift->version);
@@ -159,10 +142,9 @@ static void add_drift(struct assay__doc *doc, const struct assay__made *made)
 
 int assay__make_document(const struct assay__made *made, struct assay__doc **doc)
 {
-    int code = assay__doc_new(doc);
-    if (code) return code;
-    assay__doc_name(*doc, "make", made->path);
-    add_model(*doc, made);
-    add_drift(*doc, made);
+    struct assay__doc *own = assay__doc_open(doc, "make", made->path);
+    if (!own) return ASSAY_ENOMEM;
+    add_model(own, made);
+    add_drift(own, made);
     return 0;
 }

@@ -67,18 +67,16 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
                       const struct assay__fit *fits, size_t best)
 {
     bool one = profile->trial_count == 1 && profile->trials[0].state == ASSAY__TRIAL_OK;
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "units", .title = "Units", .remark = "of the chip"});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "units", .caption = "Units of the chip", .data = one},
-        unit_columns, sizeof unit_columns / sizeof unit_columns[0]);
+    assay__doc_section(doc, "units", "Units", "of the chip", 0);
+    struct assay__table *t = assay__doc_table(doc, "units", "Units of the chip",
+                                              ASSAY__COLUMNS(unit_columns));
+    t->data = one;
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
         const struct assay__fit *fit = &fits[i];
         bool ok = trial->state == ASSAY__TRIAL_OK;
         assay__table_row(t, ok && i == best ? ASSAY__ROW_BEST : 0, NULL);
-        assay__table_text(t, assay__trial_option(trial, "unit"));
-        assay__table_text(t, trial->target.precision);
+        assay__table_texts(t, assay__trial_option(trial, "unit"), trial->target.precision);
         put_metric(t, trial, "latency.p50");
         if (ok) {
             put_error(t, fit, fit->out.median);
@@ -90,8 +88,7 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
         put_metric(t, trial, "compute.rate");
         put_metric(t, trial, "power.average");
         put_metric(t, trial, "energy.inference.gross");
-        assay__table_text(t, assay__trial_state_name(trial->state));
-        assay__table_text(t, trial->reason);
+        assay__table_texts(t, assay__trial_state_name(trial->state), trial->reason);
     }
     assay__doc_end(doc);
 }
@@ -160,9 +157,7 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
                                                   "per inference, not validated"}};
     char label[64];
     assay__fit_label(fit, label, sizeof label);
-    assay__doc_section(doc, &(struct assay__heading){.id = "estimate",
-                                                     .title = "Estimate",
-                                                     .remark = trial->target.device});
+    assay__doc_section(doc, "estimate", "Estimate", trial->target.device, 0);
     assay__doc_fact(doc, "latency");
     assay__doc_item_after(
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
@@ -203,24 +198,10 @@ static void put_layer(struct assay__table *t, const struct assay__trial *trial,
     assay__table_row(t, is_fused(l) ? ASSAY__ROW_DATA : 0, NULL);
     assay__table_text(t, assay__trial_option(trial, "unit"));
     assay__table_number(t, l->index, ASSAY_MEASURED);
-    assay__table_text(t, l->op);
-    assay__table_text(t, l->name);
+    assay__table_texts(t, l->op, l->name);
     assay__table_cell(t, time);
     assay__table_number(t, l->share, ASSAY_ESTIMATED);
-    assay__table_text(t, l->bound);
-    assay__table_text(t, l->note);
-}
-
-/* People read them by time, programs in the order of the graph. */
-static void set_order(struct assay__table *t, const struct assay__layers *layers)
-{
-    size_t *sorted = assay__layer_order(layers);
-    size_t *order = assay__arena_array(t->doc->arena, t->row_count + 1, sizeof *order);
-    if (!sorted || !order) t->doc->failed = true;
-    for (size_t i = 0; sorted && order && i < t->row_count; i++)
-        order[i] = i < layers->count ? sorted[i] : i;
-    t->order = order;
-    free(sorted);
+    assay__table_texts(t, l->bound, l->note);
 }
 
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial, bool shown)
@@ -228,15 +209,14 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     const struct assay__layers *layers = &trial->layers;
     double all_ns = latency_s(trial) * 1e9;
     size_t fused = 0;
-    assay__doc_section(doc, &(struct assay__heading){.id = "operators",
-                                                     .title = "Operators",
-                                                     .remark = "slowest first, and what bounds "
-                                                               "each"});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .name = "layers", .caption = "Operators", .more = "operators", .data = !shown},
-        layer_columns, sizeof layer_columns / sizeof layer_columns[0]);
+    assay__doc_section(doc, "operators", "Operators",
+                       "slowest first, and what bounds "
+                       "each",
+                       0);
+    struct assay__table *t = assay__doc_table(doc, "layers", "Operators",
+                                              ASSAY__COLUMNS(layer_columns));
+    t->more = "operators";
+    t->data = !shown;
     for (size_t i = 0; i < layers->count; i++) {
         put_layer(t, trial, &layers->items[i]);
         fused += is_fused(&layers->items[i]);
@@ -245,9 +225,8 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     assay__table_text(t, assay__trial_option(trial, "unit"));
     assay__table_skip(t, 2);
     assay__table_text(t, "floor, inputs and outputs");
-    assay__table_number(t, layers->engine_ns / 1e3, ASSAY_ESTIMATED);
-    assay__table_number(t, layers->engine_ns / all_ns, ASSAY_ESTIMATED);
-    if (layers->count) set_order(t, layers);
+    assay__table_numbers(t, ASSAY_ESTIMATED, layers->engine_ns / 1e3, layers->engine_ns / all_ns);
+    assay__layer_sort(t, layers);
     if (fused)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "%zu operator%s left out: done together with the one before.", fused,
@@ -274,19 +253,17 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
                       const struct assay__fit *fit)
 {
     bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
-    assay__doc_section(doc,
-                       &(struct assay__heading){
-                           .id = "trust",
-                           .title = "How far to trust it",
-                           .remark = here       ? "a run measures what this estimates"
-                                     : measured ? "ceilings were measured there; the model was not "
-                                                  "run"
-                                                : "nothing here was measured on that chip"});
+    assay__doc_section(doc, "trust", "How far to trust it",
+                       here       ? "a run measures what this estimates"
+                       : measured ? "ceilings were measured there; the model was not "
+                                    "run"
+                                  : "nothing here was measured on that chip",
+                       0);
     add_errors(doc, fit);
-    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", trial->target.uncovered);
+    assay__doc_say(doc, ASSAY__TONE_WARN, trial->target.uncovered);
     for (size_t i = 0; i < trial->note_count; i++)
         if (trial->notes[i] != trial->target.uncovered)
-            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", trial->notes[i]);
+            assay__doc_say(doc, ASSAY__TONE_NOTE, trial->notes[i]);
     if (trial->target.device_class == ASSAY__CLASS_NPU)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "A check against the Neural Engine says whether all of it runs there.");
@@ -313,10 +290,10 @@ int assay__prediction_document(const struct assay_profile *profile, const struct
     if (code) return code;
     const struct assay__trial *trial = &profile->trials[best];
     const char *chip = trial->target.chip;
-    assay__doc_name(doc, "predict",
-                    assay__doc_printf(doc, "%s on %s, %s", profile->models[0]->name,
-                                      strcmp(chip, "this") == 0 ? "this machine" : chip,
-                                      trial->target.precision));
+    const char *title = assay__doc_printf(doc, "%s on %s, %s", profile->models[0]->name,
+                                          strcmp(chip, "this") == 0 ? "this machine" : chip,
+                                          trial->target.precision);
+    assay__doc_name(doc, "predict", title, assay_version());
     doc->table = "units";
     doc->marks = true;
     add_units(doc, profile, fits, best);
@@ -324,7 +301,7 @@ int assay__prediction_document(const struct assay_profile *profile, const struct
     for (size_t i = 0; i < profile->trial_count; i++) {
         if (i == best) continue;
         doc->prefix = assay__doc_printf(doc, "t%zu-", i + 1);
-        assay__doc_fold(doc, &(struct assay__heading){.title = profile->trials[i].target.device});
+        assay__doc_fold(doc, NULL, profile->trials[i].target.device, NULL);
         add_unit(doc, &profile->trials[i], &fits[i], layers);
         assay__doc_end(doc);
         doc->prefix = "";

@@ -43,9 +43,8 @@ static void put_required(struct assay__table *t, const struct assay__requirement
         assay__table_skip(t, 3);
         return;
     }
-    assay__table_cell(t, assay__datum_number(required, row->info->unit, ASSAY_MEASURED));
-    assay__table_cell(t, isfinite(ratio) ? assay__datum_number(ratio, NULL, ASSAY_DERIVED)
-                                         : assay__datum_none());
+    assay__table_cell(t, assay__measured(required, row->info->unit));
+    assay__table_known(t, ratio, ASSAY_DERIVED);
     assay__table_cell(t, assay__datum_badge(assay__require_state_name(state), badges[state]));
 }
 
@@ -55,17 +54,15 @@ static void put_requirement(struct assay__table *t, const struct assay__trial *t
     bool known = isfinite(row->value), failed = row->minimum_state == ASSAY__REQUIRE_NOT_MET;
     assay__table_row(t, failed ? ASSAY__ROW_FAULT : 0, NULL);
     assay__table_number(t, trial->id, ASSAY_MEASURED);
-    assay__table_text(t, row->info->key);
-    assay__table_text(t, row->measured ? row->measured->name : row->info->metric);
-    assay__table_text(t, row->info->label);
+    assay__table_texts(t, row->info->key, row->measured ? row->measured->name : row->info->metric,
+                       row->info->label);
     assay__table_cell(t, known ? assay__datum_metric(row->measured)
                                : assay__datum_unknown(row->reason));
-    assay__table_text(t, row->info->unit);
-    assay__table_text(t, assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE));
+    assay__table_texts(t, row->info->unit,
+                       assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE));
     put_required(t, row, row->minimum, row->minimum_ratio, row->minimum_state);
     put_required(t, row, row->target, row->target_ratio, row->target_state);
-    assay__table_text(t, row->reason);
-    assay__table_text(t, row->advice);
+    assay__table_texts(t, row->reason, row->advice);
 }
 
 void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *trial,
@@ -77,13 +74,10 @@ void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *
                         "%s: minimum %s, target %s.", j->table->name, words[j->minimum],
                         words[j->target]);
     struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "requirements",
-                               .caption = "Measured against minimum and target",
-                               .limit = SIZE_MAX,
-                               .parts = parts,
-                               .part_count = sizeof parts / sizeof *parts},
-        assay__requirement_columns, ASSAY__REQUIREMENT_COLUMNS);
+        doc, "requirements", "Measured against minimum and target", assay__requirement_columns,
+        ASSAY__REQUIREMENT_COLUMNS);
+    t->parts = parts;
+    t->part_count = sizeof parts / sizeof *parts;
     for (size_t i = 0; i < j->count; i++)
         put_requirement(t, trial, &j->rows[i]);
     for (size_t i = 0; i < j->count; i++) {
@@ -103,14 +97,14 @@ void assay__add_score(struct assay__doc *doc, const struct assay__score *score)
     for (size_t i = 0; i <= ASSAY__SCORE_PARTS; i++) {
         const struct assay__score_part *part = i ? &score->parts[i - 1] : NULL;
         double points = part ? part->points : score->points;
-        struct assay__datum value = assay__datum_number(points, ASSAY__UNIT_PLAIN, ASSAY_DERIVED);
+        struct assay__datum value = assay__derived(points, ASSAY__UNIT_PLAIN);
         if (isfinite(points))
             value.text = assay__doc_printf(doc, "=%.*f", points < 0.1 ? 3 : 1, points);
         assay__doc_item_after(doc, part ? part->name : NULL, value,
                               assay__doc_printf(doc, "of %.0f", part ? part->of : 100.0));
     }
     if (isfinite(score->points)) return;
-    assay__doc_fold(doc, &(struct assay__heading){.title = "Why the score is not known"});
+    assay__doc_fold(doc, NULL, "Why the score is not known", NULL);
     for (size_t i = 0; i < ASSAY__SCORE_PARTS; i++)
         if (!isfinite(score->parts[i].points))
             assay__doc_fact_text(doc, score->parts[i].name, score->parts[i].reason);
@@ -119,11 +113,11 @@ void assay__add_score(struct assay__doc *doc, const struct assay__score *score)
 
 /* --- sentences -------------------------------------------------------------------------------- */
 
-void assay__add_sentences(struct assay__doc *doc, const struct assay__heading *heading,
+void assay__add_sentences(struct assay__doc *doc, const char *title, const char *remark,
                           const struct assay__sentence_list *list, size_t most)
 {
     size_t shown = list->count < most ? list->count : most;
-    assay__doc_section(doc, heading);
+    assay__doc_section(doc, NULL, title, remark, 0);
     assay__doc_points(doc, list->items, shown);
     if (!list->count) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "None found.");
     if (list->count > shown)
@@ -166,9 +160,7 @@ static const struct {
 static void add_performance(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { MOST = sizeof groups[0].items / sizeof groups[0].items[0] };
-    assay__doc_section(
-        doc, &(struct assay__heading){.title = "Performance",
-                                      .remark = "— not available: the whole report says why"});
+    assay__doc_section(doc, NULL, "Performance", "— not available: the whole report says why", 0);
     for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
         struct assay__buf missing = {0};
         assay__doc_fact(doc, groups[g].label);
@@ -185,12 +177,11 @@ static void add_performance(struct assay__doc *doc, const struct assay__trial *t
     assay__doc_end(doc);
 }
 
-void assay__add_review(struct assay__doc *doc, struct assay__study *study,
-                       const struct assay__trial *trial, bool detailed)
+void assay__add_review(struct assay__doc *doc, const struct assay__trial *trial, bool detailed)
 {
-    const struct assay__review *review = assay__study_review(study, trial);
-    if (study->failed) return;
-    assay__doc_section(doc, &(struct assay__heading){.title = "Requirements"});
+    const struct assay__review *review = assay__study_review(doc->study, trial);
+    if (doc->study->failed) return;
+    assay__doc_section(doc, NULL, "Requirements", NULL, 0);
     if (review->required)
         assay__add_requirements(doc, trial, &review->judgement);
     else
@@ -198,20 +189,15 @@ void assay__add_review(struct assay__doc *doc, struct assay__study *study,
                             "None given: a requirement table would be judged here.");
     assay__doc_end(doc);
     add_performance(doc, trial);
-    assay__doc_section(doc, &(struct assay__heading){.title = "Score"});
+    assay__doc_section(doc, NULL, "Score", NULL, 0);
     assay__add_score(doc, &review->score);
     assay__doc_end(doc);
     if (detailed) {
-        assay__add_sentences(doc, &(struct assay__heading){.title = "Bottlenecks"},
-                             &review->bottlenecks, SIZE_MAX);
-        assay__add_sentences(
-            doc,
-            &(struct assay__heading){.title = "Opportunities",
-                                     .remark = "upper bounds by what was measured, not promises"},
-            &review->opportunities, SIZE_MAX);
+        assay__add_sentences(doc, "Bottlenecks", NULL, &review->bottlenecks, SIZE_MAX);
+        assay__add_sentences(doc, "Opportunities",
+                             "upper bounds by what was measured, not promises",
+                             &review->opportunities, SIZE_MAX);
     }
-    assay__add_sentences(doc,
-                         &(struct assay__heading){.title = "Recommendations",
-                                                  .remark = "to try; nothing here was tried"},
+    assay__add_sentences(doc, "Recommendations", "to try; nothing here was tried",
                          &review->recommendations, detailed ? SIZE_MAX : ASSAY__REVIEW_BASIC);
 }

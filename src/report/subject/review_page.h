@@ -14,10 +14,9 @@ void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *
                              const struct assay__judgement *judgement);
 void assay__add_score(struct assay__doc *doc, const struct assay__score *score);
 /** Sentences under a heading: `most` of them; "none found" where there are none. */
-void assay__add_sentences(struct assay__doc *doc, const struct assay__heading *heading,
+void assay__add_sentences(struct assay__doc *doc, const char *title, const char *remark,
                           const struct assay__sentence_list *list, size_t most);
 /** The basic or the detailed report of a trial. */
-void assay__add_review(struct assay__doc *doc, struct assay__study *study,
-                       const struct assay__trial *trial, bool detailed);
+void assay__add_review(struct assay__doc *doc, const struct assay__trial *trial, bool detailed);
 
 #endif

@@ -25,9 +25,8 @@ struct assay__subject_table {
 struct assay__subject {
     const char *id; /* of its section */
     enum assay__subject_scope scope;
-    struct assay__subject_table tables[ASSAY__SUBJECT_TABLES]; /* name NULL: none */
-    void (*build)(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial);
+    void (*build)(struct assay__doc *doc, const struct assay__trial *trial); /* of doc->study */
+    struct assay__subject_table tables[ASSAY__SUBJECT_TABLES];               /* name NULL: none */
 };
 
 /** Only "" | "basic" | "detailed" are known. */

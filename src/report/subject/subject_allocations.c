@@ -32,8 +32,7 @@ static void begin_row(struct assay__table *t, int trial, const char *phase, cons
 {
     assay__table_row(t, ASSAY__ROW_DATA, NULL);
     assay__table_number(t, trial, ASSAY_MEASURED);
-    assay__table_text(t, phase);
-    assay__table_text(t, kind);
+    assay__table_texts(t, phase, kind);
 }
 
 static void put_numbers(struct assay__table *t, const double *numbers, size_t count)
@@ -50,8 +49,7 @@ static double inferences_of(const struct assay__allocation_phase *phase)
 static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "allocations", .data = true}, columns, COLUMN_COUNT);
+    struct assay__table *t = assay__doc_table(doc, "allocations", NULL, ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < a->phase_count; i++) {
         const struct assay__allocation_phase *p = &a->phases[i];
         begin_row(t, trial->id, p->name, "phase");
@@ -93,13 +91,11 @@ static const struct assay__column phase_columns[] = {
     {NULL, "live", "B", 0, 0, 0, 0},
     {NULL, "peak live", "B", 0, 2, 0, 0},
 };
-#define PHASE_COLUMNS (sizeof phase_columns / sizeof phase_columns[0])
 
 static void add_phases(struct assay__doc *doc, const struct assay__allocations *a)
 {
     struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = "Allocations by phase of the worker's life"},
-        phase_columns, PHASE_COLUMNS);
+        doc, NULL, "Allocations by phase of the worker's life", ASSAY__COLUMNS(phase_columns));
     for (size_t i = 0; i < a->phase_count; i++) {
         const struct assay__allocation_phase *p = &a->phases[i];
         assay__table_row(t, 0, NULL);
@@ -117,13 +113,13 @@ static void add_phases(struct assay__doc *doc, const struct assay__allocations *
 static const char *growth_interval(struct assay__doc *doc, const struct assay__allocations *a)
 {
     struct assay__buf low = {0}, high = {0};
-    struct assay__datum ends[] = {assay__datum_number(a->growth_low, "B", ASSAY_MEASURED),
-                                  assay__datum_number(a->growth_high, "B", ASSAY_MEASURED)};
+    struct assay__datum ends[] = {assay__measured(a->growth_low, "B"),
+                                  assay__measured(a->growth_high, "B")};
     if (!isfinite(a->growth_low) || !isfinite(a->growth_high)) return "";
     assay__datum_print(&low, &ends[0], NULL, 0);
     assay__datum_print(&high, &ends[1], NULL, 0);
-    const char *text = assay__doc_printf(doc, " (95 %%: %s to %s)", low.data ? low.data : "",
-                                         high.data ? high.data : "");
+    const char *text = assay__doc_printf(doc, " (95 %%: %s to %s)", assay__buf_text(&low),
+                                         assay__buf_text(&high));
     if (low.failed || high.failed) doc->failed = true;
     assay__buf_free(&low);
     assay__buf_free(&high);
@@ -151,8 +147,7 @@ static void add_growth(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_fact(doc, "growth");
     add_metric(doc, trial, "memory.growth", after);
     if (!growth && isfinite(a->growth_bytes))
-        assay__doc_item_after(doc, NULL, assay__datum_number(a->growth_bytes, "B", ASSAY_DERIVED),
-                              after);
+        assay__doc_item_after(doc, NULL, assay__derived(a->growth_bytes, "B"), after);
 }
 
 static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
@@ -178,8 +173,7 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
                "above");
     if (!isfinite(a->slowdown)) return;
     assay__doc_fact(doc, "cost");
-    assay__doc_item_after(doc, "latency",
-                          assay__datum_number(a->slowdown, ASSAY__UNIT_FACTOR, ASSAY_DERIVED),
+    assay__doc_item_after(doc, "latency", assay__derived(a->slowdown, ASSAY__UNIT_FACTOR),
                           "while allocations are counted");
 }
 
@@ -195,7 +189,6 @@ static const struct assay__column size_columns[] = {
     {NULL, "in all", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
     {NULL, "bytes in all", "B", 0, 5, 0, 0},
 };
-#define SIZE_COLUMNS (sizeof size_columns / sizeof size_columns[0])
 
 static const struct assay__column site_columns[] = {
     {NULL, "phase", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
@@ -206,7 +199,6 @@ static const struct assay__column site_columns[] = {
     {NULL, "bytes in all", "B", 0, 5, 0, 0},
     {NULL, "from, innermost first", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_CODE, 0},
 };
-#define SITE_COLUMNS (sizeof site_columns / sizeof site_columns[0])
 
 /* What people look for: the warm phase, else the last that allocated; NULL: none did. */
 static const struct assay__allocation_phase *first_phase(const struct assay__allocations *a)
@@ -233,8 +225,8 @@ static bool is_chosen(const struct choice *choice, const char *phase)
 static void put_counts(struct assay__table *t, double count, double bytes, double runs)
 {
     bool each = isfinite(runs);
-    assay__table_number(t, each ? count / runs : count, each ? ASSAY_DERIVED : ASSAY_MEASURED);
-    assay__table_number(t, each ? bytes / runs : bytes, each ? ASSAY_DERIVED : ASSAY_MEASURED);
+    assay__table_numbers(t, each ? ASSAY_DERIVED : ASSAY_MEASURED, each ? count / runs : count,
+                         each ? bytes / runs : bytes);
 }
 
 /* "64 B", "1 KiB": the limits are powers of two. */
@@ -268,19 +260,13 @@ static double most_of(const struct assay__allocations *a, const char *phase)
 static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a,
                       const struct choice *choice)
 {
-    struct assay__table *t = NULL;
+    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by size",
+                                              ASSAY__COLUMNS(size_columns));
     for (size_t i = 0; i < a->class_count; i++) {
         const struct assay__allocation_class *c = &a->classes[i];
         if (!is_chosen(choice, c->phase)) continue;
-        if (!t)
-            t = assay__doc_table(doc,
-                                 &(struct assay__table){.caption = "Allocations by size",
-                                                        .more = "sizes",
-                                                        .limit = SIZE_MAX},
-                                 size_columns, SIZE_COLUMNS);
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, c->phase);
-        assay__table_text(t, range_text(doc, c));
+        assay__table_texts(t, c->phase, range_text(doc, c));
         put_counts(t, c->count, c->bytes, choice->runs);
         assay__table_number(t, c->count / most_of(a, c->phase), ASSAY_MEASURED);
         if (isfinite(choice->runs)) put_counts(t, c->count, c->bytes, NAN);
@@ -290,14 +276,12 @@ static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a
 static void add_sites(struct assay__doc *doc, const struct assay__allocations *a,
                       const struct choice *choice)
 {
-    struct assay__table *t = NULL;
+    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by caller",
+                                              ASSAY__COLUMNS(site_columns));
+    t->more = "callers";
     for (size_t i = 0; i < a->site_count; i++) {
         const struct assay__allocation_site *s = &a->sites[i];
         if (!is_chosen(choice, s->phase)) continue;
-        if (!t)
-            t = assay__doc_table(
-                doc, &(struct assay__table){.caption = "Allocations by caller", .more = "callers"},
-                site_columns, SITE_COLUMNS);
         assay__table_row(t, 0, NULL);
         assay__table_text(t, s->phase);
         put_counts(t, s->count, s->bytes, choice->runs);
@@ -319,35 +303,28 @@ static void add_details(struct assay__doc *doc, const struct assay__allocations 
                   others = {first->name, true, NAN};
     const char *remark = assay__doc_printf(
         doc, each ? "phase %s, per inference" : "phase %s, in all", first->name);
-    assay__doc_section(doc,
-                       &(struct assay__heading){.title = "Allocations by size", .remark = remark});
+    assay__doc_section(doc, NULL, "Allocations by size", remark, 0);
     add_sizes(doc, a, &chosen);
     assay__doc_end(doc);
     remark = assay__doc_printf(doc, "%s; live: at its end", remark);
-    assay__doc_section(
-        doc, &(struct assay__heading){.title = "Allocations by caller", .remark = remark});
+    assay__doc_section(doc, NULL, "Allocations by caller", remark, 0);
     add_sites(doc, a, &chosen);
     assay__doc_end(doc);
-    assay__doc_fold(doc, &(struct assay__heading){.title = "Allocations of the other phases",
-                                                  .remark = "in all, by size and by caller"});
+    assay__doc_fold(doc, NULL, "Allocations of the other phases", "in all, by size and by caller");
     add_sizes(doc, a, &others);
     add_sites(doc, a, &others);
     assay__doc_end(doc);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
-    (void)study;
     if (!a->reason) return; /* not asked for */
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "allocations",
-                                      .title = "Allocations",
-                                      .remark = "counted in a launch of its own; live: at "
-                                                "the end of the phase",
-                                      .views = ASSAY__VIEW_MACHINE});
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", a->reason);
+    assay__doc_section(doc, "allocations", "Allocations",
+                       "counted in a launch of its own; live: at "
+                       "the end of the phase",
+                       ASSAY__VIEW_MACHINE);
+    assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {
         add_phases(doc, a);
         if (trial->metrics) add_facts(doc, trial);
@@ -358,7 +335,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_allocations = {
-    .id = "allocations",
-    .scope = ASSAY__OF_TRIAL,
-    .tables = {{"allocations", columns, COLUMN_COUNT}},
-    .build = build};
+    "allocations", ASSAY__OF_TRIAL, build, {{"allocations", ASSAY__COLUMNS(columns)}}};

@@ -17,49 +17,34 @@ static const struct assay__column columns[] = {
     {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
     {"measured_at", "measured", NULL, 0, 1, 0, 0},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static void put_row(struct assay__table *t, const struct assay__ceiling_info *c)
 {
     bool known = isfinite(c->value);
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, c->device);
-    assay__table_text(t, c->name);
-    assay__table_cell(t, assay__datum_number(c->value, c->unit, ASSAY_MEASURED));
+    assay__table_texts(t, c->device, c->name);
+    assay__table_cell(t, assay__measured(c->value, c->unit));
     assay__table_text(t, c->unit);
-    assay__table_cell(t, assay__datum_number(c->low, c->unit, ASSAY_MEASURED));
-    assay__table_cell(t, assay__datum_number(c->high, c->unit, ASSAY_MEASURED));
-    assay__table_text(t, assay_state_name(known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE));
-    assay__table_text(t, c->source);
-    assay__table_text(t, c->note);
-    assay__table_text(t, c->measured_at);
+    assay__table_cell(t, assay__measured(c->low, c->unit));
+    assay__table_cell(t, assay__measured(c->high, c->unit));
+    assay__table_texts(t, assay_state_name(known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE), c->source,
+                       c->note, c->measured_at);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     const struct assay_profile *profile = study->profile;
     (void)trial;
     if (!profile->ceiling_count) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "ceilings",
-                                                     .title = "Ceilings",
-                                                     .remark = "the best of several repeats",
-                                                     .views = ASSAY__VIEW_LAYERS,
-                                                     .detail = true});
+    assay__doc_section(doc, "ceilings", "Ceilings", "the best of several repeats",
+                       ASSAY__VIEW_LAYERS | ASSAY__SECTION_DETAIL);
     struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "ceilings",
-                               .caption = "What the devices can do at most, as measured",
-                               .more = "ceilings",
-                               .limit = SIZE_MAX},
-        columns, COLUMN_COUNT);
+        doc, "ceilings", "What the devices can do at most, as measured", ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < profile->ceiling_count; i++)
         put_row(t, &profile->ceilings[i]);
     assay__doc_end(doc);
 }
 
 const struct assay__subject assay__subject_ceilings = {
-    .id = "ceilings",
-    .scope = ASSAY__OF_PROFILE,
-    .tables = {{"ceilings", columns, COLUMN_COUNT}},
-    .build = build};
+    "ceilings", ASSAY__OF_PROFILE, build, {{"ceilings", ASSAY__COLUMNS(columns)}}};

@@ -65,7 +65,6 @@ static const struct assay__column columns[] = {
     {NULL, "outputs", NULL, 0, 0, 0, NUMBERS}, /* wherever a wrong trial looks fast */
     {NULL, "outputs", NULL, 0, 0, 0, RATIOS},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 struct view {
     struct assay__doc *doc;
@@ -79,15 +78,14 @@ struct view {
 /* "=1.34 × (1.31 to 1.36)" */
 static void put_ratio(struct view *v, const struct assay__ratio *r, double plain, const char *why)
 {
-    struct assay__datum value = assay__datum_number(plain, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__derived(plain, NULL);
     if (isfinite(r->ratio))
         value.text = assay__doc_printf(v->doc, "=%s × (%s)%s", assay__digits(r->ratio, 3).text,
                                        assay__digits_range(r->ci.low, r->ci.high).text,
                                        assay__ratio_by_words(r->by));
     if (!isfinite(plain)) value = assay__datum_unknown(why);
     assay__table_cell(v->table, value);
-    assay__table_number(v->table, r->ci.low, ASSAY_DERIVED);
-    assay__table_number(v->table, r->ci.high, ASSAY_DERIVED);
+    assay__table_numbers(v->table, ASSAY_DERIVED, r->ci.low, r->ci.high);
 }
 
 static void put_numbers(struct view *v, const struct assay__judged *j)
@@ -102,17 +100,16 @@ static void put_numbers(struct view *v, const struct assay__judged *j)
 static void put_speed(struct view *v, const struct assay__comparison_row *r)
 {
     put_ratio(v, &r->speed, r->speed.ratio, NULL);
-    assay__table_number(v->table, r->speed.p_value, ASSAY_DERIVED);
-    assay__table_number(v->table, r->speed.smallest, ASSAY_DERIVED);
-    assay__table_text(v->table, assay__verdict_name(r->verdict));
-    assay__table_text(v->table, isfinite(r->speed.ratio) ? assay__ratio_by_name(r->speed.by) : "");
+    assay__table_numbers(v->table, ASSAY_DERIVED, r->speed.p_value, r->speed.smallest);
+    assay__table_texts(v->table, assay__verdict_name(r->verdict),
+                       isfinite(r->speed.ratio) ? assay__ratio_by_name(r->speed.by) : "");
     put_ratio(v, &r->energy, r->energy_ratio, NULL);
 }
 
 static void put_metric(struct view *v, const struct assay__trial *t, const char *name)
 {
     struct assay__number number = {assay__trial_value(t, name),
-                                   t->metrics ? assay_metrics_get(t->metrics, name) : NULL};
+                                   assay_metrics_get(t->metrics, name)};
     assay__table_cell(v->table, assay__datum_judged(&number));
 }
 
@@ -120,7 +117,7 @@ static void put_outputs(struct view *v, const struct assay__comparison_row *r,
                         const struct assay__trial *t)
 {
     double cosine = assay__trial_value(t, "drift.cosine");
-    struct assay__datum value = assay__datum_number(cosine, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__derived(cosine, NULL);
     if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
     put_metric(v, t, "drift.max_absolute");
     assay__table_cell(v->table, assay__datum_judged(&r->judged.drift));
@@ -169,36 +166,27 @@ static void put_row(struct view *v, size_t i)
     assay__table_row(
         v->table, (best ? ASSAY__ROW_BEST : 0) | (r->judged.usable ? 0 : ASSAY__ROW_FAULT), NULL);
     assay__table_number(v->table, t->id, ASSAY_MEASURED);
-    assay__table_text(v->table, r->judged.label);
-    assay__table_text(v->table, t->target.device);
-    assay__table_text(v->table, assay__role_name(i == v->all->reference ? ASSAY__ROLE_REFERENCE
-                                                                        : r->judged.role));
-    assay__table_text(v->table, r->judged.usable ? "yes" : "no");
+    assay__table_texts(
+        v->table, r->judged.label, t->target.device,
+        assay__role_name(i == v->all->reference ? ASSAY__ROLE_REFERENCE : r->judged.role),
+        r->judged.usable ? "yes" : "no");
     put_numbers(v, &r->judged);
     put_speed(v, r);
     put_outputs(v, r, t);
     put_nodes(v, &r->placement);
-    assay__table_text(v->table, goals_of(v, i));
-    assay__table_text(v->table, r->judged.reason);
-    assay__table_text(v->table, r->unadvised);
     const char *outputs = !*r->unadvised                  ? ""
                           : r->judged.nonfinite.value > 0 ? "NaN or infinite"
                                                           : "differ";
-    assay__table_text(v->table, outputs);
-    assay__table_text(v->table, outputs);
+    assay__table_texts(v->table, goals_of(v, i), r->judged.reason, r->unadvised, outputs, outputs);
 }
 
 static void add_table(struct view *v, bool data)
 {
-    v->table = assay__doc_table(v->doc,
-                                &(struct assay__table){.name = "comparison",
-                                                       .caption = "Trials against each other",
-                                                       .more = "trials",
-                                                       .limit = SIZE_MAX,
-                                                       .parts = parts,
-                                                       .part_count = sizeof parts / sizeof *parts,
-                                                       .data = data},
-                                columns, COLUMN_COUNT);
+    v->table = assay__doc_table(v->doc, "comparison", "Trials against each other",
+                                ASSAY__COLUMNS(columns));
+    v->table->parts = parts;
+    v->table->part_count = sizeof parts / sizeof *parts;
+    v->table->data = data;
     for (size_t i = 0; i < v->all->count; i++)
         put_row(v, i);
 }
@@ -286,9 +274,9 @@ static void add_notes(struct view *v)
     }
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     const struct assay_profile *profile = study->profile;
     if (!trial) return;
     struct view v = {doc, profile, assay__study_comparison(study), NULL};
@@ -296,20 +284,15 @@ static void build(struct assay__doc *doc, struct assay__study *study,
         add_table(&v, true);
         return;
     }
-    assay__doc_section(doc, &(struct assay__heading){.id = "comparison",
-                                                     .title = parts[0].title,
-                                                     .remark = parts[0].remark,
-                                                     .views = ASSAY__VIEW_OVERVIEW});
-    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", v.all->batches ? v.all->batches : "");
+    assay__doc_section(doc, "comparison", parts[0].title, parts[0].remark, ASSAY__VIEW_OVERVIEW);
+    assay__doc_say(doc, ASSAY__TONE_WARN, v.all->batches);
     add_table(&v, false);
     add_warnings(&v);
     add_placement(&v);
     add_notes(&v);
-    assay__doc_picture(doc,
-                       &(struct assay__picture){.name = "compare", .study = study, .trial = trial});
-    assay__doc_picture(doc, &(struct assay__picture){
-                                .name = "devices", .study = study, .trial = trial, .detail = true});
-    assay__doc_section(doc, &(struct assay__heading){.id = "choice", .title = "What to choose"});
+    assay__doc_picture(doc, "compare", trial, 0);
+    assay__doc_picture(doc, "devices", trial, ASSAY__PICTURE_DETAIL);
+    assay__doc_section(doc, "choice", "What to choose", NULL, 0);
     for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
         assay__doc_fact_text(doc, assay__goal_name((enum assay__goal_kind)goal),
                              v.all->recommendations[goal].why);
@@ -318,7 +301,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_comparison = {
-    .id = "comparison",
-    .scope = ASSAY__OF_PROFILE,
-    .tables = {{"comparison", columns, COLUMN_COUNT}},
-    .build = build};
+    "comparison", ASSAY__OF_PROFILE, build, {{"comparison", ASSAY__COLUMNS(columns)}}};

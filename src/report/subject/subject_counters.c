@@ -35,7 +35,6 @@ static const struct assay__column columns[] = {
     {NULL, "source", NULL, 0, 1, 0, 0},
     {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 /* Inferences per second while it was counted; NaN unknown. */
 static double counted_rate(const struct assay__trial *trial)
@@ -53,7 +52,7 @@ static double counted_rate(const struct assay__trial *trial)
 static struct assay__datum per_second(struct assay__doc *doc, const struct assay_metric *m,
                                       double rate)
 {
-    struct assay__datum value = assay__datum_number(m->value * rate, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__derived(m->value * rate, NULL);
     if (strcmp(m->name, "hardware.elapsed") == 0) return assay__datum_none();
     if (strcmp(m->unit, "s") == 0 && isfinite(value.number))
         value.text = assay__doc_printf(doc, "%s%.2f CPUs", assay__state_mark(ASSAY_DERIVED),
@@ -64,22 +63,16 @@ static struct assay__datum per_second(struct assay__doc *doc, const struct assay
 static void add_counters(struct assay__doc *doc, const struct assay__trial *trial)
 {
     double rate = counted_rate(trial);
-    struct assay__table *t = NULL;
+    struct assay__table *t = assay__doc_table(doc, NULL, "Counters of one inference",
+                                              ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
         const struct assay_metric *m = assay__trial_metric(trial, counters[i].metric);
         if (!m) continue;
-        if (!t)
-            t = assay__doc_table(doc,
-                                 &(struct assay__table){.caption = "Counters of one inference",
-                                                        .more = "counters",
-                                                        .limit = SIZE_MAX},
-                                 columns, COLUMN_COUNT);
         assay__table_row(t, 0, NULL);
         assay__table_text(t, counters[i].label);
         assay__table_metric(t, m);
         assay__table_cell(t, per_second(doc, m, rate));
-        assay__table_text(t, m->source);
-        assay__table_text(t, m->state == ASSAY_DERIVED ? m->note : NULL);
+        assay__table_texts(t, m->source, m->state == ASSAY_DERIVED ? m->note : NULL);
     }
 }
 
@@ -122,7 +115,7 @@ static const struct assay__column data_columns[] = {
 static struct assay__datum layers_of(const struct assay__class_counters *class)
 {
     if (class->layers < 0) return assay__datum_unknown(NULL);
-    return assay__datum_number((double)class->layers, NULL, ASSAY_MEASURED);
+    return assay__measured((double)class->layers, NULL);
 }
 
 /* One row for each counter of each class; without any, one that says why. */
@@ -131,8 +124,7 @@ static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
     const char *note = trial->class_counter_note;
     size_t rows = trial->class_counter_count * trial->counter_count;
     if (!rows && !(note && *note)) return;
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "counters", .data = true}, data_columns, DATA_COLUMNS);
+    struct assay__table *t = assay__doc_table(doc, "counters", NULL, ASSAY__COLUMNS(data_columns));
     for (size_t i = 0; i < rows; i++) {
         const struct assay__class_counters *class =
             &trial->class_counters[i / trial->counter_count];
@@ -238,7 +230,7 @@ static struct assay__datum quotient(const struct assay__trial *trial,
     if (!class->values || name == trial->counter_count || over == trial->counter_count)
         return assay__datum_none();
     double value = class->values[name] / class->values[over];
-    return assay__datum_number(quotients[i].rest ? 1 - value : value, NULL, ASSAY_DERIVED);
+    return assay__derived(quotients[i].rest ? 1 - value : value, NULL);
 }
 
 static void add_class_table(struct assay__doc *doc, const struct assay__trial *trial)
@@ -247,10 +239,8 @@ static void add_class_table(struct assay__doc *doc, const struct assay__trial *t
     const struct assay__column *made = class_columns(doc, trial, &count);
     if (!made) return;
     struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.caption = "Counters of one inference by kind of layer",
-                               .more = "kinds of layers"},
-        made, count);
+        doc, NULL, "Counters of one inference by kind of layer", made, count);
+    t->more = "kinds of layers";
     for (size_t i = 0; i < trial->class_counter_count; i++) {
         const struct assay__class_counters *class = &trial->class_counters[i];
         assay__table_row(t, 0, NULL);
@@ -267,32 +257,26 @@ static void add_class_table(struct assay__doc *doc, const struct assay__trial *t
 static void add_classes(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const char *note = trial->class_counter_note;
-    assay__doc_section(doc, &(struct assay__heading){.title = "Counters by kind of layer",
-                                                     .remark = "per inference"});
+    assay__doc_section(doc, NULL, "Counters by kind of layer", "per inference", 0);
     if (trial->class_counter_count) add_class_table(doc, trial);
     if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "Time is that of the layers when they were timed; counted is their "
                             "time in the runs whose counters were read, as is all behind it "
                             "(CPUs: CPU time / counted).");
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", note ? note : "");
+    assay__doc_say(doc, ASSAY__TONE_NOTE, note);
     assay__doc_end(doc);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const char *note = trial->class_counter_note;
-    (void)study;
     /* put only when counters were asked for */
     bool asked = trial->metrics && assay_metrics_get(trial->metrics, "hardware.task_clock");
     if (asked || trial->class_counter_count || (note && *note)) {
-        assay__doc_section(doc,
-                           &(struct assay__heading){
-                               .id = "counters",
-                               .title = "Counters",
-                               .remark = "all threads of the worker; the latency is without them",
-                               .views = ASSAY__VIEW_MACHINE});
+        assay__doc_section(doc, "counters", "Counters",
+                           "all threads of the worker; the latency is without them",
+                           ASSAY__VIEW_MACHINE);
         if (asked) add_counters(doc, trial);
         if (asked) add_derived(doc, trial);
         add_classes(doc, trial);
@@ -302,7 +286,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_counters = {
-    .id = "counters",
-    .scope = ASSAY__OF_TRIAL,
-    .tables = {{"counters", data_columns, DATA_COLUMNS}},
-    .build = build};
+    "counters", ASSAY__OF_TRIAL, build, {{"counters", ASSAY__COLUMNS(data_columns)}}};

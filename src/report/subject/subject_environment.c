@@ -6,7 +6,7 @@
 
 static void add_machine(struct assay__doc *doc, const struct assay__environment *e)
 {
-    assay__doc_fold(doc, &(struct assay__heading){.id = "machine", .title = "Machine"});
+    assay__doc_fold(doc, "machine", "Machine", NULL);
     assay__doc_fact_text(doc, "host", e->host);
     assay__doc_fact_text(doc, "system", e->os);
     assay__doc_fact_text(doc, "kernel", e->kernel);
@@ -40,7 +40,7 @@ static void add_tensors(struct assay__doc *doc, const char *label,
         assay__doc_fact(doc, label);
         assay__doc_item_text(
             doc, "%s: %s %s%s%s%s", tensors[i].name, tensors[i].dtype ? tensors[i].dtype : "",
-            shape.data ? shape.data : "", tensors[i].fill && *tensors[i].fill ? " (" : "",
+            assay__buf_text(&shape), tensors[i].fill && *tensors[i].fill ? " (" : "",
             tensors[i].fill ? tensors[i].fill : "", tensors[i].fill && *tensors[i].fill ? ")" : "");
         if (shape.failed) doc->failed = true;
         assay__buf_free(&shape);
@@ -51,9 +51,8 @@ static void add_tensors(struct assay__doc *doc, const char *label,
 
 static void add_model(struct assay__doc *doc, const struct assay__model_info *m, size_t index)
 {
-    assay__doc_fold(doc, &(struct assay__heading){
-                             .id = index ? assay__doc_printf(doc, "model-%zu", index + 1) : "model",
-                             .title = "Model"});
+    assay__doc_fold(doc, index ? assay__doc_printf(doc, "model-%zu", index + 1) : "model", "Model",
+                    NULL);
     assay__doc_fact_text(doc, "name", m->name);
     assay__doc_fact_text(doc, "file", m->path);
     assay__doc_fact_text(doc, "format", m->format);
@@ -85,33 +84,27 @@ void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial
 static void add_versions(struct assay__doc *doc, const struct assay_profile *profile,
                          const struct assay__trial *trial)
 {
-    assay__doc_fold(doc,
-                    &(struct assay__heading){.id = "versions", .title = "Versions and options"});
+    assay__doc_fold(doc, "versions", "Versions and options", NULL);
     assay__doc_fact_text(doc, "assay", profile->assay_version);
     assay__doc_fact_text(doc, "measured", profile->created);
     if (trial) assay__add_options(doc, trial);
     assay__doc_end(doc);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     const struct assay_profile *profile = study->profile;
     const struct assay__environment *e = &profile->environment;
     bool measured = trial && assay__trial_metric(trial, "latency.p50");
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "environment",
-                                      .title = "Disturbances",
-                                      .remark = "seen during the run",
-                                      .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE});
+    assay__doc_section(doc, "environment", "Disturbances", "seen during the run",
+                       ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
     if (e->disturbance_count)
         assay__doc_points(doc, e->disturbances, e->disturbance_count);
     else if (measured)
         assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None was seen.");
     if (e->unknown_count && measured) {
-        assay__doc_section(
-            doc, &(struct assay__heading){.title = "Not observed",
-                                          .remark = "could have disturbed the run unseen"});
+        assay__doc_section(doc, NULL, "Not observed", "could have disturbed the run unseen", 0);
         assay__doc_points(doc, e->unknown, e->unknown_count);
         assay__doc_end(doc);
     }
@@ -120,7 +113,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
         if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], i);
     add_versions(doc, profile, trial);
     if (profile->command_line && *profile->command_line) {
-        assay__doc_fold(doc, &(struct assay__heading){.id = "command", .title = "Command"});
+        assay__doc_fold(doc, "command", "Command", NULL);
         assay__doc_code(doc, "sh", NULL, profile->command_line);
         assay__doc_end(doc);
     }
@@ -128,4 +121,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_environment = {
-    .id = "environment", .scope = ASSAY__OF_PROFILE, .build = build};
+    "environment", ASSAY__OF_PROFILE, build, {{0}}};

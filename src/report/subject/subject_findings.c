@@ -16,8 +16,7 @@ static void add_kept(struct assay__doc *doc, const struct assay_profile *profile
         const char *id = assay__doc_printf(doc, "finding-%zu", i + 1);
         const char *remark = assay__doc_printf(doc, "%s, %s, %s", f->severity ? f->severity : "",
                                                assay__finding_state(f), f->id ? f->id : "");
-        assay__doc_fold(doc, &(struct assay__heading){
-                                 .id = id, .title = f->title ? f->title : "", .remark = remark});
+        assay__doc_fold(doc, id, f->title ? f->title : "", remark);
         assay__add_finding(doc, f);
         assay__doc_end(doc);
     }
@@ -32,25 +31,19 @@ static void add_review(struct assay__doc *doc, struct assay__study *study,
     assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                         "No findings are kept in this profile: 'assay advise' evaluates its rules "
                         "over it. What the profile itself says follows; nothing of it was tried.");
-    assay__add_sentences(doc, &(struct assay__heading){.title = "Bottlenecks"},
-                         &review->bottlenecks, SIZE_MAX);
-    assay__add_sentences(
-        doc,
-        &(struct assay__heading){.title = "Opportunities", .remark = "upper bounds, not promises"},
-        &review->opportunities, SIZE_MAX);
-    assay__add_sentences(doc, &(struct assay__heading){.title = "To try"}, &review->recommendations,
+    assay__add_sentences(doc, "Bottlenecks", NULL, &review->bottlenecks, SIZE_MAX);
+    assay__add_sentences(doc, "Opportunities", "upper bounds, not promises", &review->opportunities,
                          SIZE_MAX);
+    assay__add_sentences(doc, "To try", NULL, &review->recommendations, SIZE_MAX);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     bool kept = study->profile->finding_count > 0;
     if (!kept && !trial) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "findings",
-                                                     .title = "Findings",
-                                                     .views = ASSAY__VIEW_OVERVIEW,
-                                                     .detail = !kept});
+    assay__doc_section(doc, "findings", "Findings", NULL,
+                       ASSAY__VIEW_OVERVIEW | (!kept ? ASSAY__SECTION_DETAIL : 0));
     if (kept)
         add_kept(doc, study->profile);
     else
@@ -59,7 +52,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_findings = {
-    .id = "findings",
-    .scope = ASSAY__OF_PROFILE,
-    .tables = {{"findings", assay__finding_columns, ASSAY__FINDING_COLUMNS}},
-    .build = build};
+    "findings",
+    ASSAY__OF_PROFILE,
+    build,
+    {{"findings", assay__finding_columns, ASSAY__FINDING_COLUMNS}}};

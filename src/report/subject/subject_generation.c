@@ -25,8 +25,7 @@ static const struct {
 static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = "Time to the first token and between tokens"},
-        columns, COLUMN_COUNT);
+        doc, NULL, "Time to the first token and between tokens", ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_text(t, rows[i].name);
@@ -63,24 +62,19 @@ static void add_ids(struct assay__doc *doc, const struct assay__generation_info 
     struct assay__buf text = {0};
     for (size_t i = 0; i < made->id_count; i++)
         assay__buf_printf(&text, "%s%" PRId64, i ? " " : "", made->ids[i]);
-    assay__doc_fold(doc, &(struct assay__heading){.title = "Generated token ids"});
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", assay__doc_take(doc, &text));
+    assay__doc_fold(doc, NULL, "Generated token ids", NULL);
+    assay__doc_say(doc, ASSAY__TONE_PLAIN, assay__doc_take(doc, &text));
     assay__doc_end(doc);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__generation_info *made = &trial->generation;
-    (void)study;
     if (!made->tokens || !trial->metrics || !assay_metrics_get(trial->metrics, "llm.ttft")) return;
     const char *remark = assay__doc_printf(doc, "a prompt of %" PRId64 ", then %" PRId64 " token%s",
                                            made->prompt, made->tokens,
                                            made->tokens == 1 ? "" : "s");
-    assay__doc_section(doc, &(struct assay__heading){.id = "generation",
-                                                     .title = "Generation",
-                                                     .remark = remark,
-                                                     .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(doc, "generation", "Generation", remark, ASSAY__VIEW_OVERVIEW);
     add_times(doc, trial);
     add_speed(doc, trial);
     add_ids(doc, made);
@@ -88,4 +82,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_generation = {
-    .id = "generation", .scope = ASSAY__OF_TRIAL, .build = build};
+    "generation", ASSAY__OF_TRIAL, build, {{0}}};

@@ -25,13 +25,12 @@ static const char *const percentiles[] = {"latency.min", "latency.p50", "latency
 static void add_percentiles(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { COUNT = sizeof percentiles / sizeof percentiles[0] };
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = "Percentiles of the latency"}, percentile_columns,
-        COUNT);
+    struct assay__table *t = assay__doc_table(doc, NULL, "Percentiles of the latency",
+                                              percentile_columns, COUNT);
     assay__table_row(t, 0, NULL);
     for (size_t i = 0; i < COUNT; i++) {
         struct assay__datum value = assay__datum_metric(
-            trial->metrics ? assay_metrics_get(trial->metrics, percentiles[i]) : NULL);
+            assay_metrics_get(trial->metrics, percentiles[i]));
         value.strong = strcmp(percentiles[i], "latency.p50") == 0;
         assay__table_cell(t, value);
     }
@@ -140,32 +139,23 @@ static const struct assay__column launch_columns[] = {
     {"prerun", "pre-run", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
     {NULL, "log", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
 };
-#define LAUNCH_COLUMNS (sizeof launch_columns / sizeof launch_columns[0])
 
 static void add_launches(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->launch_count) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "launches",
-                                                     .title = "Launches",
-                                                     .remark = "one worker process each"});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "launches", .caption = "Launches", .more = "launches"},
-        launch_columns, LAUNCH_COLUMNS);
+    assay__doc_section(doc, "launches", "Launches", "one worker process each", 0);
+    struct assay__table *t = assay__doc_table(doc, "launches", "Launches",
+                                              ASSAY__COLUMNS(launch_columns));
+    t->more = "launches";
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         struct assay__launch_counts counts = assay__launch_counts(l);
         bool failed = l->state == ASSAY__TRIAL_FAILED;
         assay__table_row(t, failed ? ASSAY__ROW_FAULT : 0, NULL);
-        assay__table_number(t, trial->id, ASSAY_MEASURED);
-        assay__table_number(t, l->id, ASSAY_MEASURED);
-        assay__table_text(t, assay__trial_state_name(l->state));
-        assay__table_text(t, l->reason);
-        assay__table_number(t, (double)l->sample_count, ASSAY_MEASURED);
-        assay__table_number(t, (double)l->warmup, ASSAY_MEASURED);
-        assay__table_number(t, l->streams, ASSAY_MEASURED);
-        assay__table_number(t, l->p50_ns / 1e3, ASSAY_MEASURED);
-        assay__table_number(t, (double)counts.counted, ASSAY_MEASURED);
-        assay__table_number(t, counts.prerun, ASSAY_MEASURED);
+        assay__table_numbers(t, ASSAY_MEASURED, trial->id, l->id);
+        assay__table_texts(t, assay__trial_state_name(l->state), l->reason);
+        assay__table_numbers(t, ASSAY_MEASURED, l->sample_count, l->warmup, l->streams,
+                             l->p50_ns / 1e3, counts.counted, counts.prerun);
         assay__table_text(t, failed ? l->log_tail : NULL);
     }
     assay__doc_end(doc);
@@ -195,7 +185,7 @@ static void fill_sample(const struct assay__table *table, size_t row, struct ass
                               (double)stream,     (double)(row - start),
                               l->samples_ns[row], row - start < l->warmup};
     for (size_t i = 0; i < SAMPLE_COLUMNS; i++)
-        cells[i] = assay__datum_number(numbers[i], NULL, ASSAY_MEASURED);
+        cells[i] = assay__measured(numbers[i], NULL);
 }
 
 static void add_sample_data(struct assay__doc *doc, const struct assay__trial *trial)
@@ -203,34 +193,24 @@ static void add_sample_data(struct assay__doc *doc, const struct assay__trial *t
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         if (!l->samples_ns || !l->sample_count) continue;
-        assay__doc_table(doc,
-                         &(struct assay__table){.name = "samples",
-                                                .data = true,
-                                                .trial = trial->id,
-                                                .fill = fill_sample,
-                                                .context = l,
-                                                .row_count = l->sample_count},
-                         sample_columns, SAMPLE_COLUMNS);
+        struct assay__table *t = assay__doc_table(doc, "samples", NULL,
+                                                  ASSAY__COLUMNS(sample_columns));
+        t->fill = fill_sample;
+        t->context = l;
+        t->row_count = l->sample_count;
+        t->trial = trial->id;
     }
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    const struct assay_metric *p50 = trial->metrics
-                                         ? assay_metrics_get(trial->metrics, "latency.p50")
-                                         : NULL;
-    assay__doc_section(doc, &(struct assay__heading){.id = "latency",
-                                                     .title = "Latency",
-                                                     .remark = "host to host, profilers off",
-                                                     .views = ASSAY__VIEW_OVERVIEW});
+    const struct assay_metric *p50 = assay_metrics_get(trial->metrics, "latency.p50");
+    assay__doc_section(doc, "latency", "Latency", "host to host, profilers off",
+                       ASSAY__VIEW_OVERVIEW);
     if (assay__trial_metric(trial, "latency.p50")) {
         add_percentiles(doc, trial);
-        assay__doc_picture(
-            doc, &(struct assay__picture){.name = "latency", .study = study, .trial = trial});
-        assay__doc_picture(doc,
-                           &(struct assay__picture){
-                               .name = "samples", .study = study, .trial = trial, .detail = true});
+        assay__doc_picture(doc, "latency", trial, 0);
+        assay__doc_picture(doc, "samples", trial, ASSAY__PICTURE_DETAIL);
         add_samples(doc, trial);
         add_order(doc, trial);
         add_interval(doc, trial, "within", "latency.ci_low", "latency.ci_high");
@@ -238,10 +218,10 @@ static void build(struct assay__doc *doc, struct assay__study *study,
             add_interval(doc, trial, "between", "latency.between_low", "latency.between_high");
         add_spread(doc, trial);
     } else {
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s",
-                            p50 && p50->note && *p50->note
-                                ? p50->note
-                                : "There is no latency: the run did not get that far.");
+        assay__doc_say(doc, ASSAY__TONE_NOTE,
+                       p50 && p50->note && *p50->note
+                           ? p50->note
+                           : "There is no latency: the run did not get that far.");
     }
     add_launches(doc, trial);
     assay__doc_end(doc);
@@ -249,8 +229,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_latency = {
-    .id = "latency",
-    .scope = ASSAY__OF_TRIAL,
-    .tables = {{"launches", launch_columns, LAUNCH_COLUMNS},
-               {"samples", sample_columns, SAMPLE_COLUMNS}},
-    .build = build};
+    "latency",
+    ASSAY__OF_TRIAL,
+    build,
+    {{"launches", ASSAY__COLUMNS(launch_columns)}, {"samples", ASSAY__COLUMNS(sample_columns)}}};

@@ -40,35 +40,21 @@ static const struct assay__column columns[] = {
     {"outputs", NULL, NULL, 0, 0, 0, 0},
     {"attributes", NULL, NULL, 0, 0, 0, 0},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
-
-static bool time_known(const struct assay__layer *layer)
-{
-    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
-}
 
 static double longest_share(const struct assay__layers *layers)
 {
     double longest = 0;
     for (size_t i = 0; i < layers->count; i++)
-        if (time_known(&layers->items[i]) && layers->items[i].share > longest)
+        if (assay__layer_is_timed(&layers->items[i]) && layers->items[i].share > longest)
             longest = layers->items[i].share;
     return longest;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static const char *join(struct assay__doc *doc, const char *const *items, size_t count)
-{
-    struct assay__buf text = {0};
-    for (size_t i = 0; i < count; i++)
-        assay__buf_printf(&text, "%s%s", i ? "; " : "", items[i]);
-    return assay__doc_take(doc, &text);
-}
-
 static struct assay__datum time_of(const struct assay__layer *l)
 {
-    if (!time_known(l)) return assay__datum_unknown(l->note);
+    if (!assay__layer_is_timed(l)) return assay__datum_unknown(l->note);
     return assay__datum_number(l->time_ns / 1e3, NULL, l->state);
 }
 
@@ -76,7 +62,7 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
                       const struct assay__trial *trial, const struct assay__layer *l,
                       double longest)
 {
-    bool known = time_known(l);
+    bool known = assay__layer_is_timed(l);
     double low_ns, high_ns;
     const char *id = assay__doc_printf(doc, "layer-%d", l->index);
     const char *bound = assay__bound_name(assay__bound_parse(l->bound ? l->bound : ""));
@@ -85,34 +71,22 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
     name.link = id;
     assay__layer_interval(&trial->layers, l, &low_ns, &high_ns, NULL);
     assay__table_row(t, 0, id);
-    assay__table_number(t, trial->id, ASSAY_MEASURED);
-    assay__table_number(t, l->index, ASSAY_MEASURED);
+    assay__table_numbers(t, ASSAY_MEASURED, trial->id, l->index);
     assay__table_text(
         t, l->from_count > 1 ? assay__doc_printf(doc, "%s+%zu", l->op, l->from_count - 1) : l->op);
     assay__table_cell(t, name);
-    assay__table_text(t, l->name);
-    assay__table_text(t, l->op);
-    assay__table_text(t, l->provider);
+    assay__table_texts(t, l->name, l->op, l->provider);
     assay__table_cell(t, time_of(l));
-    assay__table_number(t, known ? l->share : (double)NAN, ASSAY_MEASURED);
-    assay__table_number(t, known && longest > 0 ? l->share / longest : (double)NAN, ASSAY_MEASURED);
-    assay__table_number(t, l->flops, ASSAY_DERIVED);
-    assay__table_number(t, l->bytes, ASSAY_DERIVED);
-    assay__table_text(t, bound);
-    assay__table_text(t, judged ? bound : NULL);
-    assay__table_text(t, assay_state_name(known ? l->state : ASSAY_UNAVAILABLE));
-    assay__table_text(t, l->method);
+    assay__table_numbers(t, ASSAY_MEASURED, known ? l->share : NAN,
+                         known && longest > 0 ? l->share / longest : NAN);
+    assay__table_numbers(t, ASSAY_DERIVED, l->flops, l->bytes);
+    assay__table_texts(t, bound, judged ? bound : NULL,
+                       assay_state_name(known ? l->state : ASSAY_UNAVAILABLE), l->method);
     assay__table_number(t, l->host_enqueue_ns / 1e3, ASSAY_MEASURED);
-    assay__table_text(t, l->note);
-    assay__table_text(t, join(doc, l->from, l->from_count));
-    assay__table_number(t, l->weight_bytes, ASSAY_DERIVED);
-    assay__table_number(t, l->live_bytes, ASSAY_DERIVED);
-    assay__table_number(t, low_ns / 1e3, ASSAY_DERIVED);
-    assay__table_number(t, high_ns / 1e3, ASSAY_DERIVED);
-    assay__table_text(t, l->inputs);
-    assay__table_text(t, l->weights);
-    assay__table_text(t, l->outputs);
-    assay__table_text(t, l->attributes);
+    assay__table_texts(t, l->note, assay__doc_join(doc, l->from, l->from_count));
+    assay__table_numbers(t, ASSAY_DERIVED, l->weight_bytes, l->live_bytes, low_ns / 1e3,
+                         high_ns / 1e3);
+    assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes);
 }
 
 /* A row that is no layer: people read its name, programs find it in brackets. */
@@ -125,16 +99,15 @@ static void put_rest(struct assay__table *t, const struct assay__trial *trial, c
         assay__table_row(t, pass ? ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL : ASSAY__ROW_DATA, id);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
         assay__table_skip(t, 2);
-        assay__table_text(t, pass ? name : NULL);
-        assay__table_text(t, pass ? NULL : key);
+        assay__table_texts(t, pass ? name : NULL, pass ? NULL : key);
         assay__table_skip(t, 2);
         assay__table_number(t, time_ns / 1e3, state);
         assay__table_number(t, known && total_s > 0 ? time_ns / 1e9 / total_s : (double)NAN,
                             ASSAY_MEASURED);
         if (pass) continue;
         assay__table_skip(t, 5);
-        assay__table_text(t, assay_state_name(known ? state : ASSAY_UNAVAILABLE));
-        assay__table_text(t, trial->layers.method);
+        assay__table_texts(t, assay_state_name(known ? state : ASSAY_UNAVAILABLE),
+                           trial->layers.method);
     }
 }
 
@@ -149,17 +122,13 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    const char *mark = "";
-    double total_ns = assay__layer_total(trial, &mark), longest = longest_share(layers);
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "layers",
-                               .id = "layer-table",
-                               .caption = "Layers, longest first",
-                               .more = "layers",
-                               .scripted = true,
-                               .trial = trial->id},
-        columns, COLUMN_COUNT);
+    double total_ns = assay__layer_total(trial), longest = longest_share(layers);
+    struct assay__table *t = assay__doc_table(doc, "layers", "Layers, longest first",
+                                              ASSAY__COLUMNS(columns));
+    t->more = "layers";
+    t->id = "layer-table";
+    t->scripted = true;
+    t->trial = trial->id;
     for (size_t i = 0; i < layers->count; i++)
         put_layer(doc, t, trial, &layers->items[i], longest);
     double p50_s = p50 ? p50->value : (double)NAN;
@@ -170,14 +139,7 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     if (any_timed(layers))
         put_rest(t, trial, "layer-total", "total (the unprofiled median)", NULL, total_ns,
                  total_ns / 1e9, p50 ? p50->state : ASSAY_DERIVED);
-    /* people: by time, then the rows that are no layers */
-    size_t *sorted = assay__layer_order(layers);
-    size_t *order = assay__arena_array(doc->arena, t->row_count + 1, sizeof *order);
-    if (!sorted || !order) doc->failed = true;
-    for (size_t i = 0; sorted && order && i < t->row_count; i++)
-        order[i] = i < layers->count ? sorted[i] : i;
-    t->order = order;
-    free(sorted);
+    assay__layer_sort(t, layers);
 }
 
 /* --- how they were timed ---------------------------------------------------------------------- */
@@ -211,7 +173,7 @@ static void add_notes(struct assay__doc *doc, const struct assay__layers *layers
     for (size_t i = 0; i < layers->count; i++) {
         const char *note = layers->items[i].note;
         size_t k = 0;
-        if (!note || !*note || !time_known(&layers->items[i])) continue;
+        if (!note || !*note || !assay__layer_is_timed(&layers->items[i])) continue;
         while (k < kinds && strcmp(notes[k], note) != 0)
             k++;
         if (k == KINDS) continue; /* JSON and CSV have them all */
@@ -240,7 +202,7 @@ static void add_legend(struct assay__doc *doc)
         {"unattributed",
          "latency.p50 less the layers less the engine; negative when they sum to more"},
     };
-    assay__doc_fold(doc, &(struct assay__heading){.title = "What the columns are"});
+    assay__doc_fold(doc, NULL, "What the columns are", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assay__doc_fact_text(doc, rows[i][0], rows[i][1]);
     assay__doc_end(doc);
@@ -253,7 +215,6 @@ static const struct assay__column time_columns[] = {
     {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0}, {"name", NULL, NULL, 0, 0, 0, 0},
     {"time_us", NULL, "s", 1e-6, 0, 0, 0},
 };
-#define TIME_COLUMNS (sizeof time_columns / sizeof time_columns[0])
 
 /* A layer's; the launches it was timed in follow each other. */
 static void fill_times(const struct assay__table *table, size_t row, struct assay__datum *cells)
@@ -262,12 +223,12 @@ static void fill_times(const struct assay__table *table, size_t row, struct assa
     const struct assay__layers *layers = &trial->layers;
     const struct assay__layer *l = &layers->items[row / layers->launch_count];
     size_t launch = row % layers->launch_count;
-    cells[0] = assay__datum_number(trial->id, NULL, ASSAY_MEASURED);
-    cells[1] = assay__datum_number(l->index, NULL, ASSAY_MEASURED);
-    cells[2] = assay__datum_number(layers->launch_ids[launch], NULL, ASSAY_MEASURED);
+    cells[0] = assay__measured(trial->id, NULL);
+    cells[1] = assay__measured(l->index, NULL);
+    cells[2] = assay__measured(layers->launch_ids[launch], NULL);
     cells[3] = assay__datum_text(l->name);
-    cells[4] = assay__datum_number(
-        l->launch_times_ns ? l->launch_times_ns[launch] / 1e3 : (double)NAN, NULL, ASSAY_MEASURED);
+    cells[4] = assay__measured(l->launch_times_ns ? l->launch_times_ns[launch] / 1e3 : (double)NAN,
+                               NULL);
 }
 
 static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
@@ -277,13 +238,11 @@ static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
     for (size_t i = 0; i < layers->count; i++)
         any |= layers->items[i].launch_times_ns != NULL;
     if (!any) return;
-    assay__doc_table(doc,
-                     &(struct assay__table){.name = "layer-times",
-                                            .data = true,
-                                            .fill = fill_times,
-                                            .context = trial,
-                                            .row_count = layers->count * layers->launch_count},
-                     time_columns, TIME_COLUMNS);
+    struct assay__table *t = assay__doc_table(doc, "layer-times", NULL,
+                                              ASSAY__COLUMNS(time_columns));
+    t->fill = fill_times;
+    t->context = trial;
+    t->row_count = layers->count * layers->launch_count;
 }
 
 static const char *remark_of(struct assay__doc *doc, const struct assay__layers *layers)
@@ -294,41 +253,32 @@ static const char *remark_of(struct assay__doc *doc, const struct assay__layers 
     return assay__doc_take(doc, &text);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     bool generates = trial->generation.tokens > 0;
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "layers",
-                                      .title = "Layers",
-                                      .remark = layers->count ? remark_of(doc, layers) : NULL,
-                                      .views = ASSAY__VIEW_LAYERS});
+    assay__doc_section(doc, "layers", "Layers", layers->count ? remark_of(doc, layers) : NULL,
+                       ASSAY__VIEW_LAYERS);
     if (layers->count) {
-        assay__doc_picture(
-            doc,
-            &(struct assay__picture){
-                .name = "layers", .study = study, .trial = trial, .detail = true, .say = true});
-        assay__doc_picture(doc,
-                           &(struct assay__picture){
-                               .name = "treemap", .study = study, .trial = trial, .detail = true});
+        assay__doc_picture(doc, "layers", trial, ASSAY__PICTURE_DETAIL | ASSAY__PICTURE_SAY);
+        assay__doc_picture(doc, "treemap", trial, ASSAY__PICTURE_DETAIL);
         add_table(doc, trial);
         add_legend(doc);
         add_notes(doc, layers);
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", layers->reason ? layers->reason : "");
+        assay__doc_say(doc, ASSAY__TONE_NOTE, layers->reason);
         add_method(doc, layers);
     } else {
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s",
-                            layers->reason && *layers->reason ? layers->reason
-                            : generates ? "The layers are not timed while it generates."
-                                        : "The layers were not timed.");
+        assay__doc_say(doc, ASSAY__TONE_NOTE,
+                       layers->reason && *layers->reason ? layers->reason
+                       : generates ? "The layers are not timed while it generates."
+                                   : "The layers were not timed.");
     }
     assay__doc_end(doc);
     add_times(doc, trial);
 }
 
 const struct assay__subject assay__subject_layers = {
-    .id = "layers",
-    .scope = ASSAY__OF_TRIAL,
-    .tables = {{"layers", columns, COLUMN_COUNT}, {"layer-times", time_columns, TIME_COLUMNS}},
-    .build = build};
+    "layers",
+    ASSAY__OF_TRIAL,
+    build,
+    {{"layers", ASSAY__COLUMNS(columns)}, {"layer-times", ASSAY__COLUMNS(time_columns)}}};

@@ -89,9 +89,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
     else if (growth)
         assay__buf_puts(&text, "; no growth per inference was detected");
     assay__buf_puts(&text, ".");
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", text.data ? text.data : "");
-    if (text.failed) doc->failed = true;
-    assay__buf_free(&text);
+    assay__doc_say(doc, ASSAY__TONE_PLAIN, assay__doc_take(doc, &text));
 }
 
 /* --- what takes how much ---------------------------------------------------------------------- */
@@ -123,7 +121,7 @@ static bool add_peak_of(struct assay__doc *doc, const struct assay__trial *trial
     const struct assay__series_info *series = series_of(trial, name);
     double most = greatest(series);
     if (!isfinite(most) || series->count < 2) return false;
-    assay__doc_item_after(doc, label, assay__datum_number(most, "B", ASSAY_MEASURED), "at most");
+    assay__doc_item_after(doc, label, assay__measured(most, "B"), "at most");
     return true;
 }
 
@@ -211,7 +209,6 @@ static const struct assay__column peak_columns[] = {
     {"first", NULL, NULL, 0, 0, 0, 0},
     {"last", "last read by", NULL, 0, 4, ASSAY__COLUMN_NAME, 0},
 };
-#define PEAK_COLUMNS (sizeof peak_columns / sizeof peak_columns[0])
 
 static void put_tensor(struct assay__table *t, const struct assay__peak *peak, size_t position,
                        int trial)
@@ -223,16 +220,11 @@ static void put_tensor(struct assay__table *t, const struct assay__peak *peak, s
         producer.text = "an input of the model";
     }
     assay__table_row(t, 0, NULL);
-    assay__table_number(t, trial, ASSAY_MEASURED);
-    assay__table_number(t, (double)position, ASSAY_MEASURED);
-    assay__table_text(t, tensor->name);
-    assay__table_text(t, tensor->type);
-    assay__table_number(t, tensor->bytes, ASSAY_DERIVED);
-    assay__table_number(t, tensor->bytes / peak->bytes, ASSAY_DERIVED);
+    assay__table_numbers(t, ASSAY_MEASURED, trial, position);
+    assay__table_texts(t, tensor->name, tensor->type);
+    assay__table_numbers(t, ASSAY_DERIVED, tensor->bytes, tensor->bytes / peak->bytes);
     assay__table_cell(t, producer);
-    assay__table_text(t, tensor->op);
-    assay__table_text(t, tensor->first);
-    assay__table_text(t, tensor->last);
+    assay__table_texts(t, tensor->op, tensor->first, tensor->last);
 }
 
 /* "9.6 MB of activations are alive while 'Conv_3' (Conv) runs, in 3 tensors." */
@@ -257,7 +249,7 @@ static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *pe
         assay__buf_puts(&text, " of it inside its subgraphs");
     }
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s, by liveness of the graph.",
-                        text.data ? text.data : "");
+                        assay__buf_text(&text));
     if (text.failed) doc->failed = true;
     assay__buf_free(&text);
 }
@@ -266,14 +258,11 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
 {
     const struct assay__peak *peak = &trial->peak;
     if (!peak->count) return;
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "peak",
-                               .id = "peak-tensors",
-                               .caption = "Activations alive at the peak",
-                               .more = "tensors",
-                               .limit = TENSORS_SHOWN},
-        peak_columns, PEAK_COLUMNS);
+    struct assay__table *t = assay__doc_table(doc, "peak", "Activations alive at the peak",
+                                              ASSAY__COLUMNS(peak_columns));
+    t->more = "tensors";
+    t->limit = TENSORS_SHOWN;
+    t->id = "peak-tensors";
     for (size_t i = 0; i < peak->count; i++)
         put_tensor(t, peak, i, trial->id);
     if (peak->alive <= (int64_t)peak->count) return;
@@ -282,18 +271,16 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
     assay__table_text(t, assay__doc_printf(doc, "%lld smaller ones that are not kept",
                                            (long long)peak->alive - (long long)peak->count));
     assay__table_skip(t, 1);
-    assay__table_number(t, peak->rest_bytes, ASSAY_DERIVED);
-    assay__table_number(t, peak->rest_bytes / peak->bytes, ASSAY_DERIVED);
+    assay__table_numbers(t, ASSAY_DERIVED, peak->rest_bytes, peak->rest_bytes / peak->bytes);
 }
 
 static void add_peak(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__peak *peak = &trial->peak;
     if (!peak->reason) return; /* not looked for, or from before it was */
-    assay__doc_section(doc, &(struct assay__heading){.title = "Alive at the peak",
-                                                     .remark = "activations, the largest first"});
+    assay__doc_section(doc, NULL, "Alive at the peak", "activations, the largest first", 0);
     if (*peak->reason) {
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", peak->reason);
+        assay__doc_say(doc, ASSAY__TONE_NOTE, peak->reason);
     } else {
         add_peak_answer(doc, peak);
         add_tensors(doc, trial);
@@ -313,7 +300,6 @@ static const struct assay__column layer_columns[] = {
     {NULL, "alive", "B", 0, 1, 0, 0},
     {NULL, "weights", "B", 0, 4, 0, 0},
 };
-#define LAYER_COLUMNS (sizeof layer_columns / sizeof layer_columns[0])
 
 static int by_bytes(const void *left, const void *right)
 {
@@ -330,13 +316,10 @@ static void put_layer(struct assay__table *t, const struct assay__layer *l)
     double rate = timed ? l->bytes / l->time_ns * 1e9 : (double)NAN;
     assay__table_row(t, 0, NULL);
     assay__table_number(t, l->index, ASSAY_MEASURED);
-    assay__table_text(t, assay__layer_title(l));
-    assay__table_text(t, l->op);
+    assay__table_texts(t, assay__layer_title(l), l->op);
     assay__table_number(t, l->bytes, ASSAY_DERIVED);
     assay__table_number(t, timed ? l->time_ns / 1e9 : (double)NAN, l->state);
-    assay__table_number(t, rate, ASSAY_DERIVED);
-    assay__table_number(t, l->live_bytes, ASSAY_DERIVED);
-    assay__table_number(t, l->weight_bytes, ASSAY_DERIVED);
+    assay__table_numbers(t, ASSAY_DERIVED, rate, l->live_bytes, l->weight_bytes);
 }
 
 static void add_layers(struct assay__doc *doc, const struct assay_profile *profile,
@@ -349,14 +332,13 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
     for (size_t i = 0; i < layers->count; i++)
         order[i] = &layers->items[i];
     qsort(order, layers->count, sizeof *order, by_bytes);
-    assay__doc_section(doc,
-                       &(struct assay__heading){.title = "Layers by the bytes they move",
-                                                .remark = "alive: activations while each "
-                                                          "runs, by liveness of the graph",
-                                                .detail = profile->kind != ASSAY__PROFILE_MEMORY});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = "Layers by the bytes they move", .more = "layers"},
-        layer_columns, LAYER_COLUMNS);
+    assay__doc_section(doc, NULL, "Layers by the bytes they move",
+                       "alive: activations while each "
+                       "runs, by liveness of the graph",
+                       profile->kind != ASSAY__PROFILE_MEMORY ? ASSAY__SECTION_DETAIL : 0);
+    struct assay__table *t = assay__doc_table(doc, NULL, "Layers by the bytes they move",
+                                              ASSAY__COLUMNS(layer_columns));
+    t->more = "layers";
     for (size_t i = 0; i < layers->count; i++)
         put_layer(t, order[i]);
     assay__doc_end(doc);
@@ -364,20 +346,16 @@ out:
     free(order);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     bool watched = series_of(trial, "memory.rss.worker") || trial->allocations.reason;
     if (!trial->metrics || !assay_metrics_count(trial->metrics)) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "memory",
-                                                     .title = "Memory",
-                                                     .remark = "where it goes",
-                                                     .views = ASSAY__VIEW_MACHINE,
-                                                     .detail = !watched});
+    assay__doc_section(doc, "memory", "Memory", "where it goes",
+                       ASSAY__VIEW_MACHINE | (!watched ? ASSAY__SECTION_DETAIL : 0));
     add_answer(doc, trial);
     add_parts(doc, trial);
-    assay__doc_picture(doc, &(struct assay__picture){
-                                .name = "memory", .study = study, .trial = trial, .say = watched});
+    assay__doc_picture(doc, "memory", trial, watched ? ASSAY__PICTURE_SAY : 0);
     add_readings(doc, trial);
     add_meanwhile(doc, trial);
     add_peak(doc, trial);
@@ -386,7 +364,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_memory = {
-    .id = "memory",
-    .scope = ASSAY__OF_TRIAL,
-    .tables = {{"peak", peak_columns, PEAK_COLUMNS}},
-    .build = build};
+    "memory", ASSAY__OF_TRIAL, build, {{"peak", ASSAY__COLUMNS(peak_columns)}}};

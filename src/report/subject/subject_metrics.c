@@ -96,19 +96,13 @@ static const struct assay__column columns[] = {
     {"note", "formula, remark or reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
     {"label", NULL, NULL, 0, 0, 0, 0},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
 {
     size_t count = trial->metrics ? assay_metrics_count(trial->metrics) : 0;
     struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "metrics",
-                               .id = "metric-table",
-                               .caption = "All metrics with state, source and formula",
-                               .more = "metrics",
-                               .limit = SIZE_MAX},
-        columns, COLUMN_COUNT);
+        doc, "metrics", "All metrics with state, source and formula", ASSAY__COLUMNS(columns));
+    t->id = "metric-table";
     for (size_t i = 0; i < count; i++) {
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
         struct assay__datum value = assay__datum_metric(m);
@@ -117,39 +111,26 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
         assay__table_number(t, trial->id, ASSAY_MEASURED);
         assay__table_text(t, m->name);
         assay__table_cell(t, value);
-        assay__table_text(t, m->unit);
-        assay__table_text(t, assay_state_name(m->state));
-        assay__table_text(t, m->source);
-        assay__table_text(t, m->note);
-        assay__table_text(t, trial->label); /* "" of a single run */
+        assay__table_texts(t, m->unit, assay_state_name(m->state), m->source, m->note,
+                           trial->label); /* "" of a single run */
     }
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    (void)study;
     if (!trial->metrics || !assay_metrics_count(trial->metrics)) return;
     size_t count = assay_metrics_count(trial->metrics), unknown = 0;
     for (size_t i = 0; i < count; i++)
         unknown += assay_metrics_at(trial->metrics, i)->state == ASSAY_UNAVAILABLE;
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "metrics",
-                                      .title = "Metrics",
-                                      .remark = assay__doc_printf(
-                                          doc, "%zu, of which %zu are unavailable", count, unknown),
-                                      .views = ASSAY__VIEW_MACHINE});
+    assay__doc_section(doc, "metrics", "Metrics",
+                       assay__doc_printf(doc, "%zu, of which %zu are unavailable", count, unknown),
+                       ASSAY__VIEW_MACHINE);
     if (assay__trial_metric(trial, "latency.p50")) add_families(doc, trial->metrics);
-    assay__doc_fold(
-        doc, &(struct assay__heading){.id = "all-metrics",
-                                      .title = "All metrics with state, source and formula"});
+    assay__doc_fold(doc, "all-metrics", "All metrics with state, source and formula", NULL);
     add_table(doc, trial);
     assay__doc_end(doc);
     assay__doc_end(doc);
 }
 
 const struct assay__subject assay__subject_metrics = {
-    .id = "metrics",
-    .scope = ASSAY__OF_TRIAL,
-    .tables = {{"metrics", columns, COLUMN_COUNT}},
-    .build = build};
+    "metrics", ASSAY__OF_TRIAL, build, {{"metrics", ASSAY__COLUMNS(columns)}}};

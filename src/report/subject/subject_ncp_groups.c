@@ -24,7 +24,6 @@ static const struct assay__column group_columns[] = {
     {NULL, "FLOP needed", "FLOP", 0, 4, 0, 0},
     {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
 };
-#define GROUP_COLUMNS (sizeof group_columns / sizeof group_columns[0])
 
 static const struct assay__column step_columns[] = {
     {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
@@ -38,7 +37,6 @@ static const struct assay__column step_columns[] = {
     {"flops_state", NULL, NULL, 0, 0, 0, 0},
     {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
 };
-#define STEP_COLUMNS (sizeof step_columns / sizeof step_columns[0])
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -52,7 +50,7 @@ static struct assay__datum layers_of(const struct assay__ncp_groups *g,
                                      const struct assay__part *row)
 {
     if (!g->layers) return assay__datum_none();
-    struct assay__datum value = assay__datum_number((double)row->layers, NULL, ASSAY_MEASURED);
+    struct assay__datum value = assay__measured((double)row->layers, NULL);
     if (!has_work(row)) value.text = "";
     return value;
 }
@@ -63,8 +61,7 @@ static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
     bool one = step && row->kind == ASSAY__PART_GROUP;
     assay__table_row(t, 0, NULL);
     assay__table_number(t, trial, ASSAY_MEASURED);
-    assay__table_text(t, row->name);
-    assay__table_text(t, one ? "step" : assay__part_kind_name(row->kind));
+    assay__table_texts(t, row->name, one ? "step" : assay__part_kind_name(row->kind));
     assay__table_number(t, row->time_ns / 1e3, row->state);
     assay__table_number(t, row->share, ASSAY_MEASURED);
     if (has_work(row) || isfinite(row->flops))
@@ -72,8 +69,7 @@ static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
     else
         assay__table_skip(t, 1);
     assay__table_cell(t, layers_of(g, row));
-    assay__table_text(t, assay_state_name(row->state));
-    assay__table_text(t, assay_state_name(row->flops_state));
+    assay__table_texts(t, assay_state_name(row->state), assay_state_name(row->flops_state));
     if (!step && row->neurons >= 0)
         assay__table_number(t, (double)row->neurons, ASSAY_MEASURED);
     else if (!step)
@@ -88,8 +84,7 @@ static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
 static void put_total(struct assay__table *t, const struct assay__trial *trial)
 {
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    const char *mark;
-    double total_ns = assay__layer_total(trial, &mark);
+    double total_ns = assay__layer_total(trial);
     assay__table_row(t, ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL, NULL);
     assay__table_skip(t, 1);
     assay__table_text(t, "total (the unprofiled median)");
@@ -101,13 +96,8 @@ static void put_total(struct assay__table *t, const struct assay__trial *trial)
 static void add_groups(struct assay__doc *doc, const struct assay__ncp_groups *g,
                        const struct assay__trial *trial)
 {
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "groups",
-                               .caption = "Time by neuron group",
-                               .more = "groups",
-                               .limit = SIZE_MAX},
-        group_columns, GROUP_COLUMNS);
+    struct assay__table *t = assay__doc_table(doc, "groups", "Time by neuron group",
+                                              ASSAY__COLUMNS(group_columns));
     for (size_t i = 0; i < g->group_count; i++)
         put_part(t, g, &g->groups[i], trial->id, false);
     if (g->layers) put_total(t, trial);
@@ -117,10 +107,10 @@ static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
                       const struct assay__trial *trial)
 {
     if (!g->step_count) return;
-    assay__doc_fold(doc, &(struct assay__heading){.title = "Time by step"});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "steps", .caption = "Time by step", .more = "steps"},
-        step_columns, STEP_COLUMNS);
+    assay__doc_fold(doc, NULL, "Time by step", NULL);
+    struct assay__table *t = assay__doc_table(doc, "steps", "Time by step",
+                                              ASSAY__COLUMNS(step_columns));
+    t->more = "steps";
     for (size_t i = 0; i < g->step_count; i++)
         put_part(t, g, &g->steps[i], trial->id, true);
     assay__doc_end(doc);
@@ -131,8 +121,7 @@ static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
 static void add_time(struct assay__doc *doc, const char *name, double time_ns, const char *after)
 {
     if (isfinite(time_ns))
-        assay__doc_item_after(doc, name, assay__datum_number(time_ns / 1e9, "s", ASSAY_DERIVED),
-                              after);
+        assay__doc_item_after(doc, name, assay__derived(time_ns / 1e9, "s"), after);
 }
 
 static void add_per_step(struct assay__doc *doc, const struct assay__ncp_groups *g)
@@ -170,11 +159,10 @@ static void add_floor(struct assay__doc *doc, const struct assay__ncp_groups *g)
 {
     if (!isfinite(g->floor_share)) return;
     assay__doc_fact(doc, "call cost");
-    assay__doc_item_after(doc, "at most",
-                          assay__datum_number(g->floor_share, "ratio", ASSAY_DERIVED),
+    assay__doc_item_after(doc, "at most", assay__derived(g->floor_share, "ratio"),
                           "of the latency, whatever the layers compute");
     assay__doc_item_after(doc, assay__doc_printf(doc, "%zu ×", g->timed),
-                          assay__datum_number(g->floor_ns / 1e9, "s", ASSAY_DERIVED),
+                          assay__derived(g->floor_ns / 1e9, "s"),
                           "(the fastest layer), and the engine's cost per run");
 }
 
@@ -187,29 +175,27 @@ static const char *form_of(struct assay__doc *doc, const struct assay__cell_info
                              cell->steps == 1 ? "" : "s");
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     const struct assay__ncp_groups *g = assay__study_groups(study, trial);
     const char *fault = study->profile->models[0]->cell.fault;
-    assay__doc_section(doc, &(struct assay__heading){.id = "time-steps",
-                                                     .title = "Time steps and neuron groups",
-                                                     .remark = g ? form_of(doc, g->cell) : NULL,
-                                                     .views = ASSAY__VIEW_LAYERS});
-    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", fault ? fault : "");
+    assay__doc_section(doc, "time-steps", "Time steps and neuron groups",
+                       g ? form_of(doc, g->cell) : NULL, ASSAY__VIEW_LAYERS);
+    assay__doc_say(doc, ASSAY__TONE_WARN, fault);
     if (g) {
         add_per_step(doc, g);
         add_by_layers(doc, g);
         add_floor(doc, g);
         if (g->group_count) add_groups(doc, g, trial);
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", g->note);
+        assay__doc_say(doc, ASSAY__TONE_NOTE, g->note);
         add_steps(doc, g, trial);
     }
     assay__doc_end(doc);
 }
 
 const struct assay__subject assay__subject_ncp_groups = {
-    .id = "time-steps",
-    .scope = ASSAY__OF_TRIAL,
-    .tables = {{"groups", group_columns, GROUP_COLUMNS}, {"steps", step_columns, STEP_COLUMNS}},
-    .build = build};
+    "time-steps",
+    ASSAY__OF_TRIAL,
+    build,
+    {{"groups", ASSAY__COLUMNS(group_columns)}, {"steps", ASSAY__COLUMNS(step_columns)}}};

@@ -36,11 +36,6 @@ struct placement {
 
 /* --- who ran what ----------------------------------------------------------------------------- */
 
-static bool is_timed(const struct assay__layer *layer)
-{
-    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
-}
-
 static size_t place_of(struct placement *all, const char *name)
 {
     const char *own = name && *name ? name : "unknown";
@@ -86,12 +81,12 @@ static bool collect(const struct assay__layers *layers, struct placement *all)
         const struct assay__layer *l = sorted[i];
         size_t at = place_of(all, l->provider);
         all->places[at].layers++;
-        all->places[at].untimed += !is_timed(l);
-        if (is_timed(l)) all->places[at].time_ns += l->time_ns;
+        all->places[at].untimed += !assay__layer_is_timed(l);
+        if (assay__layer_is_timed(l)) all->places[at].time_ns += l->time_ns;
         if (l->op && strncmp(l->op, "Memcpy", 6) == 0) {
             copies.count++;
             copies.bytes += l->bytes;
-            copies.time_ns += is_timed(l) ? l->time_ns : (double)NAN;
+            copies.time_ns += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
             continue;
         }
         if (previous != SIZE_MAX && previous != at) cross(all, previous, at, &copies);
@@ -111,14 +106,12 @@ static const struct assay__column place_columns[] = {
     {NULL, "share", "ratio", 0, 0, 0, 0},
     {NULL, "net energy", "J", 0, 0, 0, 0},
 };
-#define PLACE_COLUMNS (sizeof place_columns / sizeof place_columns[0])
 
 static struct assay__datum energy_of(const struct placement *all, const struct assay__trial *trial)
 {
     if (all->count > 1 && assay__trial_metric(trial, "energy.inference.net"))
         return assay__datum_unknown("no sensor splits it between providers");
-    return assay__datum_metric(
-        trial->metrics ? assay_metrics_get(trial->metrics, "energy.inference.net") : NULL);
+    return assay__datum_metric(assay_metrics_get(trial->metrics, "energy.inference.net"));
 }
 
 static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
@@ -126,11 +119,9 @@ static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
 {
     static const char untimed[] = "a layer of it has no time: the others alone would be less than "
                                   "it took";
-    const char *mark;
-    double total_ns = assay__layer_total(trial, &mark);
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = "Time and energy by provider"}, place_columns,
-        PLACE_COLUMNS);
+    double total_ns = assay__layer_total(trial);
+    struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
+                                              ASSAY__COLUMNS(place_columns));
     for (size_t i = 0; i < all->count; i++) {
         const struct place *p = &all->places[i];
         assay__table_row(t, 0, NULL);
@@ -140,8 +131,7 @@ static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
             assay__table_cell(t, assay__datum_unknown(untimed));
             assay__table_cell(t, assay__datum_unknown(untimed));
         } else {
-            assay__table_number(t, p->time_ns / 1e9, ASSAY_DERIVED);
-            assay__table_number(t, p->time_ns / total_ns, ASSAY_DERIVED);
+            assay__table_numbers(t, ASSAY_DERIVED, p->time_ns / 1e9, p->time_ns / total_ns);
         }
         assay__table_cell(t, energy_of(all, trial));
     }
@@ -156,7 +146,6 @@ static const struct assay__column crossing_columns[] = {
     {NULL, "bytes", "B", 0, 0, ASSAY__COLUMN_KEEP, 0},
     {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
 };
-#define CROSSING_COLUMNS (sizeof crossing_columns / sizeof crossing_columns[0])
 
 static void add_crossings(struct assay__doc *doc, const struct placement *all)
 {
@@ -166,19 +155,17 @@ static void add_crossings(struct assay__doc *doc, const struct placement *all)
                                            : "All layers ran on one provider: nothing crosses.");
         return;
     }
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = "Crossings between providers in execution order"},
-        crossing_columns, CROSSING_COLUMNS);
+    struct assay__table *t = assay__doc_table(doc, NULL,
+                                              "Crossings between providers in execution order",
+                                              ASSAY__COLUMNS(crossing_columns));
     for (size_t from = 0; from < all->count; from++)
         for (size_t to = 0; to < all->count; to++) {
             const struct crossing *c = &all->crossings[from][to];
             if (!c->count) continue;
             assay__table_row(t, 0, NULL);
-            assay__table_text(t, all->places[from].name);
-            assay__table_text(t, all->places[to].name);
+            assay__table_texts(t, all->places[from].name, all->places[to].name);
             assay__table_number(t, (double)c->count, ASSAY_MEASURED);
-            assay__table_number(t, c->bytes, ASSAY_DERIVED);
-            assay__table_number(t, c->time_ns / 1e9, ASSAY_DERIVED);
+            assay__table_numbers(t, ASSAY_DERIVED, c->bytes, c->time_ns / 1e9);
         }
     assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                         "A crossing is a layer on another provider than the one before it. Bytes "
@@ -194,7 +181,6 @@ static const struct assay__column type_columns[] = {
     {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
     {NULL, "share", "ratio", 0, 0, 0, 0},
 };
-#define TYPE_COLUMNS (sizeof type_columns / sizeof type_columns[0])
 
 /* The type that layers compute in, as the roofline takes it. */
 static void add_types(struct assay__doc *doc, struct assay__study *study,
@@ -203,8 +189,7 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
     const struct assay__roofline *r = assay__study_roofline(study, trial);
     double times_ns[2] = {0, 0};
     size_t counts[2] = {0, 0};
-    const char *mark;
-    double total_ns = assay__layer_total(trial, &mark);
+    double total_ns = assay__layer_total(trial);
     if (!r->type || !r->type[0]) {
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "The type that the layers compute in is not known: the profile holds "
@@ -215,18 +200,16 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
         const struct assay__layer *l = &trial->layers.items[i];
         size_t at = strcmp(assay__roofline_type(l->op, r->type), r->type) != 0;
         counts[at]++;
-        times_ns[at] += is_timed(l) ? l->time_ns : (double)NAN;
+        times_ns[at] += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
     }
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.caption = "Time by the type that layers compute in"},
-        type_columns, TYPE_COLUMNS);
+    struct assay__table *t = assay__doc_table(doc, NULL, "Time by the type that layers compute in",
+                                              ASSAY__COLUMNS(type_columns));
     for (size_t i = 0; i < 2; i++) {
         if (!counts[i]) continue;
         assay__table_row(t, 0, NULL);
         assay__table_text(t, i ? "int8" : r->type);
         assay__table_number(t, (double)counts[i], ASSAY_MEASURED);
-        assay__table_number(t, times_ns[i] / 1e9, ASSAY_ESTIMATED);
-        assay__table_number(t, times_ns[i] / total_ns, ASSAY_ESTIMATED);
+        assay__table_numbers(t, ASSAY_ESTIMATED, times_ns[i] / 1e9, times_ns[i] / total_ns);
     }
     assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                         "Estimated from %s, int8 for integer products: providers do not report "
@@ -234,22 +217,18 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
                         r->type_from);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     struct placement all = {0};
     if (!trial->layers.count) return; /* the section of the layers says why */
     if (!collect(&trial->layers, &all)) doc->failed = true;
-    assay__doc_section(doc, &(struct assay__heading){.id = "placement",
-                                                     .title = "Placement",
-                                                     .remark = "who ran the layers",
-                                                     .views = ASSAY__VIEW_LAYERS,
-                                                     .detail = all.count < 2});
+    assay__doc_section(doc, "placement", "Placement", "who ran the layers",
+                       ASSAY__VIEW_LAYERS | (all.count < 2 ? ASSAY__SECTION_DETAIL : 0));
     add_places(doc, trial, &all);
     add_crossings(doc, &all);
     add_types(doc, study, trial);
     assay__doc_end(doc);
 }
 
-const struct assay__subject assay__subject_placement = {
-    .id = "placement", .scope = ASSAY__OF_TRIAL, .build = build};
+const struct assay__subject assay__subject_placement = {"placement", ASSAY__OF_TRIAL, build, {{0}}};

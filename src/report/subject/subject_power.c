@@ -53,9 +53,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
         assay__buf_printf(&text, "The energy of an inference is not known: %s",
                           power && *power->note ? power->note : "no sensor was read");
     }
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", text.data ? text.data : "");
-    if (text.failed) doc->failed = true;
-    assay__buf_free(&text);
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__doc_take(doc, &text));
 }
 
 /* --- rails ------------------------------------------------------------------------------------ */
@@ -70,7 +68,6 @@ static const struct assay__column rail_columns[] = {
     {NULL, "source", NULL, 0, 2, 0, 0},
     {NULL, "how average and idle power are known", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
 };
-#define RAIL_COLUMNS (sizeof rail_columns / sizeof rail_columns[0])
 
 static const struct assay_metric *metric_of(const struct assay__trial *trial, const char *family,
                                             const char *rail)
@@ -150,11 +147,8 @@ static void add_rails(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const char *rail;
     if (!rail_at(trial, 0)) return;
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .caption = "Power and energy by rail", .more = "rails", .limit = SIZE_MAX},
-        rail_columns, RAIL_COLUMNS);
+    struct assay__table *t = assay__doc_table(doc, NULL, "Power and energy by rail",
+                                              ASSAY__COLUMNS(rail_columns));
     for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
         put_rail(doc, t, trial, rail);
 }
@@ -190,10 +184,9 @@ static void add_idle(struct assay__doc *doc, const struct assay__trial *trial)
     for (size_t i = 0; i < trial->span_count; i++) {
         const struct assay__span *span = &trial->spans[i];
         if (strcmp(span->kind, "idle") != 0) continue;
-        assay__doc_item_after(
-            doc, "watched for",
-            assay__datum_number((span->end_ns - span->begin_ns) * 1e-9, "s", ASSAY_MEASURED),
-            "before the run");
+        assay__doc_item_after(doc, "watched for",
+                              assay__measured((span->end_ns - span->begin_ns) * 1e-9, "s"),
+                              "before the run");
         return;
     }
     assay__doc_item(doc, NULL,
@@ -250,15 +243,12 @@ static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
     bool moves = fmax(busy, 0) + fmax(idle, 0) > 0;
     assay__doc_fact(doc, "CPUs");
     if (moves && isfinite(busy))
-        assay__doc_item_after(doc, NULL,
-                              assay__datum_number(busy, ASSAY__UNIT_HUNDREDTHS, ASSAY_DERIVED),
-                              "CPUs busy");
+        assay__doc_item_after(doc, NULL, assay__derived(busy, ASSAY__UNIT_HUNDREDTHS), "CPUs busy");
     if (moves && isfinite(steal) && busy + idle + steal > 0)
-        assay__doc_item_after(
-            doc, NULL, assay__datum_number(steal / (busy + idle + steal), "ratio", ASSAY_DERIVED),
-            "stolen by the host");
+        assay__doc_item_after(doc, NULL, assay__derived(steal / (busy + idle + steal), "ratio"),
+                              "stolen by the host");
     if (isfinite(wait) && (moves || wait > 0))
-        assay__doc_item_after(doc, NULL, assay__datum_number(wait, "ratio", ASSAY_DERIVED),
+        assay__doc_item_after(doc, NULL, assay__derived(wait, "ratio"),
                               "of the time a task waited for a CPU");
     if (!moves && isfinite(busy))
         assay__doc_item(doc, NULL, assay__datum_unknown("/proc/stat stood still"));
@@ -346,8 +336,7 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
 /* Rails stand in their table. */
 static void add_silent(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    assay__doc_section(
-        doc, &(struct assay__heading){.title = "Sensors without a reading", .remark = "and why"});
+    assay__doc_section(doc, NULL, "Sensors without a reading", "and why", 0);
     for (size_t i = 0; i < trial->series_count; i++) {
         const struct assay__series_info *s = &trial->series[i];
         bool in_table = strcmp(s->quantity, "power") == 0 || strcmp(s->quantity, "energy") == 0;
@@ -360,25 +349,20 @@ static void add_silent(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_end(doc);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     bool any = study->profile->kind == ASSAY__PROFILE_POWER;
     for (size_t i = 0; i < trial->series_count && !any; i++)
         any = is_sensor(&trial->series[i]) || strcmp(trial->series[i].probe, "procstat") == 0;
     if (!any || !trial->metrics || !assay_metrics_count(trial->metrics)) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "power",
-                                                     .title = "Power",
-                                                     .remark = "in the measured windows",
-                                                     .views = ASSAY__VIEW_MACHINE});
+    assay__doc_section(doc, "power", "Power", "in the measured windows", ASSAY__VIEW_MACHINE);
     add_answer(doc, trial);
     add_rails(doc, trial);
     add_facts(doc, study->profile, trial);
-    assay__doc_picture(doc,
-                       &(struct assay__picture){.name = "power", .study = study, .trial = trial});
+    assay__doc_picture(doc, "power", trial, 0);
     add_silent(doc, trial);
     assay__doc_end(doc);
 }
 
-const struct assay__subject assay__subject_power = {
-    .id = "power", .scope = ASSAY__OF_TRIAL, .build = build};
+const struct assay__subject assay__subject_power = {"power", ASSAY__OF_TRIAL, build, {{0}}};

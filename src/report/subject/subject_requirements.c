@@ -4,16 +4,14 @@
 
 #include "report/subject/review_page.h"
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     if (!trial->required) return;
     const struct assay__review *review = assay__study_review(study, trial);
     const struct assay__judgement *j = &review->judgement;
     if (study->failed || !review->required) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "requirements",
-                                                     .title = "Requirements",
-                                                     .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(doc, "requirements", "Requirements", NULL, ASSAY__VIEW_OVERVIEW);
     assay__add_requirements(doc, trial, j);
     assay__add_score(doc, &review->score);
     for (int level = ASSAY__REQUIRE_TO_MINIMUM; level > ASSAY__REQUIRE_FINE; level--)
@@ -23,7 +21,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_requirements = {
-    .id = "requirements",
-    .scope = ASSAY__OF_TRIAL,
-    .tables = {{"requirements", assay__requirement_columns, ASSAY__REQUIREMENT_COLUMNS}},
-    .build = build};
+    "requirements",
+    ASSAY__OF_TRIAL,
+    build,
+    {{"requirements", assay__requirement_columns, ASSAY__REQUIREMENT_COLUMNS}}};

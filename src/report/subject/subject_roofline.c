@@ -46,7 +46,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__roofline *r)
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
                         "Of the time in layers %s. At their roofs the layers would take %s "
                         "(%.0f %%).",
-                        bounds.data ? bounds.data : "", least.data ? least.data : "",
+                        assay__buf_text(&bounds), assay__buf_text(&least),
                         r->least_ns / r->least_of_ns * 100);
     if (bounds.failed || least.failed) doc->failed = true;
     assay__buf_free(&bounds);
@@ -88,7 +88,6 @@ static const struct assay__column columns[] = {
     {NULL, "of roof", "ratio", 0, 0, 0, 0},
     {NULL, "bound", NULL, 0, 0, 0, 0},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static const char *bound_of(struct assay__doc *doc, const struct assay__roofline_layer *l)
 {
@@ -102,13 +101,9 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
                       double p50_ns, const char *letter)
 {
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, letter);
-    assay__table_text(t, assay__layer_title(layer));
+    assay__table_texts(t, letter, assay__layer_title(layer));
     assay__table_number(t, layer->time_ns / p50_ns, ASSAY_MEASURED);
-    assay__table_number(t, l->intensity, ASSAY_DERIVED);
-    assay__table_number(t, l->rate, ASSAY_DERIVED);
-    assay__table_number(t, l->attainable, ASSAY_DERIVED);
-    assay__table_number(t, l->utilization, ASSAY_DERIVED);
+    assay__table_numbers(t, ASSAY_DERIVED, l->intensity, l->rate, l->attainable, l->utilization);
     assay__table_text(t, bound_of(doc, l));
 }
 
@@ -119,11 +114,10 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     size_t *order = assay__layer_order(&trial->layers), letters = 0;
     if (!order) doc->failed = true;
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .caption = "Layers against their roofs", .more = "layers", .limit = LAYERS_SHOWN},
-        columns, COLUMN_COUNT);
+    struct assay__table *t = assay__doc_table(doc, NULL, "Layers against their roofs",
+                                              ASSAY__COLUMNS(columns));
+    t->more = "layers";
+    t->limit = LAYERS_SHOWN;
     for (size_t i = 0; order && i < trial->layers.count; i++) {
         const struct assay__layer *layer = &trial->layers.items[order[i]];
         const struct assay__roofline_layer *placed = &r->layers[order[i]];
@@ -144,14 +138,13 @@ static const struct assay__column roof_columns[] = {
     {NULL, "holds", "B", 0, 0, 0, 0},
     {NULL, "ceiling", NULL, 0, 1, ASSAY__COLUMN_CODE, 0},
 };
-#define ROOF_COLUMNS (sizeof roof_columns / sizeof roof_columns[0])
 
 static void put_roof(struct assay__table *t, const struct assay__roof *roof, const char *label,
                      const char *unit, bool memory)
 {
     assay__table_row(t, 0, NULL);
     assay__table_text(t, label);
-    assay__table_cell(t, assay__datum_number(roof->value, unit, ASSAY_MEASURED));
+    assay__table_cell(t, assay__measured(roof->value, unit));
     if (memory && isfinite(roof->holds_bytes))
         assay__table_number(t, roof->holds_bytes, ASSAY_MEASURED);
     else
@@ -178,9 +171,8 @@ static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
 static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
 {
     struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.caption = "The roofs: what the device can do at most, as measured"},
-        roof_columns, ROOF_COLUMNS);
+        doc, NULL, "The roofs: what the device can do at most, as measured",
+        ASSAY__COLUMNS(roof_columns));
     put_peaks(t, r);
     for (size_t i = 0; i < r->level_count; i++)
         put_roof(t, &r->levels[i], r->levels[i].label, "B/s", true);
@@ -191,9 +183,9 @@ static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
                         r->type_from, r->peak_note[0] ? "; " : "", r->peak_note);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     const struct assay_profile *profile = study->profile;
     if (!trial->layers.count) return; /* the section of the layers says why */
     const struct assay__roofline *r = assay__study_roofline(study, trial);
@@ -206,17 +198,12 @@ static void build(struct assay__doc *doc, struct assay__study *study,
                              ? assay__doc_printf(
                                    doc, "the slowest layers against the ceilings of %s", when)
                              : NULL;
-    assay__doc_section(doc, &(struct assay__heading){.id = "roofline",
-                                                     .title = "Roofline",
-                                                     .remark = remark,
-                                                     .views = ASSAY__VIEW_LAYERS,
-                                                     .detail = !judged});
-    if (r->reason[0]) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", r->reason);
+    assay__doc_section(doc, "roofline", "Roofline", remark,
+                       ASSAY__VIEW_LAYERS | (!judged ? ASSAY__SECTION_DETAIL : 0));
+    if (r->reason[0]) assay__doc_say(doc, ASSAY__TONE_NOTE, r->reason);
     if (judged) {
         add_answer(doc, r);
-        assay__doc_picture(doc,
-                           &(struct assay__picture){
-                               .name = "roofline", .study = study, .trial = trial, .keyed = true});
+        assay__doc_picture(doc, "roofline", trial, ASSAY__PICTURE_KEYED);
         add_layers(doc, trial, r);
     }
     if (!r->reason[0]) {
@@ -226,5 +213,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     assay__doc_end(doc);
 }
 
-const struct assay__subject assay__subject_roofline = {
-    .id = "roofline", .scope = ASSAY__OF_TRIAL, .build = build};
+const struct assay__subject assay__subject_roofline = {"roofline", ASSAY__OF_TRIAL, build, {{0}}};

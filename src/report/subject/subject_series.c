@@ -23,7 +23,6 @@ static const struct assay__column columns[] = {
     {NULL, "source", NULL, 0, 2, 0, 0},
     {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 struct range {
     size_t known;
@@ -53,7 +52,7 @@ static struct assay__datum value_of(const struct assay__series_info *s, double n
 
 static struct assay__datum period_of(struct assay__doc *doc, const struct assay__series_info *s)
 {
-    struct assay__datum value = assay__datum_number(s->period_s, "s", ASSAY_MEASURED);
+    struct assay__datum value = assay__measured(s->period_s, "s");
     char text[64];
     if (!isfinite(s->period_s)) return assay__datum_none();
     assay__text_scaled(text, sizeof text, s->period_s, "s");
@@ -82,19 +81,13 @@ static void put_channel(struct assay__doc *doc, struct assay__table *t,
     assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.high));
     assay__table_cell(t, value_of(s, s->counter ? r.last : (double)NAN)); /* since the first */
     assay__table_cell(t, period_of(doc, s));
-    assay__table_text(t, assay_state_name(s->state));
-    assay__table_text(t, s->source);
-    assay__table_text(t, s->note);
+    assay__table_texts(t, assay_state_name(s->state), s->source, s->note);
 }
 
 static void add_channels(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.caption = "What was read over time, and from where",
-                               .more = "channels",
-                               .limit = SIZE_MAX},
-        columns, COLUMN_COUNT);
+    struct assay__table *t = assay__doc_table(doc, NULL, "What was read over time, and from where",
+                                              ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < trial->series_count; i++)
         put_channel(doc, t, &trial->series[i]);
 }
@@ -113,7 +106,6 @@ static const struct assay__column reading_columns[] = {
     {"source", NULL, NULL, 0, 0, 0, 0},
     {"note", NULL, NULL, 0, 0, 0, 0},
 };
-#define READING_COLUMNS (sizeof reading_columns / sizeof reading_columns[0])
 
 /* A channel without readings is one row that says why. */
 static void fill_reading(const struct assay__table *table, size_t row, struct assay__datum *cells)
@@ -125,8 +117,8 @@ static void fill_reading(const struct assay__table *table, size_t row, struct as
     cells[2] = assay__datum_text(s->name);
     if (any) {
         cells[3] = assay__datum_count((double)row);
-        cells[4] = assay__datum_number(s->times_ns[row] / 1e9, "s", ASSAY_MEASURED);
-        cells[5] = assay__datum_number(s->values[row], s->unit, ASSAY_MEASURED);
+        cells[4] = assay__measured(s->times_ns[row] / 1e9, "s");
+        cells[5] = assay__measured(s->values[row], s->unit);
     }
     cells[6] = assay__datum_text(s->unit);
     cells[7] = assay__datum_text(assay_state_name(known ? s->state : ASSAY_UNAVAILABLE));
@@ -137,16 +129,15 @@ static void fill_reading(const struct assay__table *table, size_t row, struct as
 
 static void add_readings(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    for (size_t i = 0; i < trial->series_count; i++)
-        assay__doc_table(doc,
-                         &(struct assay__table){
-                             .name = "series",
-                             .data = true,
-                             .trial = trial->id,
-                             .fill = fill_reading,
-                             .context = &trial->series[i],
-                             .row_count = trial->series[i].count ? trial->series[i].count : 1},
-                         reading_columns, READING_COLUMNS);
+    for (size_t i = 0; i < trial->series_count; i++) {
+        const struct assay__series_info *s = &trial->series[i];
+        struct assay__table *t = assay__doc_table(doc, "series", NULL,
+                                                  ASSAY__COLUMNS(reading_columns));
+        t->fill = fill_reading;
+        t->context = s;
+        t->row_count = s->count ? s->count : 1;
+        t->trial = trial->id;
+    }
 }
 
 /* --- spans ------------------------------------------------------------------------------------ */
@@ -159,7 +150,6 @@ static const struct assay__column span_columns[] = {
     {"end_s", "to", "s", 0, 0, 0, 0},
     {"completions", "inferences", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
 };
-#define SPAN_COLUMNS (sizeof span_columns / sizeof span_columns[0])
 
 /* People see nothing for what belongs to no launch. */
 static struct assay__datum launch_of(int launch)
@@ -173,33 +163,26 @@ static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->span_count) return;
     struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "spans",
-                               .caption = "What the machine was doing when, since the run began",
-                               .more = "spans"},
-        span_columns, SPAN_COLUMNS);
+        doc, "spans", "What the machine was doing when, since the run began",
+        ASSAY__COLUMNS(span_columns));
+    t->more = "spans";
     for (size_t i = 0; i < trial->span_count; i++) {
         const struct assay__span *s = &trial->spans[i];
         assay__table_row(t, 0, NULL);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
         assay__table_cell(t, launch_of(s->launch));
         assay__table_text(t, s->kind);
-        assay__table_number(t, s->begin_ns / 1e9, ASSAY_MEASURED);
-        assay__table_number(t, s->end_ns / 1e9, ASSAY_MEASURED);
+        assay__table_numbers(t, ASSAY_MEASURED, s->begin_ns / 1e9, s->end_ns / 1e9);
         if (s->completions >= 0) assay__table_number(t, (double)s->completions, ASSAY_MEASURED);
     }
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    (void)study;
     if (!trial->series_count && !trial->span_count) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "series",
-                                                     .title = "Read over time",
-                                                     .views = ASSAY__VIEW_MACHINE,
-                                                     .quiet = true});
-    assay__doc_fold(doc, &(struct assay__heading){.title = "Read over time"});
+    assay__doc_section(doc, "series", "Read over time", NULL,
+                       ASSAY__VIEW_MACHINE | ASSAY__SECTION_QUIET);
+    assay__doc_fold(doc, NULL, "Read over time", NULL);
     if (trial->series_count) add_channels(doc, trial);
     add_spans(doc, trial);
     assay__doc_end(doc);
@@ -208,7 +191,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_series = {
-    .id = "series",
-    .scope = ASSAY__OF_TRIAL,
-    .tables = {{"series", reading_columns, READING_COLUMNS}, {"spans", span_columns, SPAN_COLUMNS}},
-    .build = build};
+    "series",
+    ASSAY__OF_TRIAL,
+    build,
+    {{"series", ASSAY__COLUMNS(reading_columns)}, {"spans", ASSAY__COLUMNS(span_columns)}}};

@@ -23,27 +23,19 @@ static void add_verdict(struct assay__doc *doc, const struct assay__stability *s
     assay__doc_points(doc, s->reasons, s->reason_count);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    (void)study;
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "stability",
-                                      .title = "Stability",
-                                      .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE});
+    assay__doc_section(doc, "stability", "Stability", NULL,
+                       ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
     if (trial->stability.verdict && *trial->stability.verdict)
         add_verdict(doc, &trial->stability);
     else if (assay__trial_metric(trial, "latency.p50"))
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "No verdict: the run did not end, or there are no samples.");
     assay__doc_end(doc);
-    assay__doc_section(doc, &(struct assay__heading){.id = "workload",
-                                                     .title = "Workload",
-                                                     .remark = "what was assumed",
-                                                     .views = ASSAY__VIEW_MACHINE});
+    assay__doc_section(doc, "workload", "Workload", "what was assumed", ASSAY__VIEW_MACHINE);
     assay__doc_points(doc, trial->notes, trial->note_count);
     assay__doc_end(doc);
 }
 
-const struct assay__subject assay__subject_stability = {
-    .id = "stability", .scope = ASSAY__OF_TRIAL, .build = build};
+const struct assay__subject assay__subject_stability = {"stability", ASSAY__OF_TRIAL, build, {{0}}};

@@ -3,7 +3,8 @@
 #include "report/subject/subject.h"
 
 #include "base/text.h"
-#include "report/subject/alerts.h"
+#include "judge/comparison.h"
+#include "judge/sweep.h"
 #include "report/subject/answer.h"
 
 #include <ctype.h>
@@ -12,19 +13,95 @@
 #include <stdint.h>
 #include <string.h>
 
-/* --- the answer ------------------------------------------------------------------------------- */
+/* --- what went wrong -------------------------------------------------------------------------- */
+
+/* The trial lost a launch, and what its command concludes still rests on enough others. */
+static bool is_sound(const struct assay_profile *profile, const struct assay__trial *trial)
+{
+    bool tested = profile->kind == ASSAY__PROFILE_COMPARE || trial->role == ASSAY__ROLE_CONFIRM;
+    size_t least = tested                                  ? ASSAY__COMPARISON_LAUNCHES
+                   : profile->kind == ASSAY__PROFILE_SWEEP ? ASSAY__SWEEP_LAUNCHES
+                                                           : 0;
+    return least && trial->state == ASSAY__TRIAL_FAILED && assay__trial_went_on(trial, least);
+}
+
+static bool same_alert(const struct assay_profile *profile, const struct assay__trial *a,
+                       const struct assay__trial *b)
+{
+    bool sound = is_sound(profile, a);
+    return a->state == b->state && sound == is_sound(profile, b) &&
+           (!sound || a->launch_count == b->launch_count) &&
+           strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
+}
+
+/* "NOTE: trial 2 lost 1 of 8 launches: judged by the 7 that are left (launch 3: killed)" */
+static void add_lost(struct assay__doc *doc, const char *who, const struct assay__trial *trial,
+                     bool several)
+{
+    size_t good = assay__trial_good_launches(trial), lost = 0;
+    while (lost < trial->launch_count && trial->launches[lost].state == ASSAY__TRIAL_OK)
+        lost++;
+    const char *why = lost < trial->launch_count ? trial->launches[lost].reason : NULL;
+    if (why && *why) why = assay__doc_printf(doc, " (launch %zu: %s)", lost + 1, why);
+    assay__doc_sentence(doc, ASSAY__TONE_WARN,
+                        "NOTE: %s lost %zu of %zu launches%s: judged by the %zu that are left%s",
+                        who, trial->launch_count - good, trial->launch_count,
+                        several ? " each" : "", good, why ? why : "");
+}
+
+/* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" of those that failed for the same reason:
+ * `alike` of them, of which this is the first. */
+static void add_failure(struct assay__doc *doc, const struct assay_profile *profile,
+                        const struct assay__trial *trial, size_t alike)
+{
+    const char *reason = trial->reason && *trial->reason ? trial->reason : "no reason was recorded";
+    const char *who = alike > 1
+                          ? assay__doc_printf(doc, "%zu of %zu trials", alike, profile->trial_count)
+                          : assay__doc_printf(doc, "trial %d", trial->id);
+    const char *word = trial->state == ASSAY__TRIAL_FAILED ? "FAILED" : "SKIPPED";
+    if (is_sound(profile, trial))
+        add_lost(doc, who, trial, alike > 1);
+    else if (profile->trial_count > 1)
+        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s (%s): %s", word, who, reason);
+    else
+        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s: %s", word, reason);
+}
+
+static void add_failures(struct assay__doc *doc, const struct assay_profile *profile)
+{
+    enum { REASONS = 64 }; /* told apart; a profile from elsewhere may hold any number */
+    const struct assay__trial *first[REASONS];
+    size_t alike[REASONS], kinds = 0;
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const struct assay__trial *t = &profile->trials[i];
+        size_t at = 0;
+        if (t->state != ASSAY__TRIAL_FAILED && t->state != ASSAY__TRIAL_SKIPPED) continue;
+        while (at < kinds && !same_alert(profile, first[at], t))
+            at++;
+        if (at == REASONS) continue;
+        if (at == kinds) first[kinds] = t, alike[kinds++] = 0;
+        alike[at]++;
+    }
+    for (size_t i = 0; i < kinds; i++)
+        add_failure(doc, profile, first[i], alike[i]);
+}
 
 static void add_alerts(struct assay__doc *doc, const struct assay_profile *profile)
 {
-    struct assay__alert alert;
-    struct assay__buf text = {0};
-    for (size_t i = 0; assay__alert_at(profile, i, &alert, &text); i++) {
-        assay__doc_sentence(doc, alert.tone, "%s", text.data ? text.data : "");
-        assay__buf_clear(&text);
-    }
-    if (text.failed) doc->failed = true;
-    assay__buf_free(&text);
+    if (!profile->complete && !profile->interrupted)
+        assay__doc_say(doc, ASSAY__TONE_ALERT,
+                       "INCOMPLETE: the capture did not end (killed, or its disk was full); what "
+                       "it had measured until then follows.");
+    if (profile->interrupted)
+        assay__doc_say(doc, ASSAY__TONE_ALERT,
+                       "INTERRUPTED: the capture was stopped before it ended; what it had measured "
+                       "until then follows.");
+    if (!profile->trial_count)
+        assay__doc_say(doc, ASSAY__TONE_ALERT, "EMPTY: this profile holds no trial.");
+    add_failures(doc, profile);
 }
+
+/* --- the answer ------------------------------------------------------------------------------- */
 
 /* Empty sentences are not shown. */
 static void add_verdict(struct assay__doc *doc, const char *label, const char *why)
@@ -53,24 +130,17 @@ static void add_joint_verdict(struct assay__doc *doc, struct assay__study *study
 static void add_answer(struct assay__doc *doc, struct assay__study *study,
                        const struct assay__trial *trial)
 {
-    struct assay__buf text = {0};
     bool several = study->profile->trial_count > 1;
-    if (several) {
-        const char *label = trial->label;
-        add_joint_verdict(doc, study);
-        assay__buf_printf(&text, "%s: ", *label ? label : trial->target.device);
-    }
-    if (trial->state == ASSAY__TRIAL_FAILED && !assay__trial_metric(trial, "latency.p50")) {
-        assay__buf_free(&text);
+    struct assay__buf text = {0};
+    if (several) add_joint_verdict(doc, study);
+    if (trial->state == ASSAY__TRIAL_FAILED && !assay__trial_metric(trial, "latency.p50"))
         return; /* the alert says why */
-    }
+    if (several)
+        assay__buf_printf(&text, "%s: ", *trial->label ? trial->label : trial->target.device);
     assay__answer(&text, trial);
-    if (!several)
-        assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", text.data ? text.data : "");
-    else if (trial->layers.count)
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", text.data ? text.data : "");
-    if (text.failed) doc->failed = true;
-    assay__buf_free(&text);
+    const char *answer = assay__doc_take(doc, &text);
+    if (!several || trial->layers.count)
+        assay__doc_say(doc, several ? ASSAY__TONE_PLAIN : ASSAY__TONE_LEAD, answer);
 }
 
 /* --- the numbers ------------------------------------------------------------------------------ */
@@ -95,11 +165,9 @@ static const char *interval(struct assay__doc *doc, const struct assay__trial *t
     for (size_t i = 0; i < 2; i++) {
         const struct assay_metric *low = assay__trial_metric(trial, pairs[i][0]),
                                   *high = assay__trial_metric(trial, pairs[i][1]);
-        char a[64], b[64];
-        if (!low || !high) continue;
-        assay__text_scaled(a, sizeof a, low->value, "s");
-        assay__text_scaled(b, sizeof b, high->value, "s");
-        return assay__doc_printf(doc, "(%s to %s, %s)", a, b, pairs[i][2]);
+        if (low && high)
+            return assay__doc_printf(doc, "(%s to %s, %s)", assay__scaled(low->value, "s").text,
+                                     assay__scaled(high->value, "s").text, pairs[i][2]);
     }
     return NULL;
 }
@@ -133,27 +201,19 @@ static void add_first_finding(struct assay__doc *doc, const struct assay_profile
 {
     if (!profile->finding_count) return;
     const struct assay__finding *f = &profile->findings[0];
-    struct assay__buf gain = {0};
+    const char *gain = "";
     if (isfinite(f->verified_gain))
-        assay__buf_printf(&gain, ": measured %s × (%s, 95 %%)",
-                          assay__digits(f->verified_gain, 3).text,
-                          assay__digits_range(f->verified_low, f->verified_high).text);
+        gain = assay__doc_printf(doc, ": measured %s × (%s, 95 %%)",
+                                 assay__digits(f->verified_gain, 3).text,
+                                 assay__digits_range(f->verified_low, f->verified_high).text);
     else if (isfinite(f->expected_gain))
-        assay__buf_printf(&gain, ": at most %s%s ×, not tried",
-                          assay__state_mark(assay__finding_gain_state(f)),
-                          assay__digits(f->expected_gain, 3).text);
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "First finding: %s%s.", f->title,
-                        gain.data ? gain.data : "");
-    if (gain.failed) doc->failed = true;
-    assay__buf_free(&gain);
+        gain = assay__doc_printf(doc, ": at most %s%s ×, not tried",
+                                 assay__state_mark(assay__finding_gain_state(f)),
+                                 assay__digits(f->expected_gain, 3).text);
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "First finding: %s%s.", f->title, gain);
 }
 
 /* --- what was measured ------------------------------------------------------------------------ */
-
-static const char *plural(int64_t count)
-{
-    return count == 1 ? "" : "s";
-}
 
 static void add_model(struct assay__doc *doc, const struct assay__model_info *m, bool named)
 {
@@ -165,35 +225,33 @@ static void add_model(struct assay__doc *doc, const struct assay__model_info *m,
     if (m->opset && *m->opset) assay__doc_item_text(doc, "%s opset %s", m->format, m->opset);
     if (m->parameters >= 0) {
         assay__print_short_count(&number, m->parameters);
-        assay__doc_item_text(doc, "%s parameter%s", number.data ? number.data : "",
-                             plural(m->parameters));
+        assay__doc_item_text(doc, "%s parameter%s", assay__doc_take(doc, &number),
+                             assay__plural((double)m->parameters));
     }
     if (m->weight_bytes >= 0)
-        assay__doc_item_after(doc, NULL,
-                              assay__datum_number((double)m->weight_bytes, "B", ASSAY_MEASURED),
+        assay__doc_item_after(doc, NULL, assay__measured((double)m->weight_bytes, "B"),
                               "of weights");
     if (m->node_count >= 0)
-        assay__doc_item_text(doc, "%" PRId64 " node%s", m->node_count, plural(m->node_count));
-    if (number.failed) doc->failed = true;
-    assay__buf_free(&number);
+        assay__doc_item_text(doc, "%" PRId64 " node%s", m->node_count,
+                             assay__plural(m->node_count));
 }
 
 static void add_machine(struct assay__doc *doc, const struct assay__environment *e)
 {
     assay__doc_fact(doc, "machine");
     assay__doc_item_text(doc, "%s", e->cpu_model ? e->cpu_model : "");
-    if (e->cores > 0) assay__doc_item_text(doc, "%d core%s", e->cores, plural(e->cores));
+    if (e->cores > 0) assay__doc_item_text(doc, "%d core%s", e->cores, assay__plural(e->cores));
     if (e->threads > 0 && e->threads != e->cores)
-        assay__doc_item_text(doc, "%d hardware thread%s", e->threads, plural(e->threads));
+        assay__doc_item_text(doc, "%d hardware thread%s", e->threads, assay__plural(e->threads));
     if (isfinite(e->memory_bytes))
-        assay__doc_item(doc, NULL, assay__datum_number(e->memory_bytes, "B", ASSAY_MEASURED));
+        assay__doc_item(doc, NULL, assay__measured(e->memory_bytes, "B"));
     if (e->virtualized && *e->virtualized && strcmp(e->virtualized, "none") != 0)
         assay__doc_item_text(doc, "virtual machine (%s)", e->virtualized);
     if (e->container && *e->container) assay__doc_item_text(doc, "container (%s)", e->container);
     assay__doc_item_text(doc, "%s", e->os ? e->os : "");
 }
 
-/* Options that were left alone say nothing: threads always stand there, the rest when chosen. */
+/* Threads are always shown, other options only when they were chosen. */
 static bool is_chosen(const struct assay__pair *option)
 {
     static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
@@ -230,22 +288,19 @@ static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
         const struct assay__tensor_info *t = &trial->inputs[i];
         struct assay__buf shape = {0};
         assay__print_shape(&shape, t);
-        assay__doc_item_text(doc, "%s %s %s", t->name, t->dtype, shape.data ? shape.data : "");
-        assay__buf_free(&shape);
+        assay__doc_item_text(doc, "%s %s %s", t->name, t->dtype, assay__doc_take(doc, &shape));
     }
     if (trial->input_count > INPUTS_SHOWN)
         assay__doc_item_text(doc, "and %zu more input%s", trial->input_count - INPUTS_SHOWN,
-                             plural((int64_t)(trial->input_count - INPUTS_SHOWN)));
+                             assay__plural(trial->input_count - INPUTS_SHOWN));
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     const struct assay_profile *profile = study->profile;
-    assay__doc_section(doc, &(struct assay__heading){.id = "summary",
-                                                     .title = "Summary",
-                                                     .quiet = true,
-                                                     .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(doc, "summary", "Summary", NULL,
+                       ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     add_alerts(doc, profile);
     if (trial) add_answer(doc, study, trial);
     if (trial) add_cards(doc, trial);
@@ -260,5 +315,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     assay__doc_end(doc);
 }
 
-const struct assay__subject assay__subject_summary = {
-    .id = "summary", .scope = ASSAY__OF_PROFILE, .build = build};
+const struct assay__subject assay__subject_summary = {"summary", ASSAY__OF_PROFILE, build, {{0}}};

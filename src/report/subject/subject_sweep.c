@@ -74,7 +74,7 @@ static void put_number(struct view *v, const struct assay__judged *j,
 
 static void put_derived(struct view *v, const struct assay__judged *j, double number)
 {
-    put(v, j, assay__datum_number(number, NULL, ASSAY_DERIVED));
+    put(v, j, assay__derived(number, NULL));
 }
 
 static const char *mark_of(const struct assay__sweep *sweep, size_t i)
@@ -114,22 +114,20 @@ static void put_row(struct view *v, size_t i)
     put_derived(v, j, j->throughput.value / v->most_per_s);
     put_number(v, j, &j->memory);
     put_number(v, j, &j->energy);
-    assay__table_text(v->table, matrix ? assay__sweep_compiled(sweep, i) : NULL);
-    assay__table_text(v->table, matrix ? assay__sweep_accelerated(p) : NULL);
+    assay__table_texts(v->table, matrix ? assay__sweep_compiled(sweep, i) : NULL,
+                       matrix ? assay__sweep_accelerated(p) : NULL);
     put_number(v, j, &j->bandwidth);
     put_number(v, j, &j->utilization);
     put_number(v, j, &j->compute);
     put_derived(v, j, p->efficiency);
-    assay__table_text(v->table, mark);
-    assay__table_text(v->table, state_of(p));
-    assay__table_text(v->table, *j->reason ? j->reason : j->lost);
-    assay__table_text(v->table, *mark         ? mark
-                                : !p->within  ? state_of(p)
-                                : p->software ? "software"
-                                              : NULL);
+    assay__table_texts(v->table, mark, state_of(p), *j->reason ? j->reason : j->lost,
+                       *mark         ? mark
+                       : !p->within  ? state_of(p)
+                       : p->software ? "software"
+                                     : NULL);
     put_derived(v, j, sweep->per_token ? j->throughput.value * p->sequence : (double)NAN);
-    put(v, j, assay__datum_number(p->low_s, NULL, ASSAY_MEASURED));
-    put(v, j, assay__datum_number(p->high_s, NULL, ASSAY_MEASURED));
+    put(v, j, assay__measured(p->low_s, NULL));
+    put(v, j, assay__measured(p->high_s, NULL));
 }
 
 static void add_table(struct view *v)
@@ -143,14 +141,9 @@ static void add_table(struct view *v)
     for (size_t i = 0; i < sweep->count; i++)
         if (sweep->points[i].judged.throughput.value > v->most_per_s)
             v->most_per_s = sweep->points[i].judged.throughput.value;
-    v->table = assay__doc_table(v->doc,
-                                &(struct assay__table){.name = "sweep",
-                                                       .caption = "The points of the sweep",
-                                                       .more = "points",
-                                                       .limit = SIZE_MAX,
-                                                       .parts = matrix ? matrix_parts : parts,
-                                                       .part_count = sizeof parts / sizeof *parts},
-                                own, count);
+    v->table = assay__doc_table(v->doc, "sweep", "The points of the sweep", own, count);
+    v->table->parts = matrix ? matrix_parts : parts;
+    v->table->part_count = sizeof parts / sizeof *parts;
     for (size_t i = 0; i < sweep->count; i++)
         put_row(v, i);
 }
@@ -227,10 +220,10 @@ static void add_wall(struct view *v)
         {"measuring", wall->measuring}, {"loading", wall->loading}, {"overhead", wall->overhead}};
     if (!(wall->total > 0)) return;
     assay__doc_fact(v->doc, "time");
-    assay__doc_item(v->doc, "total", assay__datum_number(wall->total, "s", ASSAY_MEASURED));
+    assay__doc_item(v->doc, "total", assay__measured(wall->total, "s"));
     for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
         assay__doc_item_after(
-            v->doc, items[i].name, assay__datum_number(items[i].seconds, "s", ASSAY_MEASURED),
+            v->doc, items[i].name, assay__measured(items[i].seconds, "s"),
             assay__doc_printf(v->doc, "(%.1f %%)", items[i].seconds / wall->total * 100));
 }
 
@@ -240,8 +233,7 @@ static void add_verdict(struct view *v)
     bool software = false;
     for (size_t i = 0; i < sweep->count; i++)
         software |= sweep->points[i].software && sweep->points[i].judged.usable;
-    assay__doc_section(v->doc,
-                       &(struct assay__heading){.id = "sweep-verdict", .title = "What it says"});
+    assay__doc_section(v->doc, "sweep-verdict", "What it says", NULL, 0);
     assay__doc_fact_text(v->doc, "best", sweep->why);
     add_tied(v);
     if (sweep->confirmation.asked)
@@ -256,28 +248,21 @@ static void add_verdict(struct view *v)
     assay__doc_end(v->doc);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     if (!trial || study->profile->kind != ASSAY__PROFILE_SWEEP) return;
     struct view v = {.doc = doc, .profile = study->profile, .sweep = assay__study_sweep(study)};
     if (study->failed) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "sweep",
-                                                     .title = parts[0].title,
-                                                     .remark = parts[0].remark,
-                                                     .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(doc, "sweep", parts[0].title, parts[0].remark, ASSAY__VIEW_OVERVIEW);
     add_table(&v);
     add_faults(&v);
     static const char *const pictures[] = {"sweep", "pareto"};
     for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++)
-        assay__doc_picture(
-            doc, &(struct assay__picture){
-                     .name = pictures[i], .study = study, .trial = trial, .detail = true});
+        assay__doc_picture(doc, pictures[i], trial, ASSAY__PICTURE_DETAIL);
     add_verdict(&v);
     assay__doc_end(doc);
 }
 
-const struct assay__subject assay__subject_sweep = {.id = "sweep",
-                                                    .scope = ASSAY__OF_PROFILE,
-                                                    .tables = {{"sweep", columns, COLUMN_COUNT}},
-                                                    .build = build};
+const struct assay__subject assay__subject_sweep = {
+    "sweep", ASSAY__OF_PROFILE, build, {{"sweep", ASSAY__COLUMNS(columns)}}};

@@ -41,7 +41,6 @@ static const struct assay__column part_columns[] = {
     {NULL, "cost when reset", TIMES, 0, 0, ASSAY__COLUMN_KEEP, 0},
     {NULL, "how known", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
 };
-#define PART_COLUMNS (sizeof part_columns / sizeof part_columns[0])
 
 struct view {
     struct assay__doc *doc;
@@ -86,19 +85,18 @@ static void put_marks(struct view *v, size_t i)
     const struct assay__tune_result *result = v->result;
     const struct assay__tune_row *row = &result->rows[i];
     bool best = i == result->best, start = i == result->start, failed = !row->launches;
-    assay__table_text(v->table, best         ? "best"
-                                : row->alike ? "not apart" /* read by programs */
-                                : start      ? "start"
-                                : failed     ? "failed"
-                                             : "");
-    assay__table_text(v->table, row->front ? "yes" : "no");
-    assay__table_text(v->table, state_of(row));
-    assay__table_text(v->table, row->judged.reason);
-    assay__table_text(v->table, best            ? "best"
-                                : !row->allowed ? state_of(row)
-                                : row->alike    ? "tied"
-                                : start         ? "default"
-                                                : NULL);
+    assay__table_texts(v->table,
+                       best         ? "best"
+                       : row->alike ? "not apart" /* read by programs */
+                       : start      ? "start"
+                       : failed     ? "failed"
+                                    : "",
+                       row->front ? "yes" : "no", state_of(row), row->judged.reason,
+                       best            ? "best"
+                       : !row->allowed ? state_of(row)
+                       : row->alike    ? "tied"
+                       : start         ? "default"
+                                       : NULL);
 }
 
 static void put_row(struct view *v, size_t i, size_t axes)
@@ -125,8 +123,8 @@ static void put_row(struct view *v, size_t i, size_t axes)
     put_number(v, j, &j->drift);
     assay__table_cell(v->table, isfinite(r->ratio) ? ratio_of(v->doc, r->ratio, r, ASSAY_DERIVED)
                                                    : assay__datum_none());
-    assay__table_number(v->table, tested ? r->ci.low : (double)NAN, ASSAY_DERIVED);
-    assay__table_number(v->table, tested ? r->ci.high : (double)NAN, ASSAY_DERIVED);
+    assay__table_numbers(v->table, ASSAY_DERIVED, tested ? r->ci.low : NAN,
+                         tested ? r->ci.high : NAN);
     put_marks(v, i);
 }
 
@@ -158,12 +156,9 @@ static void add_table(struct view *v)
     size_t count = COLUMN_COUNT;
     const struct assay__column *own = assay__point_columns(v->doc, columns, &count, LABEL,
                                                            &v->result->axes);
-    v->table = assay__doc_table(v->doc,
-                                &(struct assay__table){.name = "tune",
-                                                       .caption = "Every configuration tried",
-                                                       .more = "configurations",
-                                                       .order = reading_order(v)},
-                                own, count);
+    v->table = assay__doc_table(v->doc, "tune", "Every configuration tried", own, count);
+    v->table->more = "configurations";
+    v->table->order = reading_order(v);
     for (size_t i = 0; i < v->result->count; i++)
         put_row(v, i, count - COLUMN_COUNT);
 }
@@ -178,7 +173,7 @@ static void add_legend(struct assay__doc *doc)
                    "good in the rest"},
         {"cost", "what the goal is about: latency, time per sample or energy"},
     };
-    assay__doc_fold(doc, &(struct assay__heading){.title = "What the columns are"});
+    assay__doc_fold(doc, NULL, "What the columns are", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assay__doc_fact_text(doc, rows[i][0], rows[i][1]);
     assay__doc_end(doc);
@@ -288,21 +283,15 @@ static void add_parts(struct view *v)
 {
     const struct assay__tune_result *result = v->result;
     if (!result->part_count) return;
-    assay__doc_section(v->doc, &(struct assay__heading){
-                                   .id = "tune-settings",
-                                   .title = "What each setting contributes",
-                                   .remark = "the best with one setting reset to its default"});
-    struct assay__table *t = assay__doc_table(
-        v->doc,
-        &(struct assay__table){.caption = "What each setting contributes", .limit = SIZE_MAX},
-        part_columns, PART_COLUMNS);
+    assay__doc_section(v->doc, "tune-settings", "What each setting contributes",
+                       "the best with one setting reset to its default", 0);
+    struct assay__table *t = assay__doc_table(v->doc, NULL, "What each setting contributes",
+                                              ASSAY__COLUMNS(part_columns));
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         enum assay_state state = part->measured ? ASSAY_MEASURED : ASSAY_ESTIMATED;
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, assay__axis_name(part->axis));
-        assay__table_text(t, part->from);
-        assay__table_text(t, part->to);
+        assay__table_texts(t, assay__axis_name(part->axis), part->from, part->to);
         assay__table_cell(t, ratio_of(v->doc, part->factor, &part->ratio, state));
         assay__table_text(t, how_known(v, part));
     }
@@ -314,8 +303,7 @@ static void add_code(struct view *v, struct assay__study *study)
     static const char *const languages[][2] = {
         {"python", "Python"}, {"c", "C"}, {"json", "JSON session options"}};
     if (!best_of(v->result)) return;
-    assay__doc_section(v->doc, &(struct assay__heading){.id = "tune-code",
-                                                        .title = "The best configuration as code"});
+    assay__doc_section(v->doc, "tune-code", "The best configuration as code", NULL, 0);
     for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++) {
         const char *text = assay__tune_snippet(v->profile, v->result, languages[i][0],
                                                study->arena);
@@ -325,27 +313,21 @@ static void add_code(struct view *v, struct assay__study *study)
     assay__doc_end(v->doc);
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     if (!trial || study->profile->kind != ASSAY__PROFILE_TUNE) return;
     struct view v = {.doc = doc, .profile = study->profile, .result = assay__study_tune(study)};
     if (study->failed) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "tune",
-                                                     .title = "Tune",
-                                                     .remark = "finalists first, then by cost",
-                                                     .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_section(doc, "tune", "Tune", "finalists first, then by cost", ASSAY__VIEW_OVERVIEW);
     add_table(&v);
     add_legend(doc);
     add_best(&v);
-    assay__doc_picture(doc, &(struct assay__picture){
-                                .name = "pareto", .study = study, .trial = trial, .detail = true});
+    assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
     add_parts(&v);
     add_code(&v, study);
     assay__doc_end(doc);
 }
 
-const struct assay__subject assay__subject_tune = {.id = "tune",
-                                                   .scope = ASSAY__OF_PROFILE,
-                                                   .tables = {{"tune", columns, COLUMN_COUNT}},
-                                                   .build = build};
+const struct assay__subject assay__subject_tune = {
+    "tune", ASSAY__OF_PROFILE, build, {{"tune", ASSAY__COLUMNS(columns)}}};

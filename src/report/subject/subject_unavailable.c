@@ -65,9 +65,9 @@ static struct group *group_of(struct group **groups, size_t *count, size_t *capa
     return &(*groups)[g];
 }
 
-static void build(struct assay__doc *doc, struct assay__study *study,
-                  const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
     struct group *groups = NULL;
     size_t count = 0, capacity = 0, others = 0;
     if (!assay__trial_metric(trial, "latency.p50")) return;
@@ -85,13 +85,9 @@ static void build(struct assay__doc *doc, struct assay__study *study,
         else
             add_name(group, m->name);
     }
-    assay__doc_section(doc, &(struct assay__heading){.id = "unavailable",
-                                                     .title = "Not available",
-                                                     .remark = "and why",
-                                                     .views = ASSAY__VIEW_MACHINE});
+    assay__doc_section(doc, "unavailable", "Not available", "and why", ASSAY__VIEW_MACHINE);
     for (size_t i = 0; i < count; i++) {
-        assay__doc_point(doc, "%s: %s", groups[i].names.data ? groups[i].names.data : "",
-                         groups[i].reason);
+        assay__doc_point(doc, "%s: %s", assay__buf_text(&groups[i].names), groups[i].reason);
         if (groups[i].names.failed) doc->failed = true;
         assay__buf_free(&groups[i].names);
     }
@@ -103,4 +99,4 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 }
 
 const struct assay__subject assay__subject_unavailable = {
-    .id = "unavailable", .scope = ASSAY__OF_TRIAL, .build = build};
+    "unavailable", ASSAY__OF_TRIAL, build, {{0}}};

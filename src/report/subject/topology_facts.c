@@ -60,8 +60,7 @@ static void add_kinds(struct assay__doc *doc, const struct assay__topology *t)
         assay__doc_item_text(doc, "%s", kind->name);
         add_count(doc, kind->cores, "core");
         if (*kind->cpus) assay__doc_item_text(doc, "CPU %s", kind->cpus);
-        if (kind->max_hz > 0)
-            assay__doc_item(doc, "max", assay__datum_number(kind->max_hz, "Hz", ASSAY_MEASURED));
+        if (kind->max_hz > 0) assay__doc_item(doc, "max", assay__measured(kind->max_hz, "Hz"));
     }
 }
 
@@ -106,8 +105,7 @@ static void add_memory(struct assay__doc *doc, const struct assay__topology *t)
         assay__doc_fact(doc,
                         several ? assay__doc_printf(doc, "memory %d", node->number) : "memory");
         if (node->memory_bytes)
-            assay__doc_item(doc, NULL,
-                            assay__datum_number((double)node->memory_bytes, "B", ASSAY_MEASURED));
+            assay__doc_item(doc, NULL, assay__measured((double)node->memory_bytes, "B"));
         else
             assay__doc_item_text(doc, "size " UNKNOWN);
         if (!several) assay__doc_item_text(doc, "one NUMA node");
@@ -139,7 +137,7 @@ static void add_memory_remark(struct assay__doc *doc, const struct assay__topolo
 void assay__add_topology(struct assay__doc *doc, const struct assay__topology *topology,
                          uint64_t memory_bytes)
 {
-    assay__doc_section(doc, &(struct assay__heading){.id = "topology", .title = "Topology"});
+    assay__doc_section(doc, "topology", "Topology", NULL, 0);
     if (*topology->reason) {
         assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "— %s", topology->reason);
     } else {

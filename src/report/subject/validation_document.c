@@ -23,13 +23,12 @@ static const struct assay__column columns[] = {
     {"excluded", NULL, NULL, 0, 0, 0, 0},
     {"source", NULL, NULL, 0, 0, 0, 0},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 /* "+15 %", signed: too long or too short. Nothing where there is none. */
 static void put_error(struct assay__table *t, double predicted_s, double measured_s)
 {
     double error = predicted_s / measured_s - 1;
-    struct assay__datum value = assay__datum_number(error, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__derived(error, NULL);
     if (isfinite(error)) value.text = assay__doc_printf(t->doc, "%+.0f %%", error * 100);
     assay__table_cell(t, isfinite(error) ? value : assay__datum_none());
 }
@@ -48,9 +47,7 @@ static void put_row(struct assay__table *t, const struct assay__validation_row *
                       : isfinite(row->model_out_s) ? row->model_out_s
                                                    : row->chip_out_s;
     assay__table_row(t, 0, NULL);
-    assay__table_text(t, row->row);
-    assay__table_text(t, row->label);
-    assay__table_text(t, row->chip);
+    assay__table_texts(t, row->row, row->label, row->chip);
     put_time(t, row->measured_s, ASSAY_MEASURED);
     put_time(t, unseen_s, ASSAY_ESTIMATED);
     put_time(t, row->chip_out_s, ASSAY_ESTIMATED);
@@ -61,18 +58,14 @@ static void put_row(struct assay__table *t, const struct assay__validation_row *
     put_error(t, row->model_out_s, row->measured_s);
     put_error(t, in_s, row->measured_s);
     put_error(t, never_s, row->measured_s);
-    assay__table_text(t, row->excluded);
-    assay__table_text(t, row->source);
+    assay__table_texts(t, row->excluded, row->source);
 }
 
 /* held: rows that no fit has seen. */
 static void add_rows(struct assay__doc *doc, const struct assay__validation *v, bool held)
 {
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .name = "validation", .caption = "Measured and predicted", .limit = SIZE_MAX},
-        columns, COLUMN_COUNT);
+    struct assay__table *t = assay__doc_table(doc, "validation", "Measured and predicted",
+                                              ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < v->count; i++)
         if (isfinite(v->rows[i].measured_s) && (v->rows[i].excluded != NULL) == held)
             put_row(t, &v->rows[i]);
@@ -93,19 +86,15 @@ static void put_errors(struct assay__table *t, const char *of,
     if (!errors->count) return;
     assay__table_row(t, 0, NULL);
     assay__table_text(t, of);
-    assay__table_number(t, errors->median, ASSAY_DERIVED);
-    assay__table_number(t, errors->p90, ASSAY_DERIVED);
+    assay__table_numbers(t, ASSAY_DERIVED, errors->median, errors->p90);
     assay__table_number(t, (double)errors->count, ASSAY_MEASURED);
 }
 
 static void add_errors(struct assay__doc *doc, const struct assay__validation *v, bool published)
 {
-    assay__doc_section(doc, &(struct assay__heading){.id = "errors",
-                                                     .title = "Errors",
-                                                     .remark = "|predicted / measured - 1|"});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "errors", .caption = "Errors"}, error_columns,
-        sizeof error_columns / sizeof error_columns[0]);
+    assay__doc_section(doc, "errors", "Errors", "|predicted / measured - 1|", 0);
+    struct assay__table *t = assay__doc_table(doc, "errors", "Errors",
+                                              ASSAY__COLUMNS(error_columns));
     put_errors(t, "one chip left out", &v->chip_out);
     put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
     put_errors(t, "never fitted", &v->held_out);
@@ -132,20 +121,14 @@ static const struct assay__column excluded_columns[] = {
 
 static void add_excluded(struct assay__doc *doc, const struct assay__validation *v)
 {
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "excluded", .title = "Not used", .remark = "and why"});
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "excluded", .caption = "Not used", .limit = SIZE_MAX},
-        excluded_columns, sizeof excluded_columns / sizeof excluded_columns[0]);
+    assay__doc_section(doc, "excluded", "Not used", "and why", 0);
+    struct assay__table *t = assay__doc_table(doc, "excluded", "Not used",
+                                              ASSAY__COLUMNS(excluded_columns));
     for (size_t i = 0; i < v->count; i++) {
         const struct assay__validation_row *row = &v->rows[i];
         if (!row->excluded || isfinite(row->measured_s)) continue;
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, row->row);
-        assay__table_text(t, row->label);
-        assay__table_text(t, row->chip);
-        assay__table_text(t, row->excluded);
-        assay__table_text(t, row->source);
+        assay__table_texts(t, row->row, row->label, row->chip, row->excluded, row->source);
     }
     assay__doc_end(doc);
 }
@@ -153,23 +136,19 @@ static void add_excluded(struct assay__doc *doc, const struct assay__validation 
 int assay__validation_document(const struct assay__validation *v, bool published,
                                struct assay__doc **made)
 {
-    int code = assay__doc_new(made);
-    struct assay__doc *doc = *made;
-    if (code) return code;
-    assay__doc_name(doc, "predict",
-                    published ? "Published measurements against predictions"
-                              : "This machine against predictions");
+    struct assay__doc *doc = assay__doc_open(made, "predict",
+                                             published
+                                                 ? "Published measurements against predictions"
+                                                 : "This machine against predictions");
+    if (!doc) return ASSAY_ENOMEM;
     doc->table = "validation";
     const char *remark = assay__doc_printf(doc, "%zu, errors by a fit that has not seen the %s",
                                            v->used, published ? "chip, the model" : "family");
-    assay__doc_section(
-        doc, &(struct assay__heading){.id = "predicted", .title = "Predicted", .remark = remark});
+    assay__doc_section(doc, "predicted", "Predicted", remark, 0);
     add_rows(doc, v, false);
     assay__doc_end(doc);
-    assay__doc_section(doc,
-                       &(struct assay__heading){.id = "never-fitted",
-                                                .title = "Never fitted",
-                                                .remark = "further measurements of one source"});
+    assay__doc_section(doc, "never-fitted", "Never fitted", "further measurements of one source",
+                       0);
     add_rows(doc, v, true);
     assay__doc_end(doc);
     add_errors(doc, v, published);

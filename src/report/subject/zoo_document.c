@@ -26,22 +26,15 @@ static const char *spaced(struct assay__doc *doc, const char *parameters)
 int assay__zoo_document(struct assay__doc **made)
 {
     const struct assay__zoo_entry *entry;
-    int code = assay__doc_new(made);
-    struct assay__doc *doc = *made;
-    if (code) return code;
-    assay__doc_name(doc, "make", "Models of the zoo");
-    struct assay__table *t = assay__doc_table(
-        doc, &(struct assay__table){.name = "zoo", .caption = "Models", .limit = SIZE_MAX}, columns,
-        sizeof columns / sizeof columns[0]);
+    struct assay__doc *doc = assay__doc_open(made, "make", "Models of the zoo");
+    if (!doc) return ASSAY_ENOMEM;
+    struct assay__table *t = assay__doc_table(doc, "zoo", "Models", ASSAY__COLUMNS(columns));
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
         struct assay__buf line = {0};
         assay__zoo_params_line(&line, entry);
         const char *parameters = assay__doc_take(doc, &line);
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, entry->name);
-        assay__table_text(t, entry->summary);
-        assay__table_text(t, parameters);
-        assay__table_text(t, spaced(doc, parameters));
+        assay__table_texts(t, entry->name, entry->summary, parameters, spaced(doc, parameters));
     }
     return 0;
 }

@@ -7,7 +7,7 @@
  * to be zoomed. */
 #include "report/walk/html_page.h"
 
-#include "base/json.h"
+#include "report/json/json_members.h"
 #include "report/figure/figure.h"
 
 #include <math.h>
@@ -33,20 +33,16 @@ static void put_marks(struct assay__json_writer *w, const struct assay__figure *
 {
     assay__json_put_array(w, "marks");
     for (size_t i = 0; i < figure->mark_count; i++) {
-        assay__json_object(w);
-        assay__json_put_bool(w, "vertical", figure->marks[i].vertical);
-        assay__json_put_number(w, "at", figure->marks[i].at);
-        assay__json_put_string(w, "text", figure->marks[i].text);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_bool("vertical", figure->marks[i].vertical),
+                           json_number("at", figure->marks[i].at),
+                           json_string("text", figure->marks[i].text));
     }
     assay__json_array_end(w);
     assay__json_put_array(w, "spans");
     for (size_t i = 0; i < figure->span_count; i++) {
-        assay__json_object(w);
-        assay__json_put_number(w, "begin", figure->spans[i].begin);
-        assay__json_put_number(w, "end", figure->spans[i].end);
-        assay__json_put_string(w, "name", figure->spans[i].name);
-        assay__json_object_end(w);
+        assay__json_record(w, NULL, json_number("begin", figure->spans[i].begin),
+                           json_number("end", figure->spans[i].end),
+                           json_string("name", figure->spans[i].name));
     }
     assay__json_array_end(w);
 }
@@ -58,15 +54,11 @@ static void put_plot(struct assay__html *page, const struct assay__figure *figur
     struct assay__buf json = {0};
     assay__json_start(w, &json, false);
     assay__json_object(w);
-    assay__json_put_bool(w, "samples", is_samples(figure));
-    assay__json_put_integer(w, "trial", page->trial);
-    assay__json_put_string(w, "title", figure->title);
-    assay__json_put_string(w, "x", figure->x_title);
-    assay__json_put_string(w, "x_unit", figure->x_unit);
-    assay__json_put_string(w, "y", figure->y_title);
-    assay__json_put_string(w, "y_unit", figure->y_unit);
-    assay__json_put_bool(w, "log", figure->y_log);
-    assay__json_put_bool(w, "zero", figure->y_zero);
+    assay__json_members(w, json_bool("samples", is_samples(figure)),
+                        json_integer("trial", page->trial), json_string("title", figure->title),
+                        json_string("x", figure->x_title), json_string("x_unit", figure->x_unit),
+                        json_string("y", figure->y_title), json_string("y_unit", figure->y_unit),
+                        json_bool("log", figure->y_log), json_bool("zero", figure->y_zero));
     assay__json_put_array(w, "series");
     for (size_t i = 0; i < figure->series_count; i++)
         assay__json_string(w, figure->series[i].name);
@@ -76,8 +68,7 @@ static void put_plot(struct assay__html *page, const struct assay__figure *figur
     assay__buf_puts(&page->body, " data-plot=\"");
     assay__html_text(&page->body, json.data);
     assay__buf_puts(&page->body, "\"");
-    if (json.failed) page->body.failed = true;
-    assay__buf_free(&json);
+    assay__buf_drop(&json, &page->body);
 }
 
 static void put_picture(struct assay__html *page, const struct assay__figure *figure)

@@ -79,8 +79,7 @@ static void put_items(struct assay__buf *out, const char *items)
         assay__html_text(out, item.data);
         if (length <= SHORT) assay__buf_puts(out, "</span>");
         if (end) assay__buf_puts(out, between);
-        if (item.failed) out->failed = true;
-        assay__buf_free(&item);
+        assay__buf_drop(&item, out);
         items += length + (end ? sizeof between - 1 : 0);
     }
 }
@@ -141,7 +140,7 @@ void assay__html_document(struct assay__html *page, const struct assay__html_hea
     assay__buf_puts(out, "<div class=\"columns\">\n");
     put_links(out, page);
     assay__buf_puts(out, "<main id=\"main\" tabindex=\"-1\">\n");
-    assay__buf_add(out, page->body.data ? page->body.data : "", page->body.length);
+    assay__buf_add(out, assay__buf_text(&page->body), page->body.length);
     assay__buf_puts(out, "</main>\n</div>\n<footer>");
     if (head->footer && *head->footer) {
         assay__buf_puts(out, "<p>");

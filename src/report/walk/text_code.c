@@ -122,8 +122,7 @@ void assay__text_code(struct assay__page *page, const struct assay__code *code)
             put_comment(page, language->comment, line.data + sign);
         else
             put_line(page, line.data, language);
-        if (line.failed) page->out->failed = true;
-        assay__buf_free(&line);
+        assay__buf_drop(&line, page->out);
         at += length + (at[length] == '\n');
     }
 }

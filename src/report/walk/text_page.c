@@ -34,19 +34,18 @@ void assay__page_title(struct assay__page *page, const char *title, const char *
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, right ? right : "");
-    int width = (int)assay__text_width(safe.data ? safe.data : ""), most = page->columns - 1 - 20;
+    int width = (int)assay__text_width(assay__buf_text(&safe)), most = page->columns - 1 - 20;
     if (width > most) width = most; /* a name has 20 columns at least */
     assay__page_style(page, ASSAY__STYLE_BOLD);
     assay__page_fit(page, title, page->columns - 1 - width, 1);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, ' ');
     assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__text_fit(page->out, safe.data ? safe.data : "", (size_t)width, 0);
+    assay__text_fit(page->out, assay__buf_text(&safe), (size_t)width, 0);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
     put_rule(page);
-    if (safe.failed) page->out->failed = true;
-    assay__buf_free(&safe);
+    assay__buf_drop(&safe, page->out);
 }
 
 static size_t character_bytes(const char *text)
@@ -117,7 +116,7 @@ static void put_word(struct line *line, const char *word, size_t length)
         assay__buf_puts(line->page->out, gap == 3 ? " · " : " ");
     if (!line->empty) line->used += gap;
     line->separator = false;
-    const char *at = copy.data ? copy.data : "";
+    const char *at = assay__buf_text(&copy);
     while (*at) {
         char one[8] = {0};
         size_t bytes = character_bytes(at);
@@ -147,7 +146,7 @@ static void put_safe(struct assay__buf *out, const char *text, bool ascii)
     static const char *const longer[][2] = {{"±", "+-"}, {"≥", ">="}, {"≤", "<="}, {"→", "->"}};
     struct assay__buf safe = {0};
     assay__text_safe(ascii ? &safe : out, text);
-    for (const char *at = safe.data ? safe.data : ""; *at;) {
+    for (const char *at = assay__buf_text(&safe); *at;) {
         size_t sign = 0, signs = sizeof longer / sizeof longer[0];
         while (sign < signs && strncmp(at, longer[sign][0], strlen(longer[sign][0])) != 0)
             sign++;
@@ -158,8 +157,7 @@ static void put_safe(struct assay__buf *out, const char *text, bool ascii)
             assay__buf_putc(out, *at++);
         }
     }
-    if (safe.failed) out->failed = true;
-    assay__buf_free(&safe);
+    assay__buf_drop(&safe, out);
 }
 
 void assay__page_wrap(struct assay__page *page, enum assay__style style, const char *first,
@@ -171,7 +169,7 @@ void assay__page_wrap(struct assay__page *page, enum assay__style style, const c
     line.room = (size_t)page->columns > line.hang + 10 ? (size_t)page->columns - line.hang : 10;
     if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, style);
     assay__buf_puts(page->out, first);
-    for (const char *at = safe.data ? safe.data : ""; *at;) {
+    for (const char *at = assay__buf_text(&safe); *at;) {
         size_t length = word_end(at);
         if (length == strlen("·") && memcmp(at, "·", length) == 0)
             line.separator = true;
@@ -183,8 +181,7 @@ void assay__page_wrap(struct assay__page *page, enum assay__style style, const c
     }
     if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
-    if (safe.failed) page->out->failed = true;
-    assay__buf_free(&safe);
+    assay__buf_drop(&safe, page->out);
 }
 
 void assay__page_wrap_lines(struct assay__page *page, enum assay__style style, const char *first,
@@ -192,13 +189,12 @@ void assay__page_wrap_lines(struct assay__page *page, enum assay__style style, c
 {
     struct assay__buf safe = {0}, cut = {0};
     put_safe(&safe, text, page->ascii);
-    size_t hang = assay__text_width(first), width = assay__text_width(safe.data ? safe.data : ""),
+    size_t hang = assay__text_width(first), width = assay__text_width(assay__buf_text(&safe)),
            most = lines * ((size_t)page->columns > hang + 10 ? (size_t)page->columns - hang : 10);
-    assay__text_fit(&cut, safe.data ? safe.data : "", width < most ? width : most, 0);
-    assay__page_wrap(page, style, first, cut.data ? cut.data : "");
-    if (safe.failed || cut.failed) page->out->failed = true;
-    assay__buf_free(&safe);
-    assay__buf_free(&cut);
+    assay__text_fit(&cut, assay__buf_text(&safe), width < most ? width : most, 0);
+    assay__page_wrap(page, style, first, assay__buf_text(&cut));
+    assay__buf_drop(&safe, page->out);
+    assay__buf_drop(&cut, page->out);
 }
 
 #define HEADING_LINES 4 /* a name in a heading can be as long as it likes */
@@ -208,12 +204,12 @@ void assay__page_heading(struct assay__page *page, const char *title, const char
     struct assay__buf head = {0}, words = {0};
     put_safe(&head, title, page->ascii);
     put_safe(&words, remark ? remark : "", page->ascii);
-    bool beside = words.length && assay__text_width(head.data ? head.data : "") + 2 +
-                                          assay__text_width(words.data) <=
-                                      (size_t)page->columns;
+    bool beside = words.length &&
+                  assay__text_width(assay__buf_text(&head)) + 2 + assay__text_width(words.data) <=
+                      (size_t)page->columns;
     assay__buf_putc(page->out, '\n');
     if (beside) {
-        styled(page, ASSAY__STYLE_BOLD, head.data ? head.data : "");
+        styled(page, ASSAY__STYLE_BOLD, assay__buf_text(&head));
         assay__buf_puts(page->out, "  ");
         styled(page, ASSAY__STYLE_DIM, words.data);
         assay__buf_putc(page->out, '\n');
@@ -222,9 +218,8 @@ void assay__page_heading(struct assay__page *page, const char *title, const char
         if (words.length)
             assay__page_wrap_lines(page, ASSAY__STYLE_DIM, "  ", remark, HEADING_LINES);
     }
-    if (head.failed || words.failed) page->out->failed = true;
-    assay__buf_free(&head);
-    assay__buf_free(&words);
+    assay__buf_drop(&head, page->out);
+    assay__buf_drop(&words, page->out);
 }
 
 void assay__page_item(struct assay__buf *items, const char *format, ...)
@@ -235,14 +230,13 @@ void assay__page_item(struct assay__buf *items, const char *format, ...)
     assay__buf_vprintf(&item, format, args);
     va_end(args);
     if (items->length) assay__buf_puts(items, " · ");
-    for (const char *c = item.data ? item.data : ""; *c; c++) {
+    for (const char *c = assay__buf_text(&item); *c; c++) {
         if (*c == ' ')
             assay__buf_puts(items, ASSAY__PAGE_NBSP);
         else
             assay__buf_putc(items, *c);
     }
-    if (item.failed) items->failed = true;
-    assay__buf_free(&item);
+    assay__buf_drop(&item, items);
 }
 
 void assay__page_bar(struct assay__page *page, double share, int columns)
@@ -272,46 +266,43 @@ void assay__page_right_fit(struct assay__page *page, const char *text, int colum
 {
     struct assay__buf safe = {0}, cut = {0};
     assay__text_safe(&safe, text ? text : "");
-    const char *whole = safe.data ? safe.data : "";
+    const char *whole = assay__buf_text(&safe);
     if (assay__text_width(whole) > (size_t)columns) {
         assay__text_fit(&cut, whole, (size_t)columns, 0);
-        whole = cut.data ? cut.data : "";
+        whole = assay__buf_text(&cut);
     }
     assay__page_right(page, whole, columns);
-    if (safe.failed || cut.failed) page->out->failed = true;
-    assay__buf_free(&safe);
-    assay__buf_free(&cut);
+    assay__buf_drop(&safe, page->out);
+    assay__buf_drop(&cut, page->out);
 }
 
 void assay__page_fit(struct assay__page *page, const char *text, int columns, int keep_end)
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "");
-    assay__text_fit(page->out, safe.data ? safe.data : "", (size_t)columns, keep_end);
-    if (safe.failed) page->out->failed = true;
-    assay__buf_free(&safe);
+    assay__text_fit(page->out, assay__buf_text(&safe), (size_t)columns, keep_end);
+    assay__buf_drop(&safe, page->out);
 }
 
 void assay__page_fit_middle(struct assay__page *page, const char *text, int columns)
 {
     struct assay__buf safe = {0}, start = {0}, end = {0};
     assay__text_safe(&safe, text ? text : "");
-    const char *whole = safe.data ? safe.data : "";
+    const char *whole = assay__buf_text(&safe);
     if (assay__text_width(whole) <= (size_t)columns || columns < 8) {
         assay__text_fit(page->out, whole, (size_t)columns, 0);
     } else {
         size_t head = (size_t)columns / 2;
         assay__text_fit(&start, whole, head, 0); /* ends with the ellipsis */
         assay__text_fit(&end, whole, (size_t)columns - head + 1, 1);
-        const char *tail = end.data ? end.data : "";
+        const char *tail = assay__buf_text(&end);
         size_t mark = strncmp(tail, "…", strlen("…")) == 0 ? strlen("…") : 0; /* one is enough */
-        assay__buf_puts(page->out, start.data ? start.data : "");
+        assay__buf_puts(page->out, assay__buf_text(&start));
         assay__text_fit(page->out, tail + mark, (size_t)columns - head, 0);
     }
-    if (safe.failed || start.failed || end.failed) page->out->failed = true;
-    assay__buf_free(&safe);
-    assay__buf_free(&start);
-    assay__buf_free(&end);
+    assay__buf_drop(&safe, page->out);
+    assay__buf_drop(&start, page->out);
+    assay__buf_drop(&end, page->out);
 }
 
 /* Every replacement is as wide as what it replaces where columns line up (bars, tables, cut
@@ -344,7 +335,6 @@ void assay__page_to_ascii(struct assay__buf *out, size_t start)
         at += bytes;
     }
     out->length = start;
-    assay__buf_puts(out, result.data ? result.data : "");
-    if (result.failed) out->failed = true;
-    assay__buf_free(&result);
+    assay__buf_puts(out, assay__buf_text(&result));
+    assay__buf_drop(&result, out);
 }

@@ -63,8 +63,8 @@ static const char *print_cell(struct layout *l, const struct assay__datum *value
 {
     struct assay__buf text = {0}, safe = {0};
     assay__datum_print(&text, value, column->unit, column->factor);
-    assay__text_safe(&safe, text.data ? text.data : "");
-    const char *made = assay__arena_strdup(l->arena, safe.data ? safe.data : "");
+    assay__text_safe(&safe, assay__buf_text(&text));
+    const char *made = assay__arena_strdup(l->arena, assay__buf_text(&safe));
     if (text.failed || safe.failed || !made) l->page->out->failed = true;
     assay__buf_free(&text);
     assay__buf_free(&safe);
@@ -80,8 +80,7 @@ static struct assay__datum more_cell(struct layout *l, size_t column, bool *name
     if (*named || !own->title || !is_text(own) || !(own->flags & ASSAY__COLUMN_NAME))
         return assay__datum_none();
     *named = true;
-    const char *text = assay__arena_printf(l->arena, "… %zu more%s%s", l->more, t->more ? " " : "",
-                                           t->more ? t->more : "");
+    const char *text = assay__arena_printf(l->arena, "… %zu more %s", l->more, t->more);
     return assay__datum_text(text ? text : "");
 }
 
@@ -259,13 +258,12 @@ static void cut_middle(struct assay__buf *out, const char *name, size_t width, s
     struct assay__buf start = {0}, end = {0};
     assay__text_fit(&start, name, head, 0);
     assay__text_fit(&end, name, width - head + 1, 1);
-    const char *tail = end.data ? end.data : "";
+    const char *tail = assay__buf_text(&end);
     size_t mark = strncmp(tail, "…", strlen("…")) == 0 ? strlen("…") : 0; /* one is enough */
-    assay__buf_puts(out, start.data ? start.data : "");
+    assay__buf_puts(out, assay__buf_text(&start));
     assay__buf_puts(out, tail + mark);
-    if (start.failed || end.failed) out->failed = true;
-    assay__buf_free(&start);
-    assay__buf_free(&end);
+    assay__buf_drop(&start, out);
+    assay__buf_drop(&end, out);
 }
 
 static void cut(struct assay__buf *out, const char *name, size_t width, size_t head)
@@ -293,7 +291,7 @@ static bool clashes(const char *const *names, const struct assay__buf *out, size
     bool found = false;
     struct cut_name *sorted = calloc(count + 1, sizeof *sorted);
     for (size_t i = 0; sorted && i < count; i++)
-        sorted[i] = (struct cut_name){out[i].data ? out[i].data : "", names[i]};
+        sorted[i] = (struct cut_name){assay__buf_text(&out[i]), names[i]};
     if (sorted) qsort(sorted, count, sizeof *sorted, compare_cuts);
     for (size_t i = 1; sorted && i < count && !found; i++)
         found = strcmp(sorted[i - 1].cut, sorted[i].cut) == 0 &&
@@ -371,7 +369,7 @@ static void fit_names(struct layout *l, size_t column)
     for (size_t i = body; i < count; i++)
         assay__text_fit(&cuts[i], names[i], l->widths[column], 0);
     for (size_t i = 0; i < count; i++) {
-        const char *text = assay__arena_strdup(l->arena, cuts[i].data ? cuts[i].data : "");
+        const char *text = assay__arena_strdup(l->arena, assay__buf_text(&cuts[i]));
         if (!text || cuts[i].failed) l->page->out->failed = true;
         if (text) l->texts[i * l->table->column_count + column] = text;
         assay__buf_free(&cuts[i]);
@@ -431,7 +429,7 @@ static void put_bar_cell(struct layout *l, size_t row, size_t column)
     line.out = &bar;
     line.color = false;
     assay__page_bar(&line, share, (int)l->widths[column]);
-    size_t width = assay__text_width(bar.data ? bar.data : "");
+    size_t width = assay__text_width(assay__buf_text(&bar));
     assay__page_bar(l->page, share, (int)l->widths[column]);
     assay__buf_repeat(l->page->out, " ", l->widths[column] - width);
     assay__buf_free(&bar);
@@ -457,15 +455,14 @@ static void wrap_cell(struct layout *l, const char *text, size_t column, struct 
 static bool put_line_of(struct layout *l, const struct assay__buf *cell, size_t number,
                         size_t column)
 {
-    const char *at = cell->data ? cell->data : "";
+    const char *at = assay__buf_text(cell);
     for (; number && *at; number--)
         at = strchr(at, '\n') + 1;
     size_t length = strcspn(at, "\n");
     struct assay__buf line = {0};
     if (*at) assay__buf_add(&line, at, length);
-    put_aligned(l, line.data ? line.data : "", column);
-    if (line.failed) l->page->out->failed = true;
-    assay__buf_free(&line);
+    put_aligned(l, assay__buf_text(&line), column);
+    assay__buf_drop(&line, l->page->out);
     return at[length] == '\n' && at[length + 1];
 }
 
@@ -602,8 +599,7 @@ static void put_dropped(struct layout *l)
             assay__buf_printf(&names, "%s%s", names.length ? ", " : "not shown at this width: ",
                               l->table->columns[c].title);
     if (names.length) assay__page_wrap(l->page, ASSAY__STYLE_DIM, "  ", names.data);
-    if (names.failed) l->page->out->failed = true;
-    assay__buf_free(&names);
+    assay__buf_drop(&names, l->page->out);
 }
 
 static void put_gaps(struct layout *l)
@@ -618,9 +614,8 @@ static void put_gaps(struct layout *l)
         struct assay__buf text = {0};
         assay__buf_printf(&text, "%s%s%s%s: %s", gaps[i].columns, *gaps[i].rows ? " (" : "",
                           gaps[i].rows, *gaps[i].rows ? ")" : "", gaps[i].why);
-        assay__page_wrap(l->page, ASSAY__STYLE_DIM, "  — ", text.data ? text.data : "");
-        if (text.failed) l->page->out->failed = true;
-        assay__buf_free(&text);
+        assay__page_wrap(l->page, ASSAY__STYLE_DIM, "  — ", assay__buf_text(&text));
+        assay__buf_drop(&text, l->page->out);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "report/figure/figure.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,12 @@ const struct assay__table *assay__walk_part(const struct assay__table *table, si
         for (size_t c = 0; c < count; c++)
             view->cells[row * count + c] = table->cells[row * table->column_count + from[c]];
     return view;
+}
+
+size_t assay__walk_limit(const struct assay__table *table, size_t top)
+{
+    if (!table->more || top == SIZE_MAX) return SIZE_MAX;
+    return table->limit ? table->limit : top;
 }
 
 static size_t row_at(const struct assay__table *table, size_t position)

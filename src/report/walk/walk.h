@@ -28,6 +28,8 @@ const struct assay__table *assay__walk_part(const struct assay__table *table, si
  *  are no totals. */
 size_t assay__walk_rows(const struct assay__table *table, size_t limit, size_t *indices,
                         size_t *body, size_t *more);
+/** How many rows of a table people see where the report shows `top` of long ones; SIZE_MAX: all. */
+size_t assay__walk_limit(const struct assay__table *table, size_t top);
 /** What the rows that are left out add up to in a column of ASSAY__COLUMN_SUM: derived, or
  *  estimated when one of them is; not known when one of them is not. */
 struct assay__datum assay__walk_sum(const struct assay__table *table, size_t column, size_t limit);

@@ -24,7 +24,7 @@ void assay__csv_text(struct assay__buf *out, const char *text)
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "");
-    const char *shown = safe.data ? safe.data : "";
+    const char *shown = assay__buf_text(&safe);
     bool guard = (text && *text && strchr("=+-@\t\r\n", *text)) || is_formula(shown);
     bool quote = guard || strpbrk(shown, ",\"\n\r") != NULL;
     if (quote) assay__buf_putc(out, '"');
@@ -34,8 +34,7 @@ void assay__csv_text(struct assay__buf *out, const char *text)
         assay__buf_putc(out, *c);
     }
     if (quote) assay__buf_putc(out, '"');
-    if (safe.failed) out->failed = true;
-    assay__buf_free(&safe);
+    assay__buf_drop(&safe, out);
 }
 
 static void put_cell(struct assay__buf *out, const struct assay__datum *value)

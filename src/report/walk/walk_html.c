@@ -63,7 +63,7 @@ static void put_value(struct walk *w, const struct assay__datum *value,
     static const char *const badges[] = {"", "pass", "warn", "fail"};
     struct assay__buf text = {0};
     assay__datum_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
-    const char *shown = text.data ? text.data : "";
+    const char *shown = assay__buf_text(&text);
     bool number = value->kind == ASSAY__DATUM_NUMBER;
     if (value->badge) {
         assay__buf_printf(w->body, "<span class=\"verdict %s\">", badges[value->badge]);
@@ -79,8 +79,7 @@ static void put_value(struct walk *w, const struct assay__datum *value,
         assay__html_breaking(w->body, shown);
     else
         assay__html_prose(w->body, shown);
-    if (text.failed) w->body->failed = true;
-    assay__buf_free(&text);
+    assay__buf_drop(&text, w->body);
 }
 
 /* --- sentences, facts, lists ------------------------------------------------------------------ */
@@ -192,7 +191,7 @@ static void put_head(struct walk *w, const struct assay__table *table, bool sort
     assay__buf_puts(w->body, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
     assay__html_text(w->body, caption);
     assay__buf_puts(w->body, "\">\n<table");
-    if (table->id) assay__buf_printf(w->body, " id=\"%s\"", table->id);
+    if (table->id) assay__buf_printf(w->body, " id=\"%s%s\"", table->prefix, table->id);
     if (table->name) assay__buf_printf(w->body, " data-table=\"%s\"", table->name);
     if (table->scripted)
         assay__buf_printf(w->body, " class=\"%s\"", table->name);
@@ -335,7 +334,8 @@ static void put_table(struct walk *w, const struct assay__table *table)
 static void begin_section(struct walk *w, const struct assay__heading *h)
 {
     const char *id = h->id ? h->id : "";
-    unsigned views = h->views ? h->views : w->depth ? w->views[w->depth - 1] : 1;
+    unsigned views = h->flags & ASSAY__VIEWS;
+    if (!views) views = w->depth ? w->views[w->depth - 1] : ASSAY__VIEW_OVERVIEW;
     if (w->depth < OPEN) w->views[w->depth] = views;
     w->page.heading = h->title;
     if (!w->depth && *id) {
@@ -384,8 +384,8 @@ static void put_picture(struct walk *w, const struct assay__picture *picture)
 {
     struct assay_error why;
     w->page.trial = picture->trial ? picture->trial->id : -1;
-    if (!assay__walk_picture(picture, draw, w, &why, &w->body->failed) && picture->say &&
-        why.message[0]) {
+    if (!assay__walk_picture(picture, draw, w, &why, &w->body->failed) &&
+        picture->flags & ASSAY__PICTURE_SAY && why.message[0]) {
         assay__buf_puts(w->body, "<p class=\"note\">No picture: ");
         assay__html_prose(w->body, why.message);
         assay__buf_puts(w->body, "</p>\n");

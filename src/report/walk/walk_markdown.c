@@ -48,7 +48,7 @@ void assay__markdown_text(struct assay__buf *out, const char *text)
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "");
-    const char *start = safe.data ? safe.data : "";
+    const char *start = assay__buf_text(&safe);
     for (const char *c = start; *c; c++) {
         bool inside = c > start && isalnum((unsigned char)c[-1]) && isalnum((unsigned char)c[1]);
         if (*c == '&')
@@ -68,8 +68,7 @@ void assay__markdown_text(struct assay__buf *out, const char *text)
         else
             assay__buf_putc(out, *c);
     }
-    if (safe.failed) out->failed = true;
-    assay__buf_free(&safe);
+    assay__buf_drop(&safe, out);
 }
 
 /* The same in HTML, where no Markdown is read: <code>@</code>somebody. */
@@ -83,14 +82,13 @@ static void put_summary(struct assay__buf *out, const char *given)
             assay__buf_putc(&part, *c);
             continue;
         }
-        assay__html_text(out, part.data ? part.data : "");
+        assay__html_text(out, assay__buf_text(&part));
         assay__buf_printf(out, "<code>%c</code>", *c);
         assay__buf_clear(&part);
     }
-    assay__html_text(out, part.data ? part.data : "");
-    if (part.failed || safe.failed) out->failed = true;
-    assay__buf_free(&part);
-    assay__buf_free(&safe);
+    assay__html_text(out, assay__buf_text(&part));
+    assay__buf_drop(&part, out);
+    assay__buf_drop(&safe, out);
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
@@ -101,8 +99,7 @@ static void put_value(struct assay__buf *out, const struct assay__datum *value,
     struct assay__buf text = {0};
     assay__datum_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
     assay__markdown_text(out, text.data);
-    if (text.failed) out->failed = true;
-    assay__buf_free(&text);
+    assay__buf_drop(&text, out);
 }
 
 static void put_sentence(struct walk *w, const struct assay__block *block)
@@ -172,10 +169,9 @@ static void put_code(struct walk *w, const struct assay__code *code)
         struct assay__buf line = {0};
         size_t length = strcspn(at, "\n");
         assay__buf_add(&line, at, length);
-        assay__text_safe(w->out, line.data ? line.data : "");
+        assay__text_safe(w->out, assay__buf_text(&line));
         assay__buf_putc(w->out, '\n');
-        if (line.failed) w->out->failed = true;
-        assay__buf_free(&line);
+        assay__buf_drop(&line, w->out);
         at += length + (at[length] == '\n');
     }
     assay__buf_repeat(w->out, "`", longest + 1);
@@ -227,13 +223,12 @@ static void put_more(struct walk *w, const struct assay__table *table, size_t li
 {
     struct assay__buf text = {0};
     bool named = false;
-    assay__buf_printf(&text, "… %zu more%s%s", more, table->more ? " " : "",
-                      table->more ? table->more : "");
+    assay__buf_printf(&text, "… %zu more %s", more, table->more);
     for (size_t c = 0; c < table->column_count; c++) {
         cells[c] = assay__walk_sum(table, c, limit);
         if (named || !is_shown(table, c) || !(table->columns[c].flags & ASSAY__COLUMN_NAME))
             continue;
-        cells[c] = assay__datum_text(text.data ? text.data : "");
+        cells[c] = assay__datum_text(assay__buf_text(&text));
         named = true;
     }
     put_row(w, table, cells, 0);
@@ -265,7 +260,7 @@ static void put_gaps(struct walk *w, const struct assay__table *table)
 static void put_part(struct walk *w, const struct assay__table *table)
 {
     size_t *rows = calloc(table->row_count, sizeof *rows), body, more,
-           limit = table->limit && w->top != SIZE_MAX ? table->limit : w->top;
+           limit = assay__walk_limit(table, w->top);
     struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
     if (rows && scratch) {
         size_t count = assay__walk_rows(table, limit, rows, &body, &more);
@@ -308,7 +303,7 @@ static void put_table(struct walk *w, const struct assay__table *table)
 static void put_heading(struct walk *w, const struct assay__heading *heading)
 {
     w->depth++;
-    if (heading->quiet) return;
+    if (heading->flags & ASSAY__SECTION_QUIET) return;
     assay__buf_putc(w->out, '\n');
     assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth + 1 : DEEPEST + 1));
     assay__buf_putc(w->out, ' ');

@@ -43,7 +43,7 @@ static void put_item(struct assay__buf *items, const struct assay__item *item, b
 {
     struct assay__buf value = {0};
     assay__datum_print(&value, &item->value, NULL, 0);
-    const char *text = value.data ? value.data : "";
+    const char *text = assay__buf_text(&value);
     bool unknown = item->value.kind == ASSAY__DATUM_NUMBER && !assay__datum_is_known(&item->value);
     const char *why = unknown && item->value.note ? item->value.note : "";
     if (alone || *why || (item->after && assay__text_width(item->after) > 24))
@@ -55,8 +55,7 @@ static void put_item(struct assay__buf *items, const struct assay__item *item, b
     else
         assay__page_item(items, "%s%s%s%s%s", item->name ? item->name : "", item->name ? " " : "",
                          text, item->after ? " " : "", item->after ? item->after : "");
-    if (value.failed) items->failed = true;
-    assay__buf_free(&value);
+    assay__buf_drop(&value, items);
 }
 
 static void put_fact(struct walk *w, const struct assay__fact *fact)
@@ -69,11 +68,10 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
     line.out = &first;
     assay__page_fit(&line, fact->label, (int)w->label_width, 0);
     assay__buf_putc(&first, ' ');
-    assay__page_wrap(&w->page, ASSAY__STYLE_PLAIN, first.data ? first.data : "",
-                     items.data ? items.data : "");
-    if (items.failed || first.failed) w->page.out->failed = true;
-    assay__buf_free(&items);
-    assay__buf_free(&first);
+    assay__page_wrap(&w->page, ASSAY__STYLE_PLAIN, assay__buf_text(&first),
+                     assay__buf_text(&items));
+    assay__buf_drop(&items, w->page.out);
+    assay__buf_drop(&first, w->page.out);
 }
 
 /* Facts that follow each other are one column of labels. */
@@ -97,7 +95,7 @@ static void put_list(struct walk *w, const struct assay__list *list)
     if (list->count <= most) return;
     struct assay__buf text = {0};
     assay__buf_printf(&text, "and %zu more", list->count - most);
-    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "    ", text.data ? text.data : "");
+    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "    ", assay__buf_text(&text));
     assay__buf_free(&text);
 }
 
@@ -119,7 +117,7 @@ static size_t behind(const struct assay__doc *doc, size_t at)
 static void put_table(struct walk *w, const struct assay__table *table)
 {
     if (table->data) return;
-    size_t limit = w->full ? SIZE_MAX : table->limit && w->top != SIZE_MAX ? table->limit : w->top;
+    size_t limit = assay__walk_limit(table, w->full ? SIZE_MAX : w->top);
     struct assay__arena *arena = assay__arena_new();
     for (size_t i = 0; arena && (i < table->part_count || !i); i++) {
         const struct assay__table *part = assay__walk_part(table, i, arena);
@@ -150,10 +148,10 @@ static void draw(void *context, const struct assay__figure *figure)
 static void put_picture(struct walk *w, const struct assay__picture *picture)
 {
     struct assay_error why;
-    if (picture->detail && !w->full) return;
-    w->keyed = picture->keyed;
-    if (!assay__walk_picture(picture, draw, w, &why, &w->page.out->failed) && picture->say &&
-        why.message[0])
+    if (picture->flags & ASSAY__PICTURE_DETAIL && !w->full) return;
+    w->keyed = picture->flags & ASSAY__PICTURE_KEYED;
+    if (!assay__walk_picture(picture, draw, w, &why, &w->page.out->failed) &&
+        picture->flags & ASSAY__PICTURE_SAY && why.message[0])
         assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  ", why.message);
 }
 
@@ -163,7 +161,7 @@ static void put_block(struct walk *w, const struct assay__block *block)
     case ASSAY__BLOCK_SECTION:
     case ASSAY__BLOCK_FOLD:
         w->heading = block->heading.title;
-        if (block->heading.quiet) break;
+        if (block->heading.flags & ASSAY__SECTION_QUIET) break;
         assay__page_heading(&w->page, block->heading.title,
                             block->heading.remark ? block->heading.remark : "");
         break;
@@ -186,9 +184,8 @@ static void put_folded(struct walk *w, const struct assay__heading *heading)
     struct assay__buf text = {0};
     if (!heading->remark) return;
     assay__buf_printf(&text, "%s: %s", heading->title, heading->remark);
-    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  … ", text.data ? text.data : "");
-    if (text.failed) w->page.out->failed = true;
-    assay__buf_free(&text);
+    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  … ", assay__buf_text(&text));
+    assay__buf_drop(&text, w->page.out);
 }
 
 static void put_blocks(struct walk *w)
@@ -196,8 +193,9 @@ static void put_blocks(struct walk *w)
     const struct assay__doc *doc = w->doc;
     for (size_t i = 0; i < doc->count; i++) {
         const struct assay__block *block = &doc->blocks[i];
-        if (!w->full && (block->kind == ASSAY__BLOCK_FOLD ||
-                         (block->kind == ASSAY__BLOCK_SECTION && block->heading.detail))) {
+        if (!w->full &&
+            (block->kind == ASSAY__BLOCK_FOLD || (block->kind == ASSAY__BLOCK_SECTION &&
+                                                  block->heading.flags & ASSAY__SECTION_DETAIL))) {
             w->folded++;
             put_folded(w, &block->heading);
             i = behind(doc, i);
