@@ -78,7 +78,9 @@ ASSAY_FAKE_SCRIPTS='npu steady=50us;output=nan|gpu steady=25us;output=7' expect_
 flat
 expect_has flat "npu is not advised: 4 "
 expect_has flat "gpu is not advised: "
-expect_has flat "latency cpu: nothing else that ran can be chosen; npu (50.0 µs) would have been faster and is not advised: 4 of its values are NaN or infinite; gpu (25.0 µs) would have been faster and is not advised: its outputs are not those of cpu (relative L2 6, the limit is 0.01)"
+expect_has flat "latency cpu: the only candidate"
+expect_has flat "npu (50.0 µs) would have been faster but is not recommended: 4 of its values are NaN or infinite"
+expect_has flat "gpu (25.0 µs) would have been faster but is not recommended: its outputs differ from those of cpu (relative L2 6, the limit is 0.01)"
 expect_exit 0 "$ASSAY" report wrong.assay --json
 python3 - out <<'PYTHON'
 import json, sys
@@ -95,12 +97,12 @@ python3 -c 'import csv; r = list(csv.DictReader(open("out"))); assert r[0]["not_
 # the same speed: said all the same
 ASSAY_FAKE_SCRIPTS='npu output=7' expect_exit 0 compare --devices cpu,npu
 flat
-expect_has flat "npu (100 µs) is not advised: its outputs are not those of cpu"
+expect_has flat "npu (100 µs) is not recommended: its outputs differ from those of cpu"
 # alone, or the reference of what is left: one reference for speed and outputs
 ASSAY_FAKE_SCRIPTS='npu output=nan' expect_exit 0 compare --devices npu
 flat
 expect_has flat "npu: 4 of its own values are NaN or infinite"
-expect_has flat "latency nothing that ran can be recommended; npu (100 µs) is not advised"
+expect_has flat "latency nothing that ran can be recommended; npu (100 µs) is not recommended"
 ASSAY_FAKE_SCRIPTS='gpu gone=2:left' ASSAY_FAKE_DEVICES='gpu;npu;npu:1' expect_exit 3 compare
 flat
 expect_has flat "npu reference —"

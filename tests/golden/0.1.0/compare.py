@@ -53,7 +53,7 @@ def differs(old, new, path, key, found):
             if name not in new:
                 found.append((f"{path}.{name}", "gone"))
             else:
-                differs(item, new[name], f"{path}.{name}", name, found)
+                differs(item, new[name], f"{path}.{name}", key if key in PROSE else name, found)
     elif isinstance(old, list):
         if not isinstance(new, list) or (len(old) != len(new) and key not in PROSE):
             found.append((path, f"{len(old)} items, now {len(new) if isinstance(new, list) else new!r}"))
