@@ -7,18 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct assay__launch_values assay__launch_values(const struct assay__trial *trial,
+struct assay__launch_values assay__launch_metric(const struct assay__trial *trial,
                                                  const char *metric, struct assay__arena *arena)
 {
     struct assay__launch_values values = {0};
-    double *costs = assay__trial_costs(trial, metric, &values.count);
-    values.items = costs ? assay__arena_array(arena, values.count + 1, sizeof *costs) : NULL;
+    double *read = assay__trial_values(trial, metric, &values.count);
+    values.items = read ? assay__arena_array(arena, values.count + 1, sizeof *read) : NULL;
     if (values.items)
-        memcpy(values.items, costs, values.count * sizeof *costs);
+        memcpy(values.items, read, values.count * sizeof *read);
     else
         values.count = 0;
-    if (!costs) assay__arena_fail(arena);
-    free(costs);
+    if (!read) assay__arena_fail(arena);
+    free(read);
+    return values;
+}
+
+struct assay__launch_values assay__launch_values(const struct assay__trial *trial,
+                                                 const char *metric, struct assay__arena *arena)
+{
+    struct assay__launch_values values = assay__launch_metric(trial, metric, arena);
+    size_t kept = 0;
+    for (size_t i = 0; i < values.count; i++)
+        if (values.items[i] > 0) values.items[kept++] = values.items[i];
+    values.count = kept;
     return values;
 }
 

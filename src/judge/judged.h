@@ -13,12 +13,15 @@
 
 #define ASSAY__COMPARISON_LAUNCHES 5 /* of each side: below that the rank test gives no verdict */
 
-/** One number per launch that ended well, all above 0: what ratios are made of. */
+/** One number for each launch that ended well. */
 struct assay__launch_values {
     double *items;
     size_t count;
 };
-/** Of a metric, in the order of the launches. */
+/** Of a metric, in the order of the launches; what is unknown is left out. */
+struct assay__launch_values assay__launch_metric(const struct assay__trial *trial,
+                                                 const char *metric, struct assay__arena *arena);
+/** The same, above 0 only: times, rates and energies, which ratios are made of. */
 struct assay__launch_values assay__launch_values(const struct assay__trial *trial,
                                                  const char *metric, struct assay__arena *arena);
 struct assay__launch_values assay__launch_sorted(const struct assay__launch_values *values,

@@ -48,7 +48,7 @@ static void put_time(struct assay__trial *trial, double crossings)
         assay_metrics_unavailable(trial->metrics, name,
                                   layers->count ? "the engine's record has no copy nodes: this "
                                                   "provider copies inside other nodes"
-                                                : "the engine did not time the layers");
+                                                : "layers were not timed by the engine");
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */

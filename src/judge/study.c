@@ -29,8 +29,6 @@ int assay__study_new(const struct assay_profile *profile, struct assay__study **
 void assay__study_free(struct assay__study *study)
 {
     if (!study) return;
-    for (size_t i = 0; study->trials && i < study->profile->trial_count; i++)
-        assay__ncp_groups_free(study->trials[i].groups);
     assay__arena_free(study->arena);
     free(study);
 }
@@ -89,7 +87,8 @@ const struct assay__ncp_groups *assay__study_groups(struct assay__study *study,
 {
     struct assay__study_trial *kept = own(study, trial);
     if (!kept->has_groups)
-        study->failed |= assay__ncp_groups_make(study->profile, trial, &kept->groups) != 0;
+        study->failed |= assay__ncp_groups_make(study->profile, trial, study->arena,
+                                                &kept->groups) != 0;
     kept->has_groups = true;
     return kept->groups;
 }

@@ -14,7 +14,7 @@ flat
 expect_has flat "npu =2 × (2 to 2)"
 expect_has flat "npu 84 2 =3 =4 =65.5 kB =98.8 %"
 expect_has flat "CPUExecutionProvider ran node_Softmax_74 (Softmax), node_Softmax_163 (Softmax)"
-expect_has flat "latency npu: 2 × as fast as cpu, the next best (95 %: 2 to 2); 2 of its 86 nodes ran elsewhere"
+expect_has flat "latency npu: 2 × as fast as cpu, the next best (95 % CI 2 to 2); 2 of its 86 nodes ran elsewhere"
 expect_exit 0 "$ASSAY" report kept.assay
 cmp -s out shown || fail "the kept profile gives another report"
 expect_exit 0 "$ASSAY" report kept.assay --json
@@ -66,7 +66,7 @@ PYTHON
 ASSAY_FAKE_ASSIGNMENT=$everything ASSAY_FAKE_SCRIPTS='npu steady=50us' expect_exit 0 compare --devices cpu,npu
 flat
 expect_has flat "npu: none of the 86 nodes ran on it, all on CPUExecutionProvider"
-expect_has flat "latency cpu: nothing else that ran can be chosen"
+expect_has flat "latency cpu: the only candidate that ran"
 # the engine cannot say, or refuses to
 ASSAY_FAKE_ASSIGNMENT=refuse expect_exit 0 compare --devices cpu,npu
 expect_has out "the script refuses the model"
@@ -121,7 +121,7 @@ ASSAY_FAKE_SCRIPTS='npu gone=2:opened|gpu open_error=it has no kernel for Einsum
 flat
 expect_has flat "2 of 5 launches failed; launch 3: the device is gone"
 expect_has flat "the first 2 of 5 launches failed; launch 1: it has no kernel for Einsum"
-expect_has flat "latency cpu: nothing else that ran can be chosen"
+expect_has flat "latency cpu: the only candidate that ran"
 expect_has err "2 of 3 could not be measured"
 expect_equal "$(grep -c FAILED out)" 2 # each with its reason
 expect_equal "$(wc -c <opened)" 4 # twice in a row and no more
