@@ -55,6 +55,7 @@ struct assay__arena {
     struct chunk *current; /* the chunk that is being filled; others follow by next */
     size_t next_size;
     size_t used;
+    bool failed;
 };
 
 struct assay__arena *assay__arena_new(void)
@@ -107,7 +108,10 @@ __attribute__((noinline)) static void *alloc_in_new_chunk(struct assay__arena *a
 {
     bool own = arena->current && padded > arena->next_size;
     struct chunk *chunk = chunk_new(padded > arena->next_size ? padded : arena->next_size);
-    if (!chunk) return NULL;
+    if (!chunk) {
+        arena->failed = true;
+        return NULL;
+    }
     arena->used += size;
     if (own) {
         chunk->next = arena->current->next;
@@ -122,7 +126,11 @@ __attribute__((noinline)) static void *alloc_in_new_chunk(struct assay__arena *a
 
 static inline void *alloc(struct assay__arena *arena, size_t size)
 {
-    if (!arena || (uint64_t)size > ARENA_MAX_ALLOCATION) return NULL;
+    if (!arena) return NULL;
+    if ((uint64_t)size > ARENA_MAX_ALLOCATION) {
+        arena->failed = true;
+        return NULL;
+    }
     size_t padded = (size + ARENA_RED_ZONE + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
     if (padded == 0) padded = ARENA_ALIGN;
     struct chunk *chunk = arena->current;
@@ -140,7 +148,7 @@ void *assay__arena_alloc(struct assay__arena *arena, size_t size)
 void *assay__arena_array(struct assay__arena *arena, size_t count, size_t size)
 {
     size_t total;
-    if (assay__mul_overflows(count, size, &total)) return NULL;
+    if (assay__mul_overflows(count, size, &total)) total = SIZE_MAX;
     return alloc(arena, total);
 }
 
@@ -167,19 +175,43 @@ char *assay__arena_strdup(struct assay__arena *arena, const char *text)
     return text ? assay__arena_strndup(arena, text, strlen(text)) : NULL;
 }
 
+static char *print(struct assay__arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length < 0 ? NULL : alloc(arena, (size_t)length + 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, args);
+    return text;
+}
+
 char *assay__arena_printf(struct assay__arena *arena, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (length < 0) return NULL;
-    char *text = assay__arena_alloc(arena, (size_t)length + 1);
-    if (!text) return NULL;
-    va_start(args, format);
-    vsnprintf(text, (size_t)length + 1, format, args);
+    char *text = print(arena, format, args);
     va_end(args);
     return text;
+}
+
+const char *assay__arena_text(struct assay__arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = print(arena, format, args);
+    va_end(args);
+    return text ? text : "";
+}
+
+bool assay__arena_failed(const struct assay__arena *arena)
+{
+    return !arena || arena->failed;
+}
+
+void assay__arena_fail(struct assay__arena *arena)
+{
+    arena->failed = true;
 }
 
 size_t assay__arena_used(const struct assay__arena *arena)

@@ -1,9 +1,11 @@
-/* arena.h - many allocations, one free. Memory is zeroed. Every function returns NULL when out of
- * memory. */
+/* arena.h - many allocations, one free. Memory is zeroed. Every function but assay__arena_text
+ * returns NULL when out of memory. The failure also sticks to the arena, so that code which fills a
+ * result in it can check once, at the end. */
 #ifndef ASSAY_BASE_ARENA_H
 #define ASSAY_BASE_ARENA_H
 
 #include <assay/api.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct assay__arena;
@@ -20,6 +22,14 @@ void *assay__arena_grow(struct assay__arena *arena, void *items, size_t count, s
 char *assay__arena_strdup(struct assay__arena *arena, const char *text);
 char *assay__arena_strndup(struct assay__arena *arena, const char *text, size_t length);
 char *assay__arena_printf(struct assay__arena *arena, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** The same, but "" when out of memory. */
+const char *assay__arena_text(struct assay__arena *arena, const char *format, ...)
+    ASSAY_PRINTF(2, 3);
+/** True once an allocation has failed, or assay__arena_fail() was called. NULL counts as failed. */
+bool assay__arena_failed(const struct assay__arena *arena);
+/** Marks it as failed: memory that belongs to the result came from elsewhere, and there was none.
+ */
+void assay__arena_fail(struct assay__arena *arena);
 /** Bytes handed out, for tests and limits. */
 size_t assay__arena_used(const struct assay__arena *arena);
 

@@ -1,12 +1,12 @@
-/* verify_judge.c - what a trial of a change says. The gain is the ratio of the times of one sample,
- * without over with the change, of the launches' medians:
+/* verify_judge.c - whether a change helped. The gain is the ratio of the times of one sample,
+ * without over with the change, by launch medians:
  *
  *     gain = median(p50 / batch without) / median(p50 / batch with)
  *
  * so that a change of the batch is judged by samples per second (of one stream), every other one by
  * latency. It helps when the 95 % interval lies above 1 and the outputs are within the limit of its
- * kind (change.c); otherwise the finding is withdrawn. Energy is told, with an interval where every
- * launch has a number of its own; only threads that sleep instead of spinning may be verified by it
+ * kind (change.c); otherwise the finding is withdrawn. Energy is reported, with an interval where
+ * every launch has a number; only threads that sleep instead of spinning may be verified by it
  * alone. */
 #include "experiment/verify_attempt.h"
 
@@ -19,52 +19,36 @@
 
 #define LEAST ASSAY__COMPARISON_LAUNCHES
 
-static const struct assay__ratio unknown = ASSAY__RATIO_UNKNOWN;
-
-static const char *say(struct assay__verifying *v, const char *text)
-{
-    if (!text) v->advice->failed = true;
-    return text ? text : "";
-}
-
 static double batch_of(const struct assay__trial *trial)
 {
     return trial->batch > 0 ? (double)trial->batch : 1;
 }
 
 /* Medians of one sample's time; the first `most` launches. */
-static double *times_of(const struct assay__trial *trial, size_t most, size_t *count)
+static struct assay__launch_values times_of(const struct assay__trial *trial, size_t most,
+                                            struct assay__arena *arena)
 {
-    double *medians = assay__trial_costs(trial, "latency.p50", count);
-    if (medians && *count > most) *count = most;
-    for (size_t i = 0; medians && i < *count; i++)
-        medians[i] /= batch_of(trial);
+    struct assay__launch_values medians = assay__launch_values(trial, "latency.p50", arena);
+    if (medians.count > most) medians.count = most;
+    for (size_t i = 0; i < medians.count; i++)
+        medians.items[i] /= batch_of(trial);
     return medians;
 }
 
-static double energy_of(const struct assay__trial *trial)
+/* By launches where each has a number, which an interval needs; else by those of the two trials. */
+static struct assay__ratio energy_ratio(const struct assay__trial *without,
+                                        const struct assay__trial *with, struct assay__arena *arena)
 {
-    return assay__trial_value(trial, "energy.inference.gross") / batch_of(trial);
-}
-
-/* By launches where each has its own number, which an interval needs; else by the two trials'
- * numbers. */
-static int judge_energy(const struct assay__trial *without, const struct assay__trial *with,
-                        struct assay__ratio *energy)
-{
-    const char *reason = "";
+    static const char energy[] = "energy.inference.gross";
+    const char *none = "";
     double scale = batch_of(without) / batch_of(with);
-    int code = assay__comparison_launches(without, with, "energy.inference.gross", energy, &reason);
-    if (code) return code;
-    if (isfinite(energy->ratio)) {
-        energy->ratio *= scale;
-        energy->ci.low *= scale;
-        energy->ci.high *= scale;
-    } else {
-        *energy = unknown;
-        energy->ratio = energy_of(with) / energy_of(without);
-    }
-    return 0;
+    struct assay__ratio ratio = assay__comparison_launches(without, with, energy, arena, &none);
+    if (!isfinite(ratio.ratio))
+        ratio.ratio = assay__trial_value(with, energy) / assay__trial_value(without, energy);
+    ratio.ratio *= scale;
+    ratio.ci.low *= scale;
+    ratio.ci.high *= scale;
+    return ratio;
 }
 
 /* The limit of several changes is that of the roughest. NaN: one of them changes the inputs. */
@@ -98,15 +82,15 @@ static void judge_drift(struct assay__verifying *v, const struct assay__trial *t
         return;
     }
     if (isfinite(drift->value)) {
-        attempt->drift_note = say(
-            v, assay__arena_printf(v->arena, "limit for this change %g", attempt->limit));
+        attempt->drift_note = assay__arena_text(v->arena, "limit for this change %g",
+                                                attempt->limit);
         return;
     }
     double most = assay__trial_value(trial, "drift.max_absolute");
     if (most == 0) drift->value = 0; /* all 0, and so is the reference */
-    attempt->drift_note = say(
-        v, assay__arena_printf(v->arena, "%s: %s", most == 0 ? "equal" : "not compared",
-                               m && m->note && *m->note ? m->note : "no outputs were kept"));
+    attempt->drift_note = assay__arena_text(
+        v->arena, "%s: %s", most == 0 ? "equal" : "not compared",
+        m && m->note && *m->note ? m->note : "no outputs were kept");
 }
 
 static void conclude(struct assay__attempt *attempt, const char *state, const char *reason)
@@ -115,131 +99,120 @@ static void conclude(struct assay__attempt *attempt, const char *state, const ch
     attempt->judged.reason = reason;
 }
 
-/* Threads that sleep are meant to save energy: that they do is enough, when nothing becomes
- * slower. */
+/* Threads that sleep are meant to save energy: saving it is enough, if nothing becomes slower. */
 static bool saves_energy(const struct assay__attempt *attempt)
 {
     return attempt->change_count == 1 && attempt->changes[0]->kind == ASSAY__CHANGE_SPINNING_OFF &&
            attempt->energy.ci.high < 1 && !(attempt->judged.drift.value > attempt->limit);
 }
 
-/* The numbers are there: do they speak for the change? */
-static void judge_gain(struct assay__verifying *v, struct assay__attempt *attempt)
+/* "tried: 1.9 × as fast (1.8 to 2)" */
+static const char *say_tried(const struct assay__attempt *attempt, struct assay__arena *arena)
 {
     const struct assay__ratio *g = &attempt->gain;
-    struct assay__arena *arena = v->arena;
+    return assay__arena_text(arena, "tried: %s × %s (%s to %s)", assay__digits(g->ratio, 3).text,
+                             assay__gain_words(attempt->of), assay__digits(g->ci.low, 3).text,
+                             assay__digits(g->ci.high, 3).text);
+}
+
+/* The numbers are there: do they speak for the change? */
+static void judge_gain(struct assay__attempt *attempt, struct assay__arena *arena)
+{
+    const struct assay__ratio *g = &attempt->gain;
     double drift = attempt->judged.drift.value;
-    const char *of = assay__gain_words(attempt->of);
+    const char *tried = say_tried(attempt, arena),
+               *noise = assay__arena_text(arena, "too noisy to detect changes below %.*f %%",
+                                          g->smallest < 0.1, g->smallest * 100);
     if (g->ci.high < 1)
-        conclude(attempt, "withdrawn",
-                 say(v, assay__arena_printf(arena, "tried: %s × %s (%s to %s), slower",
-                                            assay__digits(g->ratio, 3).text, of,
-                                            assay__digits(g->ci.low, 3).text,
-                                            assay__digits(g->ci.high, 3).text)));
+        conclude(attempt, "withdrawn", assay__arena_text(arena, "%s, slower", tried));
     else if (!(g->ci.low > 1) && saves_energy(attempt))
-        conclude(attempt, "verified",
-                 say(v, assay__arena_printf(arena,
-                                            "by its energy: no difference of the latency was shown "
-                                            "(this run could have shown %.*f %%)",
-                                            g->smallest < 0.1, g->smallest * 100)));
+        conclude(
+            attempt, "verified",
+            assay__arena_text(arena, "by its energy: no difference in latency shown (%s)", noise));
     else if (!(g->ci.low > 1))
         conclude(attempt, "withdrawn",
-                 say(v, assay__arena_printf(arena,
-                                            "tried: %s × %s (%s to %s); no difference shown, "
-                                            "this run could have shown %.*f %%",
-                                            assay__digits(g->ratio, 3).text, of,
-                                            assay__digits(g->ci.low, 3).text,
-                                            assay__digits(g->ci.high, 3).text, g->smallest < 0.1,
-                                            g->smallest * 100)));
+                 assay__arena_text(arena, "%s; no difference shown, %s", tried, noise));
     else if (drift > attempt->limit)
         conclude(attempt, "withdrawn",
-                 say(v, assay__arena_printf(
-                            arena,
-                            "tried: %s × %s (%s to %s), but the outputs drift: "
-                            "relative L2 %.2g, the limit is %g",
-                            assay__digits(g->ratio, 3).text, of, assay__digits(g->ci.low, 3).text,
-                            assay__digits(g->ci.high, 3).text, drift, attempt->limit)));
+                 assay__arena_text(arena,
+                                   "%s, but the outputs drift: relative L2 %.2g, the limit is %g",
+                                   tried, drift, attempt->limit));
     else if (is_rewritten(attempt) && isnan(drift) && !isnan(attempt->limit))
         conclude(attempt, "withdrawn",
-                 say(v, assay__arena_printf(
-                            arena,
-                            "tried: %s × %s (%s to %s), but nobody knows what "
-                            "became of the outputs (%s)",
-                            assay__digits(g->ratio, 3).text, of, assay__digits(g->ci.low, 3).text,
-                            assay__digits(g->ci.high, 3).text, attempt->drift_note)));
+                 assay__arena_text(arena, "%s, but the change of the outputs is unknown (%s)",
+                                   tried, attempt->drift_note));
     else
         conclude(attempt, "verified", "");
 }
 
-/* Without enough launches there is no judgement: why? */
+/* Without enough launches there is no verdict: why? */
 static void judge_short(struct assay__verifying *v, struct assay__attempt *attempt, size_t count,
                         const struct assay__attempt *without)
 {
     const struct assay__trial *trial = without->arm == SIZE_MAX
                                            ? NULL
                                            : assay__arms_trial(v->arms, without->arm);
-    const char *baseline = "";
-    if (trial && trial->state == ASSAY__TRIAL_FAILED)
-        baseline = say(
-            v, assay__arena_printf(v->arena, "the run without changes fails: %s", trial->reason));
-    const char *why = attempt->state == ASSAY__ATTEMPT_LEFT ? "the budget was used up"
-                      : v->out->interrupted                 ? "it was interrupted"
-                      : *baseline                           ? baseline
-                                                            : "too few launches";
+    const char *why = "too few launches";
+    if (attempt->state == ASSAY__ATTEMPT_LEFT)
+        why = "the budget was used up";
+    else if (v->out->interrupted)
+        why = "it was interrupted";
+    else if (trial && trial->state == ASSAY__TRIAL_FAILED)
+        why = assay__arena_text(v->arena, "the run without changes fails: %s", trial->reason);
     conclude(attempt, "open",
-             say(v, count ? assay__arena_printf(v->arena,
-                                                "not tried: %s after %zu of %d launches; a verdict "
-                                                "needs %d",
-                                                why, count, v->out->launches, LEAST)
-                          : assay__arena_printf(v->arena, "not tried: %s", why)));
+             count ? assay__arena_text(v->arena,
+                                       "not tried: %s after %zu of %d launches; a verdict needs %d",
+                                       why, count, v->out->launches, LEAST)
+                   : assay__arena_text(v->arena, "not tried: %s", why));
+}
+
+static void judge_launches(struct assay__verifying *v, const struct assay__attempt *baseline,
+                           const struct assay__trial *without, const struct assay__trial *with,
+                           struct assay__attempt *attempt)
+{
+    struct assay__launch_values y = times_of(with, SIZE_MAX, v->arena),
+                                /* the launches that alternated with its own, if it ended earlier */
+        x = times_of(without, y.count < LEAST ? SIZE_MAX : y.count, v->arena);
+    if (x.count < LEAST || y.count < LEAST) {
+        judge_short(v, attempt, y.count, baseline);
+        return;
+    }
+    attempt->gain = assay__launch_ratio(&y, &x, v->arena);
+    attempt->of = with->batch != without->batch ? "samples per second" : "latency";
+    attempt->energy = energy_ratio(without, with, v->arena);
+    judge_drift(v, with, attempt);
+    judge_gain(attempt, v->arena);
 }
 
 int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt *baseline,
                         struct assay__attempt *attempt)
 {
+    static const struct assay__ratio unknown = ASSAY__RATIO_UNKNOWN;
     attempt->judged = (struct assay__judged){.drift = {.value = NAN}};
     attempt->gain = attempt->energy = unknown;
     attempt->limit = NAN;
     attempt->of = attempt->drift_note = "";
     if (attempt->arm == SIZE_MAX || baseline->arm == SIZE_MAX) {
         judge_short(v, attempt, 0, baseline);
-        return v->advice->failed ? ASSAY_ENOMEM : 0;
+        return assay__arena_failed(v->arena) ? ASSAY_ENOMEM : 0;
     }
     const struct assay__trial *with = assay__arms_trial(v->arms, attempt->arm),
                               *without = assay__arms_trial(v->arms, baseline->arm);
     const struct assay_profile *profile = v->arms->recording.profile;
-    if (assay__judged_read(profile, (size_t)(with - profile->trials), v->arena, &attempt->judged))
-        return ASSAY_ENOMEM;
-    if (with->state == ASSAY__TRIAL_FAILED) {
+    attempt->judged = assay__judged_read(profile, (size_t)(with - profile->trials), v->arena);
+    if (with->state == ASSAY__TRIAL_FAILED)
         conclude(attempt, "withdrawn",
-                 say(v, assay__arena_printf(v->arena, "%s: %s",
-                                            is_rewritten(attempt)
-                                                ? "tried: the rewritten model is refused"
-                                                : "tried: it does not run",
-                                            with->reason)));
-        return v->advice->failed ? ASSAY_ENOMEM : 0;
-    }
-    size_t a = 0, b = 0;
-    double *x = NULL, *y = times_of(with, SIZE_MAX, &b);
-    /* the launches that alternated with its own, when it ended earlier */
-    x = times_of(without, b < LEAST ? SIZE_MAX : b, &a);
-    int code = x && y ? 0 : ASSAY_ENOMEM;
-    if (!code && (a < LEAST || b < LEAST)) {
-        judge_short(v, attempt, b, baseline);
-    } else if (!code) {
-        code = assay__stats_compare(y, b, x, a, &attempt->gain);
-        attempt->of = with->batch != without->batch ? "samples per second" : "latency";
-        if (code == 0) code = judge_energy(without, with, &attempt->energy);
-        judge_drift(v, with, attempt);
-        judge_gain(v, attempt);
-    }
-    free(x);
-    free(y);
-    return code ? code : v->advice->failed ? ASSAY_ENOMEM : 0;
+                 assay__arena_text(v->arena, "tried: %s: %s",
+                                   is_rewritten(attempt) ? "the engine refuses the rewritten model"
+                                                         : "it does not run",
+                                   with->reason));
+    else
+        judge_launches(v, baseline, without, with, attempt);
+    return assay__arena_failed(v->arena) ? ASSAY_ENOMEM : 0;
 }
 
-/* The scale of potentials (rule.h), of what was measured. Verified by its energy alone, it has no
- * gain to follow from: the interval holds 1. */
+/* By the scale of potentials (rule.h), applied to the measured gain. What was verified by its
+ * energy alone has no such gain: the interval holds 1. */
 const char *assay__verify_severity(const struct assay__finding *f)
 {
     const char *state = f->state ? f->state : "";
@@ -282,10 +255,9 @@ int assay__verify_add_combined(struct assay__verifying *v)
             if (v->all.changes[k] != one->changes[0]) continue;
             product *= one->gain.ratio;
             if (!best || one->gain.ratio > best->gain.ratio) best = one;
-            evidence[parts++] = say(v,
-                                    assay__arena_printf(v->arena, "%s alone: %s × %s", one->words,
-                                                        assay__digits(one->gain.ratio, 3).text,
-                                                        assay__gain_words(one->of)));
+            evidence[parts++] = assay__arena_text(v->arena, "%s alone: %s × %s", one->words,
+                                                  assay__digits(one->gain.ratio, 3).text,
+                                                  assay__gain_words(one->of));
         }
     }
     if (count) memcpy(all, profile->findings, count * sizeof *all);
@@ -294,7 +266,7 @@ int assay__verify_add_combined(struct assay__verifying *v)
         .id = ASSAY__VERIFY_COMBINED,
         .severity = "note",
         .title = "The changes that helped, together",
-        .advice = say(v, assay__arena_printf(v->arena, "make all of them: %s", v->all.words)),
+        .advice = assay__arena_text(v->arena, "make all of them: %s", v->all.words),
         .evidence = evidence,
         .evidence_count = parts,
         .expected_gain = product, /* if gains multiplied: what is measured says whether they do */
@@ -303,12 +275,11 @@ int assay__verify_add_combined(struct assay__verifying *v)
     };
     assay__verify_fill(&v->all, f);
     if (best && best->gain.ratio > v->all.gain.ratio && strcmp(f->state, "verified") == 0)
-        f->reason = say(v, assay__arena_printf(v->arena, "less than %s alone: %s × %s (%s to %s)",
-                                               best->words, assay__digits(best->gain.ratio, 3).text,
-                                               assay__gain_words(best->of),
-                                               assay__digits(best->gain.ci.low, 3).text,
-                                               assay__digits(best->gain.ci.high, 3).text));
+        f->reason = assay__arena_text(
+            v->arena, "less than %s alone: %s × %s (%s to %s)", best->words,
+            assay__digits(best->gain.ratio, 3).text, assay__gain_words(best->of),
+            assay__digits(best->gain.ci.low, 3).text, assay__digits(best->gain.ci.high, 3).text);
     profile->findings = all;
     profile->finding_count = count + 1;
-    return v->advice->failed ? ASSAY_ENOMEM : 0;
+    return assay__arena_failed(v->arena) ? ASSAY_ENOMEM : 0;
 }

@@ -1,20 +1,30 @@
-/* comparison.c - compares the trials of one profile. Speed is the launches' medians and their fast
- * ends (base/stats.h, assay__stats_compare_launches), energy the launches' energies
- * (run/watch/sensors_launches.c), judged by the rank test alone. Where a launch's energy is not
- * known (no sensor, or one that updates too seldom for one launch) there is a ratio without an
- * interval, and the reason. */
+/* comparison.c - compares the trials of one profile and recommends one for latency, throughput and
+ * energy.
+ *
+ * Speed is judged by launch medians and launch 5th percentiles (assay__stats_compare_launches in
+ * base/stats.h), energy by the energy of each launch (run/watch/sensors_launches.c) and the rank
+ * test alone. Where the energy of a launch is unknown (no sensor, or one that updates too seldom),
+ * there is a ratio without an interval, and the reason.
+ *
+ * Candidates for a recommendation ran, are neither controls nor software devices, did not leave the
+ * whole model to the CPU, and compute what the reference computes (no NaN or infinity, outputs
+ * within ASSAY__DRIFT_LIMIT); the sentence names those that fail the last and whether they would
+ * have been better. The best candidate is recommended when the rank test on the launches shows that
+ * it beats the next best. */
 #include "judge/comparison.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "run/builds.h"
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct assay__ratio unknown_ratio = ASSAY__RATIO_UNKNOWN;
+#define L2_TOLD 0.001 /* a relative difference between outputs that is worth a warning */
+
+static const char energy_metric[] = "energy.inference.gross";
 
 const char *assay__ratio_by_name(enum assay__ratio_by by)
 {
@@ -25,8 +35,9 @@ const char *assay__ratio_by_name(enum assay__ratio_by by)
 
 const char *assay__ratio_by_words(enum assay__ratio_by by)
 {
-    static const char *const words[] = {"", " when undisturbed",
-                                        ": usually one is faster, when undisturbed the other"};
+    static const char *const words[] = {
+        "", " when undisturbed",
+        ": one has the lower median, the other is faster when undisturbed"};
     return words[by];
 }
 
@@ -36,57 +47,49 @@ const char *assay__verdict_name(enum assay__verdict verdict)
     return names[verdict];
 }
 
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* The arms alternate, so what an interrupted trial measured is as good as another's. */
 static bool is_usable(const struct assay__trial *trial)
 {
-    switch (trial->state) {
-    case ASSAY__TRIAL_OK: return true;
-    case ASSAY__TRIAL_INTERRUPTED: return true; /* the arms took turns: what ended is as good */
-    case ASSAY__TRIAL_FAILED: return assay__trial_went_on(trial, ASSAY__COMPARISON_LAUNCHES);
-    case ASSAY__TRIAL_RUNNING:
-    case ASSAY__TRIAL_SKIPPED: break;
-    }
-    return false;
+    return trial->state == ASSAY__TRIAL_OK || trial->state == ASSAY__TRIAL_INTERRUPTED ||
+           (trial->state == ASSAY__TRIAL_FAILED &&
+            assay__trial_went_on(trial, ASSAY__COMPARISON_LAUNCHES));
 }
 
 /* What is shown and what is judged are one statistic: the median over launches, where enough of
  * them have an energy. OPS/W follows. */
-static int energy_of_launches(const struct assay__trial *trial, struct assay__comparison_row *row)
+static void take_launch_energy(const struct assay__trial *trial, struct assay__arena *arena,
+                               struct assay__comparison_row *row)
 {
-    size_t count = 0;
-    double *values = assay__trial_costs(trial, "energy.inference.gross", &count);
-    if (!values) return ASSAY_ENOMEM;
-    if (isfinite(row->judged.energy.value) && count >= ASSAY__COMPARISON_LAUNCHES) {
-        assay__stats_sort(values, count);
-        double median = assay__stats_median(values, count);
-        row->judged.tops_per_watt.value *= row->judged.energy.value /
-                                           median; /* operations / energy */
-        row->judged.energy.value = median;
-        row->energy_by_launch = true;
-    }
-    free(values);
-    return 0;
+    struct assay__launch_values values = assay__launch_values(trial, energy_metric, arena);
+    if (!isfinite(row->judged.energy.value) || values.count < ASSAY__COMPARISON_LAUNCHES) return;
+    assay__stats_sort(values.items, values.count);
+    double median = assay__stats_median(values.items, values.count);
+    row->judged.tops_per_watt.value *= row->judged.energy.value / median;
+    row->judged.energy.value = median;
+    row->energy_by_launch = true;
 }
 
-static int fill_row(const struct assay_profile *profile, size_t index, struct assay__arena *arena,
-                    struct assay__comparison_row *row)
+static struct assay__comparison_row read_row(const struct assay_profile *profile, size_t index,
+                                             struct assay__arena *arena)
 {
+    static const struct assay__ratio unknown = ASSAY__RATIO_UNKNOWN;
     const struct assay__trial *trial = &profile->trials[index];
-    *row = (struct assay__comparison_row){
-        .batch = trial->batch,
-        .speed = unknown_ratio,
-        .energy = unknown_ratio,
-        .energy_reason = "",
-        .energy_ratio = NAN,
-        .unadvised = "",
-    };
-    struct assay__judged *judged = &row->judged;
-    int code = assay__judged_read(profile, index, arena, judged);
-    if (code) return code;
+    struct assay__comparison_row row = {.judged = assay__judged_read(profile, index, arena),
+                                        .batch = trial->batch,
+                                        .speed = unknown,
+                                        .energy = unknown,
+                                        .energy_reason = "",
+                                        .energy_ratio = NAN,
+                                        .unadvised = ""};
+    struct assay__judged *judged = &row.judged;
     if (!*judged->label) judged->label = trial->target.device;
     judged->usable = is_usable(trial) && isfinite(judged->latency.value);
     if (!judged->usable && !*judged->reason) judged->reason = "it has no latency";
-    code = energy_of_launches(trial, row);
-    return code ? code : assay__placement_summarise(trial, arena, &row->placement);
+    take_launch_energy(trial, arena, &row);
+    row.placement = assay__placement_summarise(trial, arena);
+    return row;
 }
 
 static size_t find_reference(const struct assay__comparison *all)
@@ -102,46 +105,41 @@ static size_t find_reference(const struct assay__comparison *all)
 
 /* --- launches against launches ---------------------------------------------------------------- */
 
-#define TOO_FEW "no verdict: each side needs at least 5 launches that ended well (--launches)"
-
-/* ratio = median(a) / median(b): how much faster b is. */
-int assay__comparison_speed(const struct assay__trial *a, const struct assay__trial *b,
-                            struct assay__ratio *ratio, const char **reason)
+/* How many times as fast b is. */
+static struct assay__ratio speed_ratio(const struct assay__trial *a, const struct assay__trial *b,
+                                       struct assay__arena *arena, const char **reason)
 {
-    struct assay__trial_times x = {0}, y = {0};
-    *ratio = unknown_ratio;
-    int code = assay__trial_times(a, &x);
-    if (!code) code = assay__trial_times(b, &y);
-    if (!code &&
-        (x.times.count < ASSAY__COMPARISON_LAUNCHES || y.times.count < ASSAY__COMPARISON_LAUNCHES))
-        *reason = TOO_FEW;
-    else if (!code)
-        code = assay__stats_compare_launches(&y.times, &x.times, ratio);
-    assay__trial_times_free(&x);
-    assay__trial_times_free(&y);
-    return code;
+    const struct assay__trial *const sides[] = {b, a};
+    struct assay__launch_times times[2];
+    struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
+    for (size_t i = 0; i < 2; i++) {
+        struct assay__launch_values typical = assay__launch_values(sides[i], "latency.p50", arena),
+                                    fast = assay__launch_values(sides[i], "latency.p5", arena);
+        times[i] = (struct assay__launch_times){
+            typical.items, fast.count == typical.count ? fast.items : NULL, typical.count};
+    }
+    if (times[0].count < ASSAY__COMPARISON_LAUNCHES || times[1].count < ASSAY__COMPARISON_LAUNCHES)
+        *reason = "no verdict: each side needs at least 5 launches that succeeded";
+    else if (assay__stats_compare_launches(&times[0], &times[1], &ratio))
+        assay__arena_fail(arena);
+    return ratio;
 }
 
-int assay__comparison_launches(const struct assay__trial *a, const struct assay__trial *b,
-                               const char *metric, struct assay__ratio *ratio, const char **reason)
+struct assay__ratio assay__comparison_launches(const struct assay__trial *a,
+                                               const struct assay__trial *b, const char *metric,
+                                               struct assay__arena *arena, const char **reason)
 {
-    size_t a_count = 0, b_count = 0;
-    const char *why = assay__trial_values_reason(a, metric);
-    if (!*why) why = assay__trial_values_reason(b, metric);
-    *ratio = unknown_ratio;
-    double *x = assay__trial_costs(a, metric, &a_count),
-           *y = assay__trial_costs(b, metric, &b_count);
-    int code = x && y ? 0 : ASSAY_ENOMEM;
-    if (!code && (a_count < ASSAY__COMPARISON_LAUNCHES || b_count < ASSAY__COMPARISON_LAUNCHES))
-        *reason = *why ? why : "fewer than 5 launches of either side have one of their own";
-    else if (!code)
-        code = assay__stats_compare(x, a_count, y, b_count, ratio);
-    free(x);
-    free(y);
-    return code;
+    struct assay__launch_values x = assay__launch_values(a, metric, arena),
+                                y = assay__launch_values(b, metric, arena);
+    if (x.count < ASSAY__COMPARISON_LAUNCHES || y.count < ASSAY__COMPARISON_LAUNCHES) {
+        const char *why = assay__trial_values_reason(a, metric);
+        if (!*why) why = assay__trial_values_reason(b, metric);
+        *reason = *why ? why : "a side has fewer than 5 launches with a known value";
+    }
+    return assay__launch_ratio(&x, &y, arena);
 }
 
-/* better: the ratio is above 1 when the row is. */
+/* above: a ratio above 1 is better. */
 static enum assay__verdict verdict_of(const struct assay__ratio *ratio, bool above)
 {
     if (!isfinite(ratio->ratio)) return ASSAY__VERDICT_NONE;
@@ -150,96 +148,355 @@ static enum assay__verdict verdict_of(const struct assay__ratio *ratio, bool abo
     return ASSAY__VERDICT_SAME;
 }
 
-static int compare_rows(const struct assay_profile *profile,
-                        const struct assay__comparison_row *base, struct assay__comparison_row *row)
+static void compare_with(const struct assay_profile *profile,
+                         const struct assay__comparison_row *base, struct assay__arena *arena,
+                         struct assay__comparison_row *row)
 {
     const struct assay__trial *a = &profile->trials[base->judged.trial],
                               *b = &profile->trials[row->judged.trial];
-    static const char energy[] = "energy.inference.gross";
     bool by_launch = base->energy_by_launch && row->energy_by_launch; /* like with like */
     row->energy_ratio = by_launch ? row->judged.energy.value / base->judged.energy.value
-                                  : assay__trial_value(b, energy) / assay__trial_value(a, energy);
-    int code = assay__comparison_speed(a, b, &row->speed, &row->judged.reason);
+                                  : assay__trial_value(b, energy_metric) /
+                                        assay__trial_value(a, energy_metric);
+    row->speed = speed_ratio(a, b, arena, &row->judged.reason);
+    if (isfinite(row->energy_ratio))
+        row->energy = assay__comparison_launches(a, b, energy_metric, arena, &row->energy_reason);
     row->verdict = verdict_of(&row->speed, true);
-    if (!code && isfinite(row->energy_ratio))
-        code = assay__comparison_launches(a, b, energy, &row->energy, &row->energy_reason);
     row->energy_verdict = verdict_of(&row->energy, false);
-    return code;
 }
 
-/* Whether its outputs forbid to recommend it. What a CPU says is taken for the model's own; with
- * another reference every NaN counts against the device that has it. Rows of one device are several
- * models, which may differ on purpose. */
-static int judge_outputs(const struct assay_profile *profile, const struct assay__comparison *all,
-                         struct assay__comparison_row *row, struct assay__arena *arena)
+/* Whether its outputs rule it out. A CPU's outputs are taken for the model's own; with another
+ * reference every NaN counts against the device that has it. Rows of one device are several models,
+ * which may differ on purpose. */
+static void judge_outputs(const struct assay_profile *profile, const struct assay__comparison *all,
+                          struct assay__comparison_row *row, struct assay__arena *arena)
 {
     const struct assay__comparison_row *base = &all->rows[all->reference];
     const struct assay__target *reference = &profile->trials[base->judged.trial].target,
                                *target = &profile->trials[row->judged.trial].target;
     bool trusted = assay__target_is_fallback(reference);
-    double broken = trusted && row != base ? row->judged.nonfinite.value
-                                           : row->judged.own_nonfinite.value;
-    if (!trusted && isnan(broken)) broken = row->judged.nonfinite.value;
+    double own = row->judged.own_nonfinite.value, unlike = row->judged.nonfinite.value,
+           drift = row->judged.drift.value, broken = trusted || isnan(own) ? unlike : own;
     if (trusted && row == base) broken = 0;
-    if (broken > 0 && row->judged.own_nonfinite.value == 0)
-        row->unadvised = assay__arena_printf(arena,
-                                             "%.0f values are NaN or infinite on %s and not on it",
-                                             broken, base->judged.label);
+    if (broken > 0 && own == 0)
+        row->unadvised = assay__arena_text(arena,
+                                           "%.0f values are NaN or infinite on %s and not on it",
+                                           broken, base->judged.label);
     else if (broken > 0)
-        row->unadvised = assay__arena_printf(arena, "%.0f of its values are NaN or infinite",
-                                             broken);
-    else if (row->judged.drift.value > ASSAY__DRIFT_LIMIT &&
-             strcmp(reference->device, target->device) != 0)
-        row->unadvised = assay__arena_printf(
-            arena, "its outputs are not those of %s (relative L2 %.2g, the limit is %.2g)",
-            base->judged.label, row->judged.drift.value, ASSAY__DRIFT_LIMIT);
-    return row->unadvised ? 0 : ASSAY_ENOMEM;
+        row->unadvised = assay__arena_text(arena, "%.0f of its values are NaN or infinite", broken);
+    else if (drift > ASSAY__DRIFT_LIMIT && strcmp(reference->device, target->device) != 0)
+        row->unadvised = assay__arena_text(
+            arena, "its outputs differ from those of %s (relative L2 %.2g, the limit is %.2g)",
+            base->judged.label, drift, ASSAY__DRIFT_LIMIT);
 }
 
-/* "their batches differ: a.onnx takes 1, b.onnx takes 1024; …": an inference of one is not an
- * inference of the other. */
-static int say_batches(struct assay__arena *arena, struct assay__comparison *all)
+/* "batch sizes differ: 1 (a.onnx), 1024 (b.onnx)"; "" when they do not. */
+static const char *list_batches(const struct assay__comparison *all, struct assay__arena *arena)
 {
-    const struct assay__comparison_row *first = NULL;
-    struct assay__buf text = {0};
+    const char *list = "";
+    int64_t first = 0;
     bool differ = false;
-    all->batches = "";
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *row = &all->rows[i];
         if (!row->judged.usable || row->batch < 1) continue;
-        if (!first) first = row;
-        differ |= row->batch != first->batch;
-        assay__buf_printf(&text, "%s%s takes %lld",
-                          text.length ? ", " : "their batches differ: ", row->judged.label,
-                          (long long)row->batch);
+        if (!first) first = row->batch;
+        differ |= row->batch != first;
+        list = assay__arena_text(arena, "%s%s%lld (%s)", list, *list ? ", " : "",
+                                 (long long)row->batch, row->judged.label);
     }
-    assay__buf_puts(&text, "; latency, speed and energy are of an inference of each, per second "
-                           "are samples");
-    if (differ && !text.failed) all->batches = assay__arena_strdup(arena, text.data);
-    int code = text.failed || !all->batches ? ASSAY_ENOMEM : 0;
-    assay__buf_free(&text);
-    return code;
+    if (!differ) return "";
+    return assay__arena_text(arena,
+                             "batch sizes differ: %s; latency, speed and energy are per inference, "
+                             "throughput is in samples per second",
+                             list);
+}
+
+/* --- what to choose --------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *metric, *unit;
+    const char *better; /* "1.3 × …" */
+    const char *lost;   /* of one that its outputs rule out: "would have been …" */
+} goals[ASSAY__FOR_COUNT] = {
+    {"latency", "latency.p50", "s", "as fast as", "faster"},
+    {"throughput", "throughput.inferences", "1/s", "the throughput of", "better"},
+    {"energy", energy_metric, "J", "of the energy of", "better"},
+};
+
+const char *assay__goal_name(enum assay__goal_kind goal)
+{
+    return goals[goal].name;
+}
+
+struct choice {
+    const struct assay_profile *profile;
+    const struct assay__comparison *all;
+    struct assay__arena *arena;
+    enum assay__goal_kind goal;
+    struct assay__buf text;
+};
+
+/* In the goal's unit; NaN unknown. */
+static double value_of(const struct choice *c, const struct assay__comparison_row *row)
+{
+    const double values[] = {row->judged.latency.value, row->judged.throughput.value,
+                             row->judged.energy.value};
+    return values[c->goal];
+}
+
+/* Whatever its outputs are. */
+static bool could_win(const struct choice *c, const struct assay__comparison_row *row)
+{
+    return row->judged.usable && value_of(c, row) > 0 && row->judged.role != ASSAY__ROLE_CONTROL &&
+           row->judged.role != ASSAY__ROLE_SOFTWARE &&
+           !assay__placement_is_elsewhere(&row->placement);
+}
+
+static bool is_candidate(const struct choice *c, const struct assay__comparison_row *row)
+{
+    return could_win(c, row) && !*row->unadvised;
+}
+
+/* By the numbers alone; `but` is left out (SIZE_MAX: none is). */
+static size_t top_candidate(const struct choice *c, size_t but)
+{
+    const struct assay__comparison_row *rows = c->all->rows;
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < c->all->count; i++) {
+        if (i == but || !is_candidate(c, &rows[i])) continue;
+        double own = value_of(c, &rows[i]), top = best == SIZE_MAX ? NAN : value_of(c, &rows[best]);
+        if (best == SIZE_MAX || (c->goal == ASSAY__FOR_THROUGHPUT ? own > top : own < top))
+            best = i;
+    }
+    return best;
+}
+
+static bool is_single(const struct assay__trial *trial)
+{
+    return trial->launch_count && trial->launches[0].streams == 1;
+}
+
+/* With one request at a time the rate follows from the latency: a second test of the same launches
+ * would find differences that do not exist more often than one test may. So what the medians do not
+ * show is not claimed of the rates: the interval covers both. */
+static void join_latency(struct assay__ratio *ratio, const struct assay__ratio *speed)
+{
+    if (!isfinite(speed->ratio) || !isfinite(ratio->ratio)) return;
+    ratio->ci.low = fmin(ratio->ci.low, speed->ci.low);
+    ratio->ci.high = fmax(ratio->ci.high, speed->ci.high);
+    ratio->smallest = fmax(ratio->smallest, speed->smallest);
+    ratio->p_value = fmax(ratio->p_value, speed->p_value);
+    if (speed->by == ASSAY__BY_NEITHER) {
+        ratio->smallest = NAN;
+        ratio->by = speed->by;
+    }
+}
+
+/* Inferences per second, times samples of one where the two have different batches. */
+static struct assay__ratio rate_ratio(const struct assay__trial *a, const struct assay__trial *b,
+                                      struct assay__arena *arena, const char **reason)
+{
+    const char *none = "";
+    struct assay__ratio ratio = assay__comparison_launches(b, a, "throughput.inferences", arena,
+                                                           &none),
+                        speed = speed_ratio(b, a, arena, isfinite(ratio.ratio) ? &none : reason);
+    if (!isfinite(ratio.ratio)) ratio = speed;
+    if (is_single(a) && is_single(b)) join_latency(&ratio, &speed);
+    if (a->batch > 0 && b->batch > 0 && a->batch != b->batch) {
+        double samples = (double)a->batch / (double)b->batch;
+        ratio.ratio *= samples;
+        ratio.ci.low *= samples;
+        ratio.ci.high *= samples;
+    }
+    return ratio;
+}
+
+/* Above 1: the first is better; for energy the first's share of the second's. */
+static struct assay__ratio ratio_of(const struct choice *c,
+                                    const struct assay__comparison_row *first,
+                                    const struct assay__comparison_row *second, const char **reason)
+{
+    const struct assay__trial *a = &c->profile->trials[first->judged.trial],
+                              *b = &c->profile->trials[second->judged.trial];
+    if (c->goal == ASSAY__FOR_LATENCY) return speed_ratio(b, a, c->arena, reason);
+    if (c->goal == ASSAY__FOR_THROUGHPUT) return rate_ratio(a, b, c->arena, reason);
+    return assay__comparison_launches(b, a, energy_metric, c->arena, reason);
+}
+
+static bool is_better(const struct choice *c, const struct assay__ratio *ratio)
+{
+    if (!isfinite(ratio->ratio)) return false;
+    return c->goal == ASSAY__FOR_ENERGY ? ratio->ci.high < 1 : ratio->ci.low > 1;
+}
+
+static bool is_shown_better(const struct choice *c, size_t row, size_t than)
+{
+    const char *none = "";
+    struct assay__ratio ratio = ratio_of(c, &c->all->rows[row], &c->all->rows[than], &none);
+    return is_better(c, &ratio);
+}
+
+/* The order of the medians is a first guess: on a busy machine the 5th percentiles may show another
+ * to be better. */
+static size_t find_best(const struct choice *c)
+{
+    size_t best = top_candidate(c, SIZE_MAX);
+    for (size_t i = 0; i < c->all->count; i++)
+        if (i != best && is_candidate(c, &c->all->rows[i]) && is_shown_better(c, i, best)) best = i;
+    return best;
+}
+
+/* "cpu (39.1 ms)" */
+static const char *name_row(const struct choice *c, const struct assay__comparison_row *row)
+{
+    char value[64];
+    assay__text_scaled(value, sizeof value, value_of(c, row), goals[c->goal].unit);
+    return assay__arena_text(c->arena, "%s (%s)", row->judged.label, value);
+}
+
+static void put_warnings(struct choice *c, const struct assay__comparison_row *row)
+{
+    if (row->judged.drift.value > L2_TOLD)
+        assay__buf_printf(&c->text, "; but its outputs differ (relative L2 %.2g)",
+                          row->judged.drift.value);
+    if (row->placement.elsewhere > 0)
+        assay__buf_printf(&c->text, "; %.0f of its %.0f nodes ran elsewhere",
+                          row->placement.elsewhere,
+                          row->placement.elsewhere + row->placement.nodes);
+}
+
+/* Why the goal's metric is unknown, by the first row that says so; "" */
+static const char *why_unknown(const struct choice *c)
+{
+    for (size_t i = 0; i < c->all->count; i++) {
+        const struct assay__judged *judged = &c->all->rows[i].judged;
+        const struct assay_metrics *metrics = c->profile->trials[judged->trial].metrics;
+        const struct assay_metric *m = metrics ? assay_metrics_get(metrics, goals[c->goal].metric)
+                                               : NULL;
+        if (judged->usable && m && m->state == ASSAY_UNAVAILABLE && *m->note) return m->note;
+    }
+    return "";
+}
+
+/* There is one candidate, or none. */
+static size_t choose_few(struct choice *c, size_t best)
+{
+    if (best == SIZE_MAX) {
+        bool refused = false;
+        for (size_t i = 0; i < c->all->count; i++)
+            refused |= could_win(c, &c->all->rows[i]);
+        const char *why = why_unknown(c);
+        if (c->goal == ASSAY__FOR_ENERGY && !refused)
+            assay__buf_printf(&c->text, "energy is unknown for every candidate%s%s",
+                              *why ? ": " : "", why);
+        else
+            assay__buf_puts(&c->text, "nothing that ran can be recommended");
+        return SIZE_MAX;
+    }
+    const struct assay__comparison_row *row = &c->all->rows[best];
+    if (c->goal == ASSAY__FOR_ENERGY) {
+        assay__buf_printf(&c->text, "energy is known only for %s", row->judged.label);
+        return SIZE_MAX;
+    }
+    assay__buf_printf(&c->text, "%s: the only candidate that ran", row->judged.label);
+    put_warnings(c, row);
+    return best;
+}
+
+static void put_better(struct choice *c, const struct assay__comparison_row *first,
+                       const struct assay__comparison_row *second, const struct assay__ratio *ratio)
+{
+    assay__buf_printf(&c->text, "%s: %s × %s %s, the next best%s (95 %% CI %s)",
+                      first->judged.label, assay__digits(ratio->ratio, 3).text,
+                      goals[c->goal].better, second->judged.label, assay__ratio_by_words(ratio->by),
+                      assay__digits_range(ratio->ci.low, ratio->ci.high).text);
+    if (c->goal != ASSAY__FOR_THROUGHPUT && first->batch > 0 && second->batch > 0 &&
+        first->batch != second->batch)
+        assay__buf_printf(&c->text, "; but that compares a batch of %lld with one of %lld",
+                          (long long)first->batch, (long long)second->batch);
+    put_warnings(c, first);
+}
+
+static void put_tie(struct choice *c, const struct assay__comparison_row *first,
+                    const struct assay__comparison_row *second, const struct assay__ratio *ratio)
+{
+    const struct assay__comparison_row *const both[] = {first, second};
+    double percent = ratio->smallest * 100;
+    assay__buf_printf(&c->text, "no difference shown between %s and %s%s", name_row(c, first),
+                      name_row(c, second),
+                      ratio->by == ASSAY__BY_NEITHER ? assay__ratio_by_words(ratio->by) : "");
+    if (isfinite(percent))
+        assay__buf_printf(&c->text, "; too noisy to detect one below %.*f %%", percent < 10 ? 1 : 0,
+                          percent);
+    for (size_t i = 0; i < 2; i++)
+        if (both[i]->judged.drift.value > L2_TOLD)
+            assay__buf_printf(&c->text, "; the outputs of %s differ (relative L2 %.2g)",
+                              both[i]->judged.label, both[i]->judged.drift.value);
+}
+
+/* The row, or SIZE_MAX; the sentence in any case. */
+static size_t choose(struct choice *c, size_t best)
+{
+    size_t next = best == SIZE_MAX ? SIZE_MAX : top_candidate(c, best);
+    if (next == SIZE_MAX) return choose_few(c, best);
+    const struct assay__comparison_row *first = &c->all->rows[best], *second = &c->all->rows[next];
+    const char *reason = "";
+    struct assay__ratio ratio = ratio_of(c, first, second, &reason);
+    bool better = is_better(c, &ratio);
+    if (!isfinite(ratio.ratio))
+        assay__buf_printf(&c->text, "%s, %s; no interval, so nothing is claimed: %s",
+                          name_row(c, first), name_row(c, second), reason);
+    else if (better)
+        put_better(c, first, second, &ratio);
+    else
+        put_tie(c, first, second, &ratio);
+    return better ? best : SIZE_MAX;
+}
+
+/* Rows that only their outputs rule out: why, and whether they would have been better. */
+static void put_refused(struct choice *c, size_t best)
+{
+    for (size_t i = 0; i < c->all->count; i++) {
+        const struct assay__comparison_row *row = &c->all->rows[i];
+        if (!could_win(c, row) || !*row->unadvised) continue;
+        bool lost = best != SIZE_MAX && is_shown_better(c, i, best);
+        assay__buf_printf(&c->text, "; %s %s%s%s: %s", name_row(c, row),
+                          lost ? "would have been " : "", lost ? goals[c->goal].lost : "",
+                          lost ? " but is not recommended" : "is not recommended", row->unadvised);
+    }
+}
+
+static void recommend(const struct assay_profile *profile, struct assay__arena *arena,
+                      struct assay__comparison *all)
+{
+    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++) {
+        struct choice c = {profile, all, arena, (enum assay__goal_kind)goal, {0}};
+        size_t best = find_best(&c), row = choose(&c, best);
+        put_refused(&c, best);
+        const char *why = assay__buf_keep(&c.text, arena);
+        if (!why) assay__arena_fail(arena);
+        all->recommendations[goal] = (struct assay__recommendation){row, why ? why : ""};
+    }
 }
 
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
                       struct assay__comparison *out)
 {
-    int code = 0;
-    *out = (struct assay__comparison){.count = profile->trial_count};
+    *out = (struct assay__comparison){.reference = SIZE_MAX, .batches = ""};
     out->rows = assay__arena_array(arena, profile->trial_count, sizeof *out->rows);
     if (!out->rows) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < out->count && code == 0; i++)
-        code = fill_row(profile, i, arena, &out->rows[i]);
-    if (!code) code = say_batches(arena, out);
+    for (; out->count < profile->trial_count; out->count++)
+        out->rows[out->count] = read_row(profile, out->count, arena);
+    out->batches = list_batches(out, arena);
     out->reference = find_reference(out);
-    for (size_t i = 0; i < out->count; i++) /* one that was to be it and did not run is none */
-        if (i != out->reference && out->rows[i].judged.role == ASSAY__ROLE_REFERENCE)
-            out->rows[i].judged.role = ASSAY__ROLE_NONE;
-    for (size_t i = 0; i < out->count && out->reference != SIZE_MAX && code == 0; i++) {
-        if (!out->rows[i].judged.usable) continue;
-        code = judge_outputs(profile, out, &out->rows[i], arena);
-        if (!code && i != out->reference)
-            code = compare_rows(profile, &out->rows[out->reference], &out->rows[i]);
+    for (size_t i = 0; i < out->count; i++) {
+        struct assay__comparison_row *row = &out->rows[i];
+        if (i != out->reference && row->judged.role == ASSAY__ROLE_REFERENCE)
+            row->judged.role = ASSAY__ROLE_NONE; /* it was meant to be, and did not run */
+        if (!row->judged.usable) continue;
+        judge_outputs(profile, out, row, arena);
+        if (i != out->reference) compare_with(profile, &out->rows[out->reference], arena, row);
     }
-    return code ? code : assay__comparison_recommend(profile, arena, out);
+    recommend(profile, arena, out);
+    return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }

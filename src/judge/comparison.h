@@ -1,43 +1,41 @@
 /* comparison.h - trials of one profile against each other: a pure function of the profile, so a
  * kept one gives the same verdicts. The unit of replication is the launch: speed is judged by the
- * exact rank test on the launches' medians (base/stats.h), never on single inferences. */
+ * exact rank test on launch medians (base/stats.h), never on single inferences. */
 #ifndef ASSAY_JUDGE_COMPARISON_H
 #define ASSAY_JUDGE_COMPARISON_H
 
 #include "judge/judged.h"
 #include "judge/placement.h"
 
-#define ASSAY__COMPARISON_LAUNCHES 5 /* per arm: below that there is no verdict */
-/* Relative L2 of outputs from the reference's: above it a device or a precision computes something
- * else, and is not advised. One limit for compare, sweep and tune. */
+/* Relative L2 between outputs and the reference's: above it a device or a precision computes
+ * something else, and is not recommended. One limit for compare, sweep and tune. */
 #define ASSAY__DRIFT_LIMIT 0.01
 
 enum assay__verdict {
-    ASSAY__VERDICT_NONE,   /* the reference, or it cannot be said: reason */
+    ASSAY__VERDICT_NONE,   /* the reference, or no verdict: reason */
     ASSAY__VERDICT_SAME,   /* no difference shown */
     ASSAY__VERDICT_FASTER, /* than the reference */
     ASSAY__VERDICT_SLOWER,
 };
 
 struct assay__comparison_row {
-    /* the label is the trial's, else its device; the reason also why there is no verdict, or which
-     * launches were lost */
+    /* the label is the trial's, else its device; the reason also says why there is no verdict, or
+     * which launches were lost */
     struct assay__judged judged;
     int64_t batch; /* samples of an inference; 0 unknown */
     /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
     struct assay__ratio speed;
     enum assay__verdict verdict;
-    /* judged.energy is the median over launches where 5 or more have an energy of their own, else
-     * that of all windows together. */
+    /* judged.energy is the median over launches where 5 or more have a known energy, else that of
+     * all windows together */
     bool energy_by_launch;
-    /* Of judged.energy, this / reference; where one of the two is not by launch, of all windows of
-     * both. NaN unknown. */
+    /* of judged.energy, this / reference; where one of the two is not by launch, of all windows of
+     * both; NaN unknown */
     double energy_ratio;
-    /* the same with its interval, by launches; NaN without one: energy_reason */
-    struct assay__ratio energy;
+    struct assay__ratio energy;         /* the same by launches; NaN without an interval */
     const char *energy_reason;          /* why there is no interval; "" */
     enum assay__verdict energy_verdict; /* FASTER: it takes less */
-    const char *unadvised; /* why it is never recommended however good: its outputs; "" */
+    const char *unadvised;              /* why its outputs rule it out, however fast it is; "" */
     struct assay__placement_summary placement;
 };
 
@@ -50,28 +48,20 @@ enum assay__goal_kind {
 
 struct assay__recommendation {
     size_t row;      /* SIZE_MAX: none */
-    const char *why; /* a sentence in any case */
+    const char *why; /* always a sentence */
 };
 
 struct assay__comparison {
     struct assay__comparison_row *rows;
     size_t count, reference; /* reference SIZE_MAX: none is usable */
-    /* rows that ran take different batches: which, and what the ratios are of; "" */
-    const char *batches;
+    const char *batches;     /* the rows that ran have different batch sizes: which; "" */
     struct assay__recommendation recommendations[ASSAY__FOR_COUNT];
 };
 
-/** Fills the recommendations from the rows (comparison_recommend.c). */
-int assay__comparison_recommend(const struct assay_profile *profile, struct assay__arena *arena,
-                                struct assay__comparison *all);
-/** Ratio of median(b) to median(a) of a metric of the launches; *reason says why there is none. 0
- *  or ASSAY_ENOMEM. */
-int assay__comparison_launches(const struct assay__trial *a, const struct assay__trial *b,
-                               const char *metric, struct assay__ratio *ratio, const char **reason);
-/** The same of the launches' times (assay__stats_compare_launches), upside down: how many times as
- *  fast b is. */
-int assay__comparison_speed(const struct assay__trial *a, const struct assay__trial *b,
-                            struct assay__ratio *ratio, const char **reason);
+/** median(b) / median(a) of a metric of the launches; *reason says why it is unknown. */
+struct assay__ratio assay__comparison_launches(const struct assay__trial *a,
+                                               const struct assay__trial *b, const char *metric,
+                                               struct assay__arena *arena, const char **reason);
 /** "latency", "throughput", "energy" */
 const char *assay__goal_name(enum assay__goal_kind goal);
 
@@ -79,9 +69,9 @@ const char *assay__goal_name(enum assay__goal_kind goal);
  *  the arena; 0 or ASSAY_ENOMEM. */
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
                       struct assay__comparison *out);
-/** "latency.p50", "latency.p5": what the launches were judged by */
+/** What the launches were judged by: "latency.p50", "latency.p5", … */
 const char *assay__ratio_by_name(enum assay__ratio_by by);
-/** What stands behind a ratio in a sentence: "", " when undisturbed", … */
+/** Follows a ratio in a sentence: "", " when undisturbed", … */
 const char *assay__ratio_by_words(enum assay__ratio_by by);
 /** "faster", "slower", "no difference shown", "" */
 const char *assay__verdict_name(enum assay__verdict verdict);

@@ -1,4 +1,4 @@
-/* diff.c - compares several profiles: which trial of each profile, how one number is held against
+/* diff.c - compares several profiles: which trial of each profile, how one number is compared with
  * another, and the sentences around the rows. */
 #include "judge/diff.h"
 
@@ -21,14 +21,8 @@ const char *assay__diff_verdict_name(enum assay__diff_verdict verdict, enum assa
     case ASSAY__DIFF_SAME: return "no difference shown";
     case ASSAY__DIFF_EQUAL: return "the same";
     case ASSAY__DIFF_EXACT: return "differs";
-    case ASSAY__DIFF_LOWER:
-        return sense == ASSAY__DIFF_TIME   ? "faster"
-               : sense == ASSAY__DIFF_RATE ? "slower"
-                                           : "lower";
-    case ASSAY__DIFF_HIGHER:
-        return sense == ASSAY__DIFF_TIME   ? "slower"
-               : sense == ASSAY__DIFF_RATE ? "faster"
-                                           : "higher";
+    case ASSAY__DIFF_LOWER: return (const char *const[]){"lower", "faster", "slower"}[sense];
+    case ASSAY__DIFF_HIGHER: return (const char *const[]){"higher", "slower", "faster"}[sense];
     }
     return "";
 }
@@ -60,38 +54,29 @@ struct assay__diff_delta assay__diff_no_delta(const char *reason)
 
 static bool all_positive(const struct assay__diff_values *side)
 {
-    for (size_t i = 0; i < side->launch_count; i++)
-        if (!(side->launches[i] > 0)) return false;
+    for (size_t i = 0; i < side->launches.count; i++)
+        if (!(side->launches.items[i] > 0)) return false;
     return true;
-}
-
-static double median_of(const struct assay__diff_values *side)
-{
-    double *sorted = malloc((side->launch_count + 1) * sizeof *sorted), median = NAN;
-    if (!sorted) return NAN;
-    for (size_t i = 0; i < side->launch_count; i++)
-        sorted[i] = side->launches[i];
-    assay__stats_sort(sorted, side->launch_count);
-    if (side->launch_count) median = assay__stats_median(sorted, side->launch_count);
-    free(sorted);
-    return median;
 }
 
 static bool can_be_judged(const struct assay__diff_values *side)
 {
-    return isfinite(side->value) && side->launch_count >= ASSAY__COMPARISON_LAUNCHES &&
+    return isfinite(side->value) && side->launches.count >= ASSAY__COMPARISON_LAUNCHES &&
            all_positive(side);
 }
 
-bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count)
+bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count,
+                           struct assay__arena *arena)
 {
     bool other = false;
     for (size_t s = 1; s < count; s++)
         other |= can_be_judged(&sides[s]);
     if (!other || !can_be_judged(&sides[0])) return false;
     for (size_t s = 0; s < count; s++)
-        if (isfinite(sides[s].value) && sides[s].launch_count)
-            sides[s].value = median_of(&sides[s]);
+        if (isfinite(sides[s].value) && sides[s].launches.count) {
+            struct assay__launch_values sorted = assay__launch_sorted(&sides[s].launches, arena);
+            sides[s].value = assay__stats_median(sorted.items, sorted.count);
+        }
     return true;
 }
 
@@ -108,61 +93,47 @@ int assay__diff_digits(const struct assay__diff_delta *delta)
     return digits;
 }
 
-static void set_verdict(const struct assay__ratio *found, struct assay__diff_delta *out)
-{
-    out->ratio = found->ratio;
-    out->ci = found->ci;
-    out->p_value = found->p_value;
-    out->smallest = found->smallest;
-    out->verdict = found->ci.high < 1  ? ASSAY__DIFF_LOWER
-                   : found->ci.low > 1 ? ASSAY__DIFF_HIGHER
-                                       : ASSAY__DIFF_SAME;
-}
-
 #define NO_INTERVAL "no interval: "
 
-static void no_interval(struct assay__diff_delta *out, const char *reason)
+static struct assay__diff_delta without_interval(struct assay__diff_delta delta, const char *reason)
 {
-    out->reason = reason;
-    out->why = reason + sizeof NO_INTERVAL - 1;
+    delta.reason = reason;
+    delta.why = reason + sizeof NO_INTERVAL - 1;
+    return delta;
 }
 
-int assay__diff_delta(const struct assay__diff_values *base, const struct assay__diff_values *other,
-                      bool exact, struct assay__diff_delta *out)
+struct assay__diff_delta assay__diff_delta(const struct assay__diff_values *base,
+                                           const struct assay__diff_values *other, bool exact,
+                                           struct assay__arena *arena)
 {
-    *out = assay__diff_no_delta("");
-    if (!isfinite(base->value) || !isfinite(other->value)) {
-        out->reason = out->why = "one side has no value";
-        return 0;
-    }
-    out->difference = other->value - base->value;
-    if (base->value > 0 && other->value > 0) out->ratio = other->value / base->value;
-    out->verdict = ASSAY__DIFF_UNJUDGED;
+    struct assay__diff_delta out = assay__diff_no_delta("");
+    if (!isfinite(base->value) || !isfinite(other->value))
+        return assay__diff_no_delta("one side has no value");
+    out.difference = other->value - base->value;
+    if (base->value > 0 && other->value > 0) out.ratio = other->value / base->value;
+    out.verdict = ASSAY__DIFF_UNJUDGED;
     if (exact) {
-        out->verdict = base->value == other->value ? ASSAY__DIFF_EQUAL : ASSAY__DIFF_EXACT;
-        return 0;
+        out.verdict = base->value == other->value ? ASSAY__DIFF_EQUAL : ASSAY__DIFF_EXACT;
+        return out;
     }
-    if (base->launch_count < ASSAY__COMPARISON_LAUNCHES ||
-        other->launch_count < ASSAY__COMPARISON_LAUNCHES) {
-        no_interval(out, base->launch_count == 0 || other->launch_count == 0
-                             ? NO_INTERVAL "the profiles do not hold it launch by launch"
-                             : NO_INTERVAL "each side needs at least 5 launches that ended well "
-                                           "(--launches)");
-        return 0;
-    }
-    if (!all_positive(base) || !all_positive(other)) {
-        no_interval(out, NO_INTERVAL "a ratio needs values above zero in every launch");
-        return 0;
-    }
-    struct assay__ratio found;
-    int code = assay__stats_compare(base->launches, base->launch_count, other->launches,
-                                    other->launch_count, &found);
-    if (code == ASSAY_ENOMEM) return code;
-    if (code || !found.ci.known)
-        no_interval(out, NO_INTERVAL "the rank test has no answer");
-    else
-        set_verdict(&found, out);
-    return 0;
+    if (!base->launches.count || !other->launches.count)
+        return without_interval(out, NO_INTERVAL "the profiles do not hold it launch by launch");
+    if (base->launches.count < ASSAY__COMPARISON_LAUNCHES ||
+        other->launches.count < ASSAY__COMPARISON_LAUNCHES)
+        return without_interval(out, NO_INTERVAL "each side needs at least 5 launches that "
+                                                 "succeeded");
+    if (!all_positive(base) || !all_positive(other))
+        return without_interval(out, NO_INTERVAL "a ratio needs values above zero in every launch");
+    struct assay__ratio found = assay__launch_ratio(&base->launches, &other->launches, arena);
+    if (!found.ci.known) return without_interval(out, NO_INTERVAL "the rank test has no answer");
+    out.ratio = found.ratio;
+    out.ci = found.ci;
+    out.p_value = found.p_value;
+    out.smallest = found.smallest;
+    out.verdict = found.ci.high < 1  ? ASSAY__DIFF_LOWER
+                  : found.ci.low > 1 ? ASSAY__DIFF_HIGHER
+                                     : ASSAY__DIFF_SAME;
+    return out;
 }
 
 const struct assay__diff_metric *assay__diff_metric_find(const struct assay__diff *diff,
@@ -199,7 +170,7 @@ static bool ran(const struct assay__trial *trial)
     return isfinite(assay__trial_value(trial, "latency.p50"));
 }
 
-/* A predicted trial has a latency too: it is what the profile says, with its state. */
+/* A predicted trial has a latency too, marked as an estimate. */
 static const struct assay__trial *first_that_ran(const struct assay_profile *profile)
 {
     for (size_t i = 0; i < profile->trial_count; i++)
@@ -246,10 +217,9 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The file's own name where that tells them apart, else the path, else with the trial or a
- * number. */
-static int name_sides(const struct assay__diff_input *inputs, struct assay__diff *diff,
-                      struct assay__arena *arena)
+/* The file's name where that is unique, else its path, else with the trial or a number. */
+static void name_sides(const struct assay__diff_input *inputs, struct assay__diff *diff,
+                       struct assay__arena *arena)
 {
     for (size_t i = 0; i < diff->count; i++) {
         bool same_file = false, same_path = false;
@@ -259,25 +229,19 @@ static int name_sides(const struct assay__diff_input *inputs, struct assay__diff
             same_path |= strcmp(inputs[i].name, inputs[k].name) == 0;
         }
         struct assay__diff_side *side = &diff->sides[i];
-        if (!same_file)
-            side->name = assay__arena_strdup(arena, last_part(inputs[i].name));
-        else if (!same_path)
-            side->name = assay__arena_strdup(arena, inputs[i].name);
-        else
-            side->name = assay__arena_printf(arena, "%zu:%s%s%s", i + 1, last_part(inputs[i].name),
-                                             *side->trial_label ? " " : "", side->trial_label);
-        if (!side->name) return ASSAY_ENOMEM;
+        side->name = assay__arena_text(arena, "%s",
+                                       same_file ? inputs[i].name : last_part(inputs[i].name));
+        if (same_path)
+            side->name = assay__arena_text(arena, "%zu:%s%s%s", i + 1, last_part(inputs[i].name),
+                                           *side->trial_label ? " " : "", side->trial_label);
     }
-    return 0;
 }
 
 /* --- sentences -------------------------------------------------------------------------------- */
 
-static int add_note(struct assay__diff *diff, const char *text)
+static void add_note(struct assay__diff *diff, const char *text)
 {
-    if (!text) return ASSAY_ENOMEM;
     diff->notes[diff->note_count++] = text;
-    return 0;
 }
 
 static bool same_run(const struct assay_profile *a, const struct assay_profile *b)
@@ -299,36 +263,32 @@ static bool one_capture(const struct assay__diff *diff)
     return true;
 }
 
-static int notes_of_side(struct assay__diff *diff, struct assay__arena *arena, size_t i)
+static void add_side_notes(struct assay__diff *diff, struct assay__arena *arena, size_t i)
 {
     const struct assay__diff_side *side = &diff->sides[i];
-    int code = 0;
     if (!side->usable)
-        code = add_note(diff, assay__arena_printf(arena, "%s cannot be compared: %s.", side->name,
-                                                  side->reason));
-    if (!code && !side->profile->complete)
-        code = add_note(
-            diff, assay__arena_printf(
-                      arena, "%s is INCOMPLETE: its capture %s; its numbers are as far as it got.",
-                      side->name, side->profile->interrupted ? "was interrupted" : "did not end"));
-    for (size_t k = 0; k < i && !code; k++)
+        add_note(diff,
+                 assay__arena_text(arena, "%s cannot be compared: %s.", side->name, side->reason));
+    if (!side->profile->complete)
+        add_note(diff,
+                 assay__arena_text(
+                     arena, "%s is INCOMPLETE: its capture %s, so its numbers are preliminary.",
+                     side->name,
+                     side->profile->interrupted ? "was interrupted" : "did not finish"));
+    for (size_t k = 0; k < i; k++)
         if (same_capture(&diff->sides[k], side)) {
-            code = add_note(diff,
-                            assay__arena_printf(arena,
-                                                "%s and %s are the same capture: there is nothing "
-                                                "to see between them.",
-                                                diff->sides[k].name, side->name));
+            add_note(diff, assay__arena_text(arena, "%s and %s are the same capture.",
+                                             diff->sides[k].name, side->name));
             break;
         }
-    if (!code && *side->trial_label && side->profile->trial_count > 1)
-        code = add_note(
-            diff, assay__arena_printf(arena, "%s holds %zu trials; '%s' is compared (--trial).",
-                                      side->name, side->profile->trial_count, side->trial_label));
-    return code;
+    if (*side->trial_label && side->profile->trial_count > 1)
+        add_note(diff,
+                 assay__arena_text(arena, "%s holds %zu trials; '%s' is compared.", side->name,
+                                   side->profile->trial_count, side->trial_label));
 }
 
 /* How much of the base was found again in a side. */
-static int note_counterparts(struct assay__diff *diff, struct assay__arena *arena, size_t side)
+static void note_counterparts(struct assay__diff *diff, struct assay__arena *arena, size_t side)
 {
     size_t layers = 0, found = 0;
     for (size_t i = 0; i < diff->layer_count; i++) {
@@ -337,42 +297,34 @@ static int note_counterparts(struct assay__diff *diff, struct assay__arena *aren
         layers += row->starts[1];
         if (row->starts[side + 1] > row->starts[side]) found += row->starts[1];
     }
-    if (!layers) return 0;
-    return add_note(
-        diff, assay__arena_printf(arena, "%zu of %zu layers of %s have a counterpart in %s.", found,
-                                  layers, diff->sides[0].name, diff->sides[side].name));
+    if (layers)
+        add_note(diff,
+                 assay__arena_text(arena, "%zu of %zu layers of %s have a counterpart in %s.",
+                                   found, layers, diff->sides[0].name, diff->sides[side].name));
 }
 
-static int make_notes(struct assay__diff *diff, struct assay__arena *arena)
+static void make_notes(struct assay__diff *diff, struct assay__arena *arena)
 {
     diff->notes = assay__arena_array(arena, 5 * diff->count + 8, sizeof *diff->notes);
-    int code = diff->notes ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; i < diff->count && !code; i++)
-        code = notes_of_side(diff, arena, i);
-    if (!code && !diff->model_known)
-        code = add_note(
-            diff, "Whether the models are the same is not known: a profile has no fingerprint.");
-    else if (!code && !diff->same_model)
-        code = add_note(diff, "The models are not the same: what can be compared is.");
-    for (size_t s = 1; s < diff->count && !code && !diff->same_model; s++)
-        code = note_counterparts(diff, arena, s);
-    if (!code && !one_capture(diff))
-        code = add_note(
-            diff, "The runs were not taken in turns: what the machine did otherwise between them "
-                  "is part of every difference. 'assay compare' and 'assay sweep' alternate.");
-    if (!code && diff->judged > 1)
-        code = add_note(diff,
-                        assay__arena_printf(arena,
-                                            "%zu numbers were judged, each at 95 %%: about one in "
-                                            "twenty would differ by chance. Their rows show "
-                                            "medians over launches.",
-                                            diff->judged));
-    return code;
-}
-
-static void scaled(char *out, size_t size, double seconds)
-{
-    assay__text_scaled(out, size, seconds, "s");
+    if (!diff->notes) return;
+    for (size_t i = 0; i < diff->count; i++)
+        add_side_notes(diff, arena, i);
+    if (!diff->model_known)
+        add_note(diff, "Whether the models are the same is unknown: a profile has no fingerprint.");
+    else if (!diff->same_model)
+        add_note(diff, "The models differ: only what they have in common is compared.");
+    for (size_t s = 1; s < diff->count && !diff->same_model; s++)
+        note_counterparts(diff, arena, s);
+    if (!one_capture(diff))
+        add_note(diff,
+                 "The runs did not alternate, so changes of the machine between them are part of "
+                 "every difference. 'assay compare' and 'assay sweep' alternate.");
+    if (diff->judged > 1)
+        add_note(diff, assay__arena_text(arena,
+                                         "%zu numbers were tested, each at 95 %%: about one in "
+                                         "twenty would differ by chance. Their rows show medians "
+                                         "over launches.",
+                                         diff->judged));
 }
 
 static void summarize_side(struct assay__buf *text, const struct assay__diff *diff,
@@ -386,22 +338,22 @@ static void summarize_side(struct assay__buf *text, const struct assay__diff *di
         assay__buf_printf(text, "%s cannot be compared with %s.", side->name, base->name);
         return;
     }
-    scaled(mine, sizeof mine, p50->values[i]->value);
-    scaled(its, sizeof its, p50->values[0]->value);
+    assay__text_scaled(mine, sizeof mine, p50->values[i]->value, "s");
+    assay__text_scaled(its, sizeof its, p50->values[0]->value, "s");
     if (d->verdict == ASSAY__DIFF_SAME) {
         assay__buf_printf(text,
-                          "No difference in latency shown between %s (%s) and %s (%s); one of "
-                          "%s %% could have been.",
+                          "No difference in latency shown between %s (%s) and %s (%s); too noisy "
+                          "to detect one below %s %%.",
                           base->name, its, side->name, mine,
                           assay__digits(d->smallest * 100, 2).text);
     } else if (assay__diff_is_shown(d->verdict)) {
         bool faster = d->ratio < 1;
         int digits = assay__diff_digits(d);
-        assay__buf_printf(
-            text, "%s is %s: %s against %s, %s × the time of %s (95 %% interval %s to %s).",
-            side->name, faster ? "faster" : "slower", mine, its,
-            assay__digits(d->ratio, digits).text, base->name, assay__digits(d->ci.low, digits).text,
-            assay__digits(d->ci.high, digits).text);
+        assay__buf_printf(text, "%s is %s: %s against %s, %s × the time of %s (95 %% CI %s to %s).",
+                          side->name, faster ? "faster" : "slower", mine, its,
+                          assay__digits(d->ratio, digits).text, base->name,
+                          assay__digits(d->ci.low, digits).text,
+                          assay__digits(d->ci.high, digits).text);
     } else {
         assay__buf_printf(text, "%s took %s, %s %s: %s × the time, no verdict%s%s.", side->name,
                           mine, base->name, its, assay__digits(d->ratio, 3).text,
@@ -437,31 +389,29 @@ static void summarize_cause(struct assay__buf *text, const struct assay__diff *d
     if (!differs || !diff->cause_count) return;
     const struct assay__diff_cause *cause = &diff->causes[0];
     if (cause->weight < 50) return;
-    assay__buf_printf(text, " What also differs, first of all: %s (", cause->name);
+    assay__buf_printf(text, " The likeliest cause: %s (", cause->name);
     for (size_t i = 0; i < diff->count; i++)
         assay__buf_printf(text, "%s%s", i ? ", " : "", *cause->values[i] ? cause->values[i] : "—");
     assay__buf_puts(text, ").");
 }
 
-static int summarize(struct assay__diff *diff, struct assay__arena *arena)
+static const char *summarize(const struct assay__diff *diff, struct assay__arena *arena)
 {
-    enum { EACH = 3 }; /* runs that are told one by one */
+    bool each = diff->count <= 4; /* one sentence for each run; else one for all */
     const struct assay__diff_metric *p50 = assay__diff_metric_find(diff, "latency.p50");
     struct assay__buf text = {0};
     bool differs = false;
-    if (!p50) {
-        diff->summary = "No profile has a latency: what can be compared stands below.";
-        return 0;
-    }
+    if (!p50) return "No profile has a latency; what can be compared follows.";
     for (size_t i = 1; i < diff->count; i++) {
-        if (diff->count <= EACH + 1) summarize_side(&text, diff, p50, i);
+        if (each) summarize_side(&text, diff, p50, i);
         differs |= assay__diff_is_shown(p50->deltas[i].verdict) ||
                    p50->deltas[i].verdict == ASSAY__DIFF_UNJUDGED;
     }
-    if (diff->count > EACH + 1) summarize_many(&text, diff, p50);
+    if (!each) summarize_many(&text, diff, p50);
     summarize_cause(&text, diff, differs);
-    diff->summary = assay__buf_keep(&text, arena);
-    return diff->summary ? 0 : ASSAY_ENOMEM;
+    const char *kept = assay__buf_keep(&text, arena);
+    if (!kept) assay__arena_fail(arena);
+    return kept;
 }
 
 int assay__diff(const struct assay__diff_input *inputs, size_t count, struct assay__arena *arena,
@@ -477,15 +427,18 @@ int assay__diff(const struct assay__diff_input *inputs, size_t count, struct ass
         return assay_error_set(error, ASSAY_EINVAL, "2 to %d profiles can be compared, not %zu",
                                ASSAY__DIFF_MOST, count);
     out->sides = assay__arena_array(arena, count, sizeof *out->sides);
-    int code = out->sides ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; i < count && !code; i++)
-        code = choose_trial(&inputs[i], i ? &out->sides[0] : NULL, &out->sides[i], error);
-    if (code == ASSAY_ENOTFOUND) return code;
-    if (!code) code = name_sides(inputs, out, arena);
-    if (!code) code = assay__diff_metrics(out, arena);
-    if (!code) code = assay__diff_layers(out, arena);
-    if (!code) code = assay__diff_causes(out, arena);
-    if (!code) code = make_notes(out, arena);
-    if (!code) code = summarize(out, arena);
-    return code ? assay_error_set(error, code, "out of memory while comparing the profiles") : 0;
+    for (size_t i = 0; i < count && out->sides; i++) {
+        int code = choose_trial(&inputs[i], i ? &out->sides[0] : NULL, &out->sides[i], error);
+        if (code) return code;
+    }
+    if (out->sides) {
+        name_sides(inputs, out, arena);
+        assay__diff_metrics(out, arena);
+        assay__diff_layers(out, arena);
+        assay__diff_causes(out, arena);
+        make_notes(out, arena);
+        out->summary = summarize(out, arena);
+    }
+    if (!assay__arena_failed(arena)) return 0;
+    return assay_error_set(error, ASSAY_ENOMEM, "out of memory while comparing the profiles");
 }

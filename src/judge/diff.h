@@ -1,17 +1,15 @@
-/* diff.h - several profiles side by side, the first is the base: what differs, by how much, and
- * what else differs that may be why. A pure function of the profiles. The unit of replication is
- * the launch: a difference is claimed by the exact rank test on values of the launches
- * (base/stats.h), five of them on each side at least; without, the ratio is given and no verdict.
+/* diff.h - several profiles side by side, the first being the base: what differs, by how much, and
+ * the likely causes. A pure function of the profiles. The unit of replication is the launch: the
+ * exact rank test on values of at least five launches of each side (base/stats.h) decides whether a
+ * difference is claimed; with fewer there is a ratio and no verdict.
  *
- * The runs were taken one after the other, not in turns: an interval says how far launches of one
- * run differ, not what the machine did between the runs. That stands in the notes. */
+ * The runs did not alternate: an interval covers the spread between launches of one run, not what
+ * the machine did between the runs. The notes say so. */
 #ifndef ASSAY_JUDGE_DIFF_H
 #define ASSAY_JUDGE_DIFF_H
 
-#include "base/arena.h"
 #include "base/buf.h"
-#include "base/stats.h"
-#include "profile/trial_values.h"
+#include "judge/judged.h"
 
 #define ASSAY__DIFF_MOST 16 /* profiles */
 
@@ -29,7 +27,7 @@ struct assay__diff_delta {
     double ratio;              /* this side's / the base's; NaN unknown */
     double difference;         /* this side's - the base's, in the row's unit; NaN unknown */
     struct assay__interval ci; /* of the ratio, 95 % */
-    double p_value, smallest;  /* smallest relative difference that could have been shown; NaN */
+    double p_value, smallest;  /* the smallest relative difference that could be detected; NaN */
     enum assay__diff_verdict verdict;
     const char *reason; /* why there is no interval or no ratio; "" */
     const char *why;    /* the same without "no interval: ", for a sentence that says so itself */
@@ -60,9 +58,9 @@ struct assay__diff_side {
 struct assay__diff_metric {
     const char *name, *unit;
     enum assay__diff_sense sense;
-    bool key;       /* one that people look for first */
+    bool key;       /* one of the most important */
     bool by_launch; /* judged launch by launch: the values are then medians over launches */
-    const struct assay_metric **values; /* by side; NULL: it has none of that name */
+    const struct assay_metric **values; /* by side; NULL: it does not have the metric */
     struct assay__diff_delta *deltas;   /* by side; that of the base is empty */
 };
 
@@ -94,7 +92,7 @@ struct assay__diff_layer {
     struct assay__diff_delta *deltas;
     bool by_launch; /* judged launch by launch: the times are then medians over launches */
     bool grouped;   /* a side has several members */
-    bool shown;     /* beyond what a row changes by itself; else it is folded */
+    bool shown;     /* changed by more than the noise; else it is folded */
 };
 
 struct assay__diff_cause {
@@ -112,10 +110,10 @@ struct assay__diff {
     const char *summary; /* a sentence or several */
     struct assay__diff_metric *metrics;
     size_t metric_count;
-    size_t judged; /* rows with an interval: a twentieth of them differs by chance */
+    size_t judged; /* rows with an interval: one in twenty would differ by chance */
     struct assay__diff_layer *layers; /* in the base's order of execution, then the others' */
     size_t layer_count;
-    size_t *layer_order;       /* by the greatest change in time */
+    size_t *layer_order;       /* by change in time, the largest first */
     const char *layers_reason; /* why there are no rows, or none of a side; "" */
     double layers_spread;      /* of sums over passes, the larger of the sides; NaN */
     /* the runs as a whole show no difference: a row must exceed the spread of the sum */
@@ -127,7 +125,7 @@ struct assay__diff {
     bool model_known;                   /* every profile has one */
     struct assay__diff_cause *causes;   /* likeliest first */
     size_t cause_count;
-    const char **notes; /* what must be said, in sentences */
+    const char **notes; /* sentences */
     size_t note_count;
 };
 
@@ -143,51 +141,51 @@ struct assay__diff_input {
 int assay__diff(const struct assay__diff_input *inputs, size_t count, struct assay__arena *arena,
                 struct assay__diff *out, struct assay_error *error);
 
-/* --- as people read it ------------------------------------------------------------------------ */
+/* --- for reports ------------------------------------------------------------------------------ */
 
-/** What becomes of a metric's row: a line of its own, or one of three folds. */
+/** Where a metric's row goes: a line, or one of three folds. */
 enum assay__diff_fold {
     ASSAY__DIFF_LINE,
     ASSAY__DIFF_FOLD_SAME,     /* no difference shown */
-    ASSAY__DIFF_FOLD_UNJUDGED, /* no interval, and not one that people look for first */
+    ASSAY__DIFF_FOLD_UNJUDGED, /* no interval, and not a key metric */
     ASSAY__DIFF_FOLD_UNKNOWN,  /* one side or all have no value */
     ASSAY__DIFF_FOLDS
 };
 enum assay__diff_fold assay__diff_fold(const struct assay__diff *diff,
                                        const struct assay__diff_metric *row);
-/** What people know the row by: "/conv1/Conv", "engine per run". Unescaped. */
+/** The row's name: "/conv1/Conv", "engine per run". Unescaped. */
 const char *assay__diff_layer_title(const struct assay__diff *diff,
                                     const struct assay__diff_layer *row);
 /** The operators of a side: "Conv", "Conv + Relu", "5 layers". Unescaped; "" when it has none. */
 void assay__diff_layer_ops(struct assay__buf *out, const struct assay__diff *diff,
                            const struct assay__diff_layer *row, size_t side);
-/** What must be said of the row: "3 layers became 1", "only in a.assay", "matched by position";
- *  nothing else. Unescaped. */
+/** "3 → 1 layers", "only in a.assay", "matched by position"; often nothing. Unescaped. */
 void assay__diff_layer_remark(struct assay__buf *out, const struct assay__diff *diff,
                               const struct assay__diff_layer *row);
 /* --- between the files of this subject -------------------------------------------------------- */
 
-/** Values of launches where there are enough, else the two values. `exact`: counted, not measured.
- *  0 or ASSAY_ENOMEM. */
 struct assay__diff_values {
-    const double *launches;
-    size_t launch_count;
+    struct assay__launch_values launches; /* may hold values that are not above 0 */
     double value;
 };
-int assay__diff_delta(const struct assay__diff_values *base, const struct assay__diff_values *other,
-                      bool exact, struct assay__diff_delta *out);
+/** By launches where there are enough, else by the two values. `exact`: counted, not measured. */
+struct assay__diff_delta assay__diff_delta(const struct assay__diff_values *base,
+                                           const struct assay__diff_values *other, bool exact,
+                                           struct assay__arena *arena);
 /** Whether a row is judged launch by launch: the base and another side have enough launches, all
- *  above zero. Then every side that has launches takes their median for its value, so that what is
+ *  above zero. Then the value of every side with launches becomes their median, so that what is
  *  shown, subtracted and divided is one statistic. */
-bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count);
-/** Digits that a ratio and its interval need so that an interval which excludes 1 is seen to: 3, or
+bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count,
+                           struct assay__arena *arena);
+/** Digits for a ratio and its interval, so that one which excludes 1 does not print as 1: 3, or
  *  more. */
 int assay__diff_digits(const struct assay__diff_delta *delta);
 struct assay__diff_delta assay__diff_no_delta(const char *reason);
 
-int assay__diff_metrics(struct assay__diff *diff, struct assay__arena *arena);
-int assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena);
-int assay__diff_causes(struct assay__diff *diff, struct assay__arena *arena);
+/* Running out of memory sticks to the arena. */
+void assay__diff_metrics(struct assay__diff *diff, struct assay__arena *arena);
+void assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena);
+void assay__diff_causes(struct assay__diff *diff, struct assay__arena *arena);
 /** The row of a metric, or NULL. */
 const struct assay__diff_metric *assay__diff_metric_find(const struct assay__diff *diff,
                                                          const char *name);

@@ -2,22 +2,19 @@
  * one union-find structure; each step below joins some, the surest evidence first:
  *
  * 1. Origin. A layer's `from` holds the nodes of the model that it came from. Layers that share one
- *    belong together; so a fused layer
- *    is joined with the layers it is made of, in either direction. A name that occurs several times
- *      on both sides is taken in order of
- *    occurrence when the counts agree, not at all when they do not.
- * 2. Structure. Of a model that is another one, names prove nothing (exporters number nodes: one
- *    more layer renames all later
- *    ones). Then the longest common subsequence over operator, FLOPs and bytes comes first, and
- *      names only join layers of the same operator.
- * 3. Name. Layers that are still alone, by their own name, with the same operator.
+ *    belong together; so a fused layer is joined with the layers it is made of, in either
+ *    direction. A name that occurs several times on both sides is matched in order of occurrence
+ *    when the counts agree, and not at all when they do not.
+ * 2. Structure. Between different models names prove nothing (exporters number nodes: one more
+ *    layer renames all later ones). Then the longest common subsequence over operator, FLOPs and
+ *    bytes comes first, and names only join layers of the same operator.
+ * 3. Name. Layers that are still alone, by their name, with the same operator.
  * 4. Position. Between the matched neighbours (the longest run of matches that keeps the order):
- *    the longest common subsequence
- *    over operator and work, then over the operator alone (not of another model of which less than
- *      half has been found so far).
+ *    the longest common subsequence over operator and work, then over the operator alone (not for
+ *    another model of which less than half was matched so far).
  *
  * From step 2 on a join never brings a second layer of a side into a group. Time: hash tables, O(n
- * log n) for the order, the subsequences are solved exactly up to CELLS table cells each and
+ * log n) for the order; the subsequences are solved exactly up to CELLS table cells each and
  * CELLS_ALL together, beyond that by looking ahead WINDOW layers. */
 #include "judge/diff_align.h"
 
@@ -43,6 +40,14 @@ struct state {
     unsigned char *match; /* of roots */
     uint64_t *keys;
     size_t cells_left;
+    struct assay__arena *arena; /* of all that is forgotten in the end */
+    /* scratch of by_order */
+    struct anchor *all, *kept;
+    size_t *gap_a, *gap_b, *first, *tails, *before;
+};
+
+struct anchor { /* a match of the base with another side */
+    size_t a, b;
 };
 
 /* --- groups ----------------------------------------------------------------------------------- */
@@ -112,20 +117,11 @@ struct words {
     size_t count, entry_count;
 };
 
-static void words_free(struct words *words)
+static int words_new(struct words *words, size_t most, struct assay__arena *arena)
 {
-    assay__map_free(words->map);
-    free(words->items);
-    free(words->entries);
-}
-
-static int words_new(struct words *words, size_t most)
-{
-    size_t bytes;
-    *words = (struct words){.map = assay__map_new()};
-    if (assay__mul_overflows(most + 1, sizeof *words->items, &bytes)) return ASSAY_ENOMEM;
-    words->items = malloc(bytes);
-    words->entries = malloc((most + 1) * sizeof *words->entries);
+    *words = (struct words){.map = assay__map_new(),
+                            .items = assay__arena_array(arena, most + 1, sizeof *words->items),
+                            .entries = assay__arena_array(arena, most + 1, sizeof *words->entries)};
     if (!words->map || !words->items || !words->entries) return ASSAY_ENOMEM;
     return assay__map_reserve(words->map, most);
 }
@@ -152,18 +148,13 @@ static int words_add(struct words *words, const char *name, size_t side, size_t 
 
 /* Names of one side: of the nodes that its layers came from, else (or with `own`) of the layers
  * themselves. */
-static size_t names_most(const struct assay__align_side *side)
-{
-    size_t most = side->count;
-    for (size_t i = 0; i < side->count; i++)
-        most += side->layers[i].from_count;
-    return most;
-}
-
 static int collect(const struct state *s, size_t side, bool own, struct words *words)
 {
     const struct assay__align_side *from = &s->sides[side];
-    int code = words_new(words, names_most(from));
+    size_t most = from->count;
+    for (size_t i = 0; i < from->count; i++)
+        most += from->layers[i].from_count;
+    int code = words_new(words, most, s->arena);
     for (size_t i = 0; i < from->count && !code; i++) {
         const struct assay__layer *layer = &from->layers[i];
         size_t number = s->offsets[side] + i;
@@ -219,7 +210,7 @@ static int by_names(struct state *s, bool own, bool trusted)
         }
     }
     for (size_t p = 0; p < s->count; p++)
-        words_free(&words[p]);
+        assay__map_free(words[p].map);
     return code;
 }
 
@@ -290,9 +281,8 @@ static void look_ahead(struct state *s, const struct gap *g, enum assay__diff_ma
         }
 }
 
-static int fill_gap(struct state *s, struct gap *g, enum assay__diff_match match)
+static int fill_gap(struct state *s, const struct gap *g, enum assay__diff_match match)
 {
-    int code = 0;
     struct gap rest = *g;
     while (rest.a_count && rest.b_count && s->keys[rest.a[0]] == s->keys[rest.b[0]]) {
         if (disjoint(s, rest.a[0], rest.b[0])) join(s, rest.a[0], rest.b[0], match);
@@ -304,112 +294,77 @@ static int fill_gap(struct state *s, struct gap *g, enum assay__diff_match match
         if (disjoint(s, rest.a[rest.a_count], rest.b[rest.b_count]))
             join(s, rest.a[rest.a_count], rest.b[rest.b_count], match);
     }
-    if (rest.a_count && rest.b_count) {
-        size_t most = s->cells_left < CELLS ? s->cells_left : CELLS;
-        if (rest.b_count <= most / rest.a_count) {
-            s->cells_left -= rest.a_count * rest.b_count;
-            code = solve(s, &rest, match);
-        } else {
-            look_ahead(s, &rest, match);
-        }
+    if (!rest.a_count || !rest.b_count) return 0;
+    size_t most = s->cells_left < CELLS ? s->cells_left : CELLS;
+    if (rest.b_count > most / rest.a_count) {
+        look_ahead(s, &rest, match);
+        return 0;
     }
-    g->a_count = g->b_count = 0;
-    return code;
+    s->cells_left -= rest.a_count * rest.b_count;
+    return solve(s, &rest, match);
 }
 
-struct anchor {
-    size_t a, b;
-};
-
-/* The longest run of matches in which both sides go forward (patience sorting); `kept` gets them in
- * order. */
-static int in_order(const struct anchor *all, size_t count, struct anchor *kept, size_t *kept_count)
+/* The longest run of matches in which both sides go forward (patience sorting), into s->kept. */
+static size_t keep_in_order(struct state *s, size_t count)
 {
-    size_t *tails = malloc((count + 1) * sizeof *tails), length = 0;
-    size_t *before = malloc((count + 1) * sizeof *before);
-    int code = tails && before ? 0 : ASSAY_ENOMEM;
-    *kept_count = 0;
-    for (size_t i = 0; i < count && !code; i++) {
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
         size_t low = 0, high = length;
         while (low < high) {
             size_t middle = low + (high - low) / 2;
-            if (all[tails[middle]].b < all[i].b)
+            if (s->all[s->tails[middle]].b < s->all[i].b)
                 low = middle + 1;
             else
                 high = middle;
         }
-        before[i] = low ? tails[low - 1] : NONE;
-        tails[low] = i;
+        s->before[i] = low ? s->tails[low - 1] : NONE;
+        s->tails[low] = i;
         if (low == length) length++;
     }
-    if (!code && length) {
-        size_t at = tails[length - 1];
-        *kept_count = length;
-        for (size_t i = length; i-- > 0; at = before[at])
-            kept[i] = all[at];
-    }
-    free(tails);
-    free(before);
-    return code;
+    size_t at = length ? s->tails[length - 1] : NONE;
+    for (size_t i = length; i-- > 0; at = s->before[at])
+        s->kept[i] = s->all[at];
+    return length;
 }
 
 /* Matches of the base with side p: each layer of the base with the first layer of p in its
  * group. */
-static size_t find_anchors(struct state *s, size_t p, size_t *first, struct anchor *all)
+static size_t find_anchors(struct state *s, size_t p)
 {
     size_t found = 0;
     for (size_t i = 0; i < s->total; i++)
-        first[i] = NONE;
+        s->first[i] = NONE;
     for (size_t j = s->sides[p].count; j-- > 0;)
-        first[root_of(s, s->offsets[p] + j)] = j;
+        s->first[root_of(s, s->offsets[p] + j)] = j;
     for (size_t i = 0; i < s->sides[0].count; i++) {
-        size_t j = first[root_of(s, i)];
-        if (j != NONE) all[found++] = (struct anchor){i, j};
+        size_t j = s->first[root_of(s, i)];
+        if (j != NONE) s->all[found++] = (struct anchor){i, j};
     }
     return found;
 }
 
-static int walk_gaps(struct state *s, size_t p, const struct anchor *kept, size_t count,
-                     struct gap *g, enum assay__diff_match match)
-{
-    size_t i = 0, j = 0;
-    int code = 0;
-    for (size_t k = 0; k <= count && !code; k++) {
-        size_t a_end = k < count ? kept[k].a : s->sides[0].count;
-        size_t b_end = k < count ? kept[k].b : s->sides[p].count;
-        for (; i < a_end; i++)
-            if (!(s->mask[root_of(s, i)] & (1u << p))) g->a[g->a_count++] = i;
-        for (; j < b_end; j++)
-            if (!(s->mask[root_of(s, s->offsets[p] + j)] & 1u))
-                g->b[g->b_count++] = s->offsets[p] + j;
-        code = fill_gap(s, g, match);
-    }
-    return code;
-}
-
 static int by_order(struct state *s, size_t p, enum assay__diff_match match)
 {
-    size_t n = s->sides[0].count, k = s->sides[p].count, found, kept_count = 0;
-    struct gap g = {malloc((n + 1) * sizeof *g.a), malloc((k + 1) * sizeof *g.b), 0, 0};
-    struct anchor *all = malloc((n + 1) * sizeof *all), *kept = malloc((n + 1) * sizeof *kept);
-    size_t *first = malloc((s->total + 1) * sizeof *first);
-    int code = g.a && g.b && all && kept && first ? 0 : ASSAY_ENOMEM;
-    if (!code) {
-        found = find_anchors(s, p, first, all);
-        code = in_order(all, found, kept, &kept_count);
+    struct gap g = {s->gap_a, s->gap_b, 0, 0};
+    size_t count = keep_in_order(s, find_anchors(s, p)), i = 0, j = 0;
+    int code = 0;
+    for (size_t k = 0; k <= count && !code; k++) {
+        size_t a_end = k < count ? s->kept[k].a : s->sides[0].count;
+        size_t b_end = k < count ? s->kept[k].b : s->sides[p].count;
+        for (; i < a_end; i++)
+            if (!(s->mask[root_of(s, i)] & (1u << p))) g.a[g.a_count++] = i;
+        for (; j < b_end; j++)
+            if (!(s->mask[root_of(s, s->offsets[p] + j)] & 1u))
+                g.b[g.b_count++] = s->offsets[p] + j;
+        code = fill_gap(s, &g, match);
+        g.a_count = g.b_count = 0;
     }
-    if (!code) code = walk_gaps(s, p, kept, kept_count, &g, match);
-    free(g.a);
-    free(g.b);
-    free(all);
-    free(kept);
-    free(first);
     return code;
 }
 
 /* --- all steps -------------------------------------------------------------------------------- */
 
-/* Of another model that has little in common, the same operator at the same place means nothing. */
+/* For another model with little in common, the same operator at the same place means nothing. */
 static bool has_little_in_common(struct state *s, size_t p)
 {
     size_t n = s->sides[0].count, k = s->sides[p].count, matched = 0;
@@ -434,23 +389,28 @@ static int steps(struct state *s)
     return code;
 }
 
-static int start(struct state *s, const struct assay__align_side *sides, size_t count,
-                 size_t *offsets)
+static int start(struct state *s)
 {
-    *s = (struct state){
-        .sides = sides, .count = count, .offsets = offsets, .cells_left = CELLS_ALL};
-    for (size_t p = 0; p < count; p++)
-        if (assay__add_overflows(offsets[p], sides[p].count, &offsets[p + 1])) return ASSAY_ENOMEM;
-    s->total = offsets[count];
-    if (s->total > SIZE_MAX / 64) return ASSAY_ENOMEM;
-    s->parent = malloc((s->total + 1) * sizeof *s->parent);
-    s->size = malloc((s->total + 1) * sizeof *s->size);
-    s->mask = malloc((s->total + 1) * sizeof *s->mask);
-    s->match = calloc(s->total + 1, sizeof *s->match);
-    s->keys = malloc((s->total + 1) * sizeof *s->keys);
-    if (!s->parent || !s->size || !s->mask || !s->match || !s->keys) return ASSAY_ENOMEM;
-    for (size_t p = 0; p < count; p++)
-        for (size_t i = offsets[p]; i < offsets[p + 1]; i++) {
+    for (size_t p = 0; p < s->count; p++)
+        if (assay__add_overflows(s->offsets[p], s->sides[p].count, &s->offsets[p + 1]))
+            return ASSAY_ENOMEM;
+    s->total = s->offsets[s->count];
+    size_t room = s->total + 1, base = s->sides[0].count + 1;
+    s->parent = assay__arena_array(s->arena, room, sizeof *s->parent);
+    s->size = assay__arena_array(s->arena, room, sizeof *s->size);
+    s->mask = assay__arena_array(s->arena, room, sizeof *s->mask);
+    s->match = assay__arena_array(s->arena, room, sizeof *s->match);
+    s->keys = assay__arena_array(s->arena, room, sizeof *s->keys);
+    s->gap_a = assay__arena_array(s->arena, base, sizeof *s->gap_a);
+    s->gap_b = assay__arena_array(s->arena, room, sizeof *s->gap_b);
+    s->all = assay__arena_array(s->arena, base, sizeof *s->all);
+    s->kept = assay__arena_array(s->arena, base, sizeof *s->kept);
+    s->first = assay__arena_array(s->arena, room, sizeof *s->first);
+    s->tails = assay__arena_array(s->arena, base, sizeof *s->tails);
+    s->before = assay__arena_array(s->arena, base, sizeof *s->before);
+    if (assay__arena_failed(s->arena)) return ASSAY_ENOMEM;
+    for (size_t p = 0; p < s->count; p++)
+        for (size_t i = s->offsets[p]; i < s->offsets[p + 1]; i++) {
             s->parent[i] = i;
             s->size[i] = 1;
             s->mask[i] = 1u << p;
@@ -458,48 +418,40 @@ static int start(struct state *s, const struct assay__align_side *sides, size_t 
     return 0;
 }
 
-static int number_groups(struct state *s, struct assay__align *out)
+static int number_groups(struct state *s, struct assay__arena *arena, struct assay__align *out)
 {
-    out->groups = malloc((s->total + 1) * sizeof *out->groups);
-    out->matches = malloc(s->total + 1);
-    size_t *number = malloc((s->total + 1) * sizeof *number);
-    int code = out->groups && out->matches && number ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; i < s->total && !code; i++)
+    size_t *number = s->first;
+    out->groups = assay__arena_array(arena, s->total + 1, sizeof *out->groups);
+    out->matches = assay__arena_array(arena, s->total + 1, sizeof *out->matches);
+    if (!out->groups || !out->matches) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < s->total; i++)
         number[i] = NONE;
-    for (size_t i = 0; i < s->total && !code; i++) {
+    for (size_t i = 0; i < s->total; i++) {
         size_t root = root_of(s, i);
         if (number[root] == NONE) {
-            out->matches[out->group_count] = (s->mask[root] & (s->mask[root] - 1))
-                                                 ? s->match[root]
-                                                 : ASSAY__DIFF_ALONE;
+            bool alone = !(s->mask[root] & (s->mask[root] - 1));
+            out->matches[out->group_count] = alone ? ASSAY__DIFF_ALONE : s->match[root];
             number[root] = out->group_count++;
         }
         out->groups[i] = number[root];
     }
-    free(number);
-    return code;
+    return 0;
 }
 
-int assay__align(const struct assay__align_side *sides, size_t count, struct assay__align *out)
+int assay__align(const struct assay__align_side *sides, size_t count, struct assay__arena *arena,
+                 struct assay__align *out)
 {
-    struct state s = {0};
-    *out = (struct assay__align){.offsets = calloc(count + 1, sizeof *out->offsets)};
-    int code = out->offsets && count <= ASSAY__DIFF_MOST ? 0 : ASSAY_ENOMEM;
-    if (!code) code = start(&s, sides, count, out->offsets);
+    *out = (struct assay__align){
+        .offsets = assay__arena_array(arena, count + 1, sizeof *out->offsets)};
+    if (!out->offsets) return ASSAY_ENOMEM;
+    struct state s = {.sides = sides,
+                      .count = count,
+                      .offsets = out->offsets,
+                      .cells_left = CELLS_ALL,
+                      .arena = assay__arena_new()};
+    int code = start(&s);
     if (!code) code = steps(&s);
-    if (!code) code = number_groups(&s, out);
-    free(s.parent);
-    free(s.size);
-    free(s.mask);
-    free(s.match);
-    free(s.keys);
+    if (!code) code = number_groups(&s, arena, out);
+    assay__arena_free(s.arena);
     return code;
-}
-
-void assay__align_free(struct assay__align *align)
-{
-    free(align->offsets);
-    free(align->groups);
-    free(align->matches);
-    *align = (struct assay__align){0};
 }

@@ -17,8 +17,8 @@ struct assay__align {
     size_t group_count;
 };
 
-/** At most ASSAY__DIFF_MOST sides. 0 or ASSAY_ENOMEM; free it in any case. */
-int assay__align(const struct assay__align_side *sides, size_t count, struct assay__align *out);
-void assay__align_free(struct assay__align *align);
+/** At most ASSAY__DIFF_MOST sides. The result lives in the arena. 0 or ASSAY_ENOMEM. */
+int assay__align(const struct assay__align_side *sides, size_t count, struct assay__arena *arena,
+                 struct assay__align *out);
 
 #endif

@@ -1,11 +1,10 @@
 /* diff_causes.c - what else differs between the runs, ranked by how likely it explains a change of
- * speed. The weights are judgement, not measurement: they only order the list. A value that is not
- * known is no difference; an option that one run does not have is. Numbers of the machine's state
- * (clock, other load, stolen time) count when they differ by more than a run's own noise: 2 % of a
- * clock, 2 % of the processors' time. */
+ * speed. The weights are judgement, not measurement: they only order the list. An unknown value is
+ * no difference; an option that only one run has is. Numbers of the machine's state (clock, other
+ * load, steal time) count when they differ by more than the noise of a run: 2 % of a clock, 2 % of
+ * the CPU time. */
 #include "judge/diff.h"
 
-#include "judge/comparison.h"
 #include "base/buf.h"
 #include "base/text.h"
 
@@ -19,7 +18,6 @@ enum { CAUSES_MOST = 256 };
 struct list {
     struct assay__diff *diff;
     struct assay__arena *arena;
-    int code;
 };
 
 static void add(struct list *list, const char *kind, const char *name, const char **values,
@@ -33,7 +31,6 @@ static void add(struct list *list, const char *kind, const char *name, const cha
 static const char **new_values(struct list *list)
 {
     const char **values = assay__arena_array(list->arena, list->diff->count, sizeof *values);
-    if (!values) list->code = ASSAY_ENOMEM;
     for (size_t s = 0; values && s < list->diff->count; s++)
         values[s] = "";
     return values;
@@ -60,16 +57,12 @@ static const char *number_text(struct list *list, double value, const char *unit
     char text[64];
     if (!isfinite(value)) return "";
     assay__text_scaled(text, sizeof text, value, unit);
-    const char *copy = assay__arena_strdup(list->arena, text);
-    if (!copy) list->code = ASSAY_ENOMEM;
-    return copy ? copy : "";
+    return assay__arena_text(list->arena, "%s", text);
 }
 
 static const char *count_text(struct list *list, double value)
 {
-    const char *copy = value >= 0 ? assay__arena_printf(list->arena, "%.0f", value) : "";
-    if (!copy) list->code = ASSAY_ENOMEM;
-    return copy ? copy : "";
+    return value >= 0 ? assay__arena_text(list->arena, "%.0f", value) : "";
 }
 
 static const struct assay__model_info *model_of(const struct assay__diff_side *side)
@@ -126,10 +119,9 @@ static const char *input_shapes(struct list *list, const struct assay__diff_side
         for (int d = 0; d < t->rank; d++)
             assay__buf_printf(&text, "%s%lld", d ? "x" : "", (long long)t->dims[d]);
     }
-    const char *copy = text.data ? assay__arena_strdup(list->arena, text.data) : "";
-    if (text.failed || !copy) list->code = ASSAY_ENOMEM;
-    assay__buf_free(&text);
-    return copy ? copy : "";
+    const char *kept = assay__buf_keep(&text, list->arena);
+    if (!kept) assay__arena_fail(list->arena);
+    return kept ? kept : "";
 }
 
 static const struct {
@@ -169,7 +161,7 @@ static const struct {
 
 static void add_texts(struct list *list)
 {
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && !list->code; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         const char **values = new_values(list);
         for (size_t s = 0; values && s < list->diff->count; s++)
             values[s] = texts[i].text(list, &list->diff->sides[s]);
@@ -194,7 +186,7 @@ static int option_weight(const char *key)
 {
     for (size_t i = 0; i < sizeof option_weights / sizeof option_weights[0]; i++)
         if (strcmp(option_weights[i].key, key) == 0) return option_weights[i].weight;
-    return 60; /* one that is not known here may well matter */
+    return 60; /* an option without a row may well matter */
 }
 
 static bool listed(const struct assay__diff *diff, const char *key)
@@ -221,7 +213,7 @@ static void add_options(struct list *list)
 {
     for (size_t s = 0; s < list->diff->count; s++) {
         const struct assay__trial *trial = list->diff->sides[s].trial;
-        for (size_t i = 0; trial && i < trial->option_count && !list->code; i++)
+        for (size_t i = 0; trial && i < trial->option_count; i++)
             if (option_weight(trial->options[i].key)) add_option(list, trial->options[i].key);
     }
 }
@@ -245,7 +237,7 @@ static const struct {
 static void add_states(struct list *list)
 {
     const struct assay__diff *diff = list->diff;
-    for (size_t i = 0; i < sizeof states / sizeof states[0] && !list->code; i++) {
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         double low = INFINITY, high = -INFINITY;
         const char **values = new_values(list);
         for (size_t s = 0; values && s < diff->count; s++) {
@@ -264,8 +256,8 @@ static void add_states(struct list *list)
     }
 }
 
-/* What the engine made of the graph: more a consequence than a cause, but it names what opt or a
- * version changed. */
+/* More a consequence than a cause, but it shows what the optimisation level or a version changed.
+ */
 static void add_layer_count(struct list *list)
 {
     const char **values = new_values(list);
@@ -283,15 +275,14 @@ static int by_weight(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-int assay__diff_causes(struct assay__diff *diff, struct assay__arena *arena)
+void assay__diff_causes(struct assay__diff *diff, struct assay__arena *arena)
 {
-    struct list list = {diff, arena, 0};
+    struct list list = {diff, arena};
     diff->causes = assay__arena_array(arena, CAUSES_MOST, sizeof *diff->causes);
-    if (!diff->causes) return ASSAY_ENOMEM;
+    if (!diff->causes) return;
     add_texts(&list);
     add_options(&list);
     add_states(&list);
     add_layer_count(&list);
     qsort(diff->causes, diff->cause_count, sizeof *diff->causes, by_weight);
-    return list.code;
 }

@@ -1,40 +1,68 @@
-/* judged.c - see judged.h. */
+/* judged.c - reads what is judged of a trial: its launches, its numbers, its limits. */
 #include "judge/judged.h"
+
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int assay__trial_times(const struct assay__trial *trial, struct assay__trial_times *out)
+struct assay__launch_values assay__launch_metric(const struct assay__trial *trial,
+                                                 const char *metric, struct assay__arena *arena)
 {
-    size_t count = 0, known = 0;
-    *out = (struct assay__trial_times){
-        .typical = assay__trial_costs(trial, "latency.p50", &count),
-        .undisturbed = assay__trial_costs(trial, "latency.p5", &known)};
-    if (!out->typical || !out->undisturbed) {
-        assay__trial_times_free(out);
-        return ASSAY_ENOMEM;
-    }
-    out->times = (struct assay__launch_times){out->typical,
-                                              known == count ? out->undisturbed : NULL, count};
-    return 0;
+    struct assay__launch_values values = {0};
+    double *read = assay__trial_values(trial, metric, &values.count);
+    values.items = read ? assay__arena_array(arena, values.count + 1, sizeof *read) : NULL;
+    if (values.items)
+        memcpy(values.items, read, values.count * sizeof *read);
+    else
+        values.count = 0;
+    if (!read) assay__arena_fail(arena);
+    free(read);
+    return values;
 }
 
-void assay__trial_times_free(struct assay__trial_times *times)
+struct assay__launch_values assay__launch_values(const struct assay__trial *trial,
+                                                 const char *metric, struct assay__arena *arena)
 {
-    free(times->typical);
-    free(times->undisturbed);
-    *times = (struct assay__trial_times){0};
+    struct assay__launch_values values = assay__launch_metric(trial, metric, arena);
+    size_t kept = 0;
+    for (size_t i = 0; i < values.count; i++)
+        if (values.items[i] > 0) values.items[kept++] = values.items[i];
+    values.count = kept;
+    return values;
 }
 
-/* A trial that was ended (two failures in a row, too slow) is not relied on, whatever it did
+struct assay__launch_values assay__launch_sorted(const struct assay__launch_values *values,
+                                                 struct assay__arena *arena)
+{
+    struct assay__launch_values sorted = {
+        assay__arena_array(arena, values->count + 1, sizeof *sorted.items), values->count};
+    if (!sorted.items) return (struct assay__launch_values){0};
+    if (sorted.count) memcpy(sorted.items, values->items, sorted.count * sizeof *sorted.items);
+    assay__stats_sort(sorted.items, sorted.count);
+    return sorted;
+}
+
+struct assay__ratio assay__launch_ratio(const struct assay__launch_values *a,
+                                        const struct assay__launch_values *b,
+                                        struct assay__arena *arena)
+{
+    struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
+    if (a->count >= ASSAY__COMPARISON_LAUNCHES && b->count >= ASSAY__COMPARISON_LAUNCHES &&
+        assay__stats_compare(a->items, a->count, b->items, b->count, &ratio) == ASSAY_ENOMEM)
+        assay__arena_fail(arena);
+    return ratio;
+}
+
+/* A trial that was stopped (two failures in a row, too slow) is not relied on, whatever it did
  * before. */
-bool assay__trial_went_on(const struct assay__trial *trial, size_t least)
+bool assay__trial_went_on(const struct assay__trial *trial, size_t needed)
 {
     size_t failed = 0; /* in a row, at the end */
     for (size_t i = 0; i < trial->launch_count; i++)
         failed = trial->launches[i].state == ASSAY__TRIAL_OK ? 0 : failed + 1;
-    return assay__trial_good_launches(trial) >= least && failed < 2 &&
+    return assay__trial_good_launches(trial) >= needed && failed < 2 &&
            trial->launch_count >= (size_t)trial->protocol.launches;
 }
 
@@ -62,17 +90,11 @@ static struct assay__number number(const struct assay__trial *trial, const char 
         known || !trial->metrics ? known : assay_metrics_get(trial->metrics, name)};
 }
 
-int assay__judged_read(const struct assay_profile *profile, size_t index,
-                       struct assay__arena *arena, struct assay__judged *out)
+struct assay__judged assay__judged_read(const struct assay_profile *profile, size_t index,
+                                        struct assay__arena *arena)
 {
     const struct assay__trial *t = &profile->trials[index];
-    size_t count = 0;
-    double *costs = assay__trial_costs(t, "latency.p50", &count),
-           *medians = costs ? assay__arena_array(arena, count + 1, sizeof *medians) : NULL;
-    if (medians) memcpy(medians, costs, count * sizeof *medians);
-    free(costs);
-    if (!medians) return ASSAY_ENOMEM;
-    *out = (struct assay__judged){
+    return (struct assay__judged){
         .trial = index,
         .label = t->label,
         .role = t->role,
@@ -93,8 +115,65 @@ int assay__judged_read(const struct assay_profile *profile, size_t index,
         .drift = number(t, "drift.relative_l2", NULL),
         .nonfinite = number(t, "drift.nonfinite", NULL),
         .own_nonfinite = number(t, "outputs.nonfinite", NULL),
-        .medians_s = medians,
-        .median_count = count,
+        .medians = assay__launch_values(t, "latency.p50", arena),
     };
-    return 0;
+}
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+static const char memory_metric[] = "memory.peak.worker";
+
+static const char *why_unknown(const struct assay__trial *trial, const char *name)
+{
+    const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
+    return m && m->note && *m->note ? m->note : "run longer";
+}
+
+const char *assay__limits_broken(const struct assay__plan *plan, const struct assay__trial *trial,
+                                 struct assay__arena *arena)
+{
+    double slo = assay__trial_value(trial, plan->slo_metric),
+           memory = assay__trial_value(trial, memory_metric);
+    if (plan->slo_metric && !(slo <= plan->slo_s))
+        return isfinite(slo) ? "latency beyond the limit"
+                             : assay__arena_text(arena, "the limited percentile is unknown: %s",
+                                                 why_unknown(trial, plan->slo_metric));
+    if (isfinite(plan->memory_bytes) && !(memory <= plan->memory_bytes))
+        return isfinite(memory) ? "memory beyond the budget"
+                                : assay__arena_text(arena, "its memory is unknown: %s",
+                                                    why_unknown(trial, memory_metric));
+    return "";
+}
+
+/* Used / allowed: of latency, of memory; 0 without a limit. */
+static void limit_shares(const struct assay__plan *plan, const struct assay__trial *trial,
+                         double *latency, double *memory)
+{
+    *latency = plan->slo_metric ? assay__trial_value(trial, plan->slo_metric) / plan->slo_s : 0;
+    *memory = isfinite(plan->memory_bytes)
+                  ? assay__trial_value(trial, memory_metric) / plan->memory_bytes
+                  : 0;
+}
+
+double assay__limits_excess(const struct assay__plan *plan, const struct assay__trial *trial)
+{
+    double latency, memory;
+    limit_shares(plan, trial, &latency, &memory);
+    return isnan(latency) || isnan(memory) ? (double)NAN : fmax(latency, memory);
+}
+
+const char *assay__limits_missed(const struct assay__plan *plan, const struct assay__trial *trial,
+                                 struct assay__arena *arena)
+{
+    double latency, memory;
+    limit_shares(plan, trial, &latency, &memory);
+    bool slow = latency >= memory;
+    double over = slow ? latency : memory, limit = slow ? plan->slo_s : plan->memory_bytes;
+    char value[64], most[64];
+    assay__text_scaled(value, sizeof value, over * limit, slow ? "s" : "B");
+    assay__text_scaled(most, sizeof most, limit, slow ? "s" : "B");
+    return assay__arena_text(arena, "%s: %s is %s, the limit is %s (%s %s)", trial->label,
+                             slow ? plan->slo_metric : "memory", value, most,
+                             assay__digits(over < 2 ? (over - 1) * 100 : over, 3).text,
+                             over < 2 ? "% over" : "times as much");
 }

@@ -1,7 +1,7 @@
-/* judged.h - a trial as comparisons, sweeps, tunings and verified advice judge it: what it is
- * called, whether it ran, its numbers with the metrics they are of, and the medians of its
- * launches. One function reads it, so that all of them see the same; what each concludes stands
- * around it. */
+/* judged.h - a trial as comparisons, sweeps, tunings and verified advice judge it: its label,
+ * whether it ran, its numbers with their metrics, and its launches. One function reads it, so that
+ * all of them see the same. Running out of memory sticks to the arena (base/arena.h): what could
+ * not be read is empty, and the caller checks once. */
 #ifndef ASSAY_JUDGE_JUDGED_H
 #define ASSAY_JUDGE_JUDGED_H
 
@@ -11,20 +11,30 @@
 
 /* --- its launches -------------------------------------------------------------------------- */
 
-/** The medians and the 5th percentiles of the same launches, in seconds; times points into the two
- *  arrays. */
-struct assay__trial_times {
-    struct assay__launch_times times;
-    double *typical, *undisturbed;
-};
-int assay__trial_times(const struct assay__trial *trial, struct assay__trial_times *out);
-void assay__trial_times_free(struct assay__trial_times *times);
-/** A trial that lost a launch and went on to its end, with at least so many good launches left:
- *  those are judged like any other's. */
-bool assay__trial_went_on(const struct assay__trial *trial, size_t least);
+#define ASSAY__COMPARISON_LAUNCHES 5 /* of each side: below that the rank test gives no verdict */
 
-/* --- the settings that vary ---------------------------------------------------------------------
- */
+/** One number for each launch that ended well. */
+struct assay__launch_values {
+    double *items;
+    size_t count;
+};
+/** Of a metric, in the order of the launches; what is unknown is left out. */
+struct assay__launch_values assay__launch_metric(const struct assay__trial *trial,
+                                                 const char *metric, struct assay__arena *arena);
+/** The same, above 0 only: times, rates and energies, which ratios are made of. */
+struct assay__launch_values assay__launch_values(const struct assay__trial *trial,
+                                                 const char *metric, struct assay__arena *arena);
+struct assay__launch_values assay__launch_sorted(const struct assay__launch_values *values,
+                                                 struct assay__arena *arena);
+/** median(b) / median(a) by the rank test; unknown where a side has too few launches. */
+struct assay__ratio assay__launch_ratio(const struct assay__launch_values *a,
+                                        const struct assay__launch_values *b,
+                                        struct assay__arena *arena);
+/** The trial lost a launch but ran to its end with at least `needed` good ones: these are judged
+ *  like any other's. */
+bool assay__trial_went_on(const struct assay__trial *trial, size_t needed);
+
+/* --- the settings that vary ------------------------------------------------------------------- */
 
 /** The axes that any of several trials has, in the order of the first that has them. */
 struct assay__axes {
@@ -37,8 +47,8 @@ void assay__axes_add(struct assay__axes *axes, const struct assay__trial *trial)
 
 struct assay__number {
     double value; /* base unit; NaN unknown */
-    /* whose state and source it has, or why it is unknown; NULL: there is none. The value may be
-     * another statistic of it: the median over launches. */
+    /* gives its state and source, or why it is unknown; NULL: the trial does not have it. The value
+     * may be another statistic of the metric: the median over launches. */
     const struct assay_metric *metric;
 };
 
@@ -47,7 +57,7 @@ struct assay__judged {
     const char *label; /* "" none */
     enum assay__trial_role role;
     bool usable;        /* it ran, and its latency is known */
-    const char *reason; /* why not, or what must be said of it; "" */
+    const char *reason; /* why not, or a remark; "" */
     const char *lost;   /* usable, but it lost launches: how many and why; "" */
     struct assay__number latency, p99;
     struct assay__number throughput; /* samples/s, else inferences/s */
@@ -56,13 +66,24 @@ struct assay__judged {
     struct assay__number bandwidth, compute, utilization;
     struct assay__number drift;     /* relative L2 of its outputs from the reference's */
     struct assay__number nonfinite; /* values that are NaN or infinite, unlike the reference's */
-    struct assay__number own_nonfinite; /* values of its own that are */
-    const double *medians_s;            /* of the launches that ended well, in their order */
-    size_t median_count;
+    struct assay__number own_nonfinite;  /* of its outputs, whatever the reference's are */
+    struct assay__launch_values medians; /* latency in s */
 };
 
-/** Label, role, reason, numbers and medians; the verdicts are the caller's. 0 or ASSAY_ENOMEM. */
-int assay__judged_read(const struct assay_profile *profile, size_t trial,
-                       struct assay__arena *arena, struct assay__judged *out);
+/** Label, role, reason, numbers and medians; the verdicts are the caller's. */
+struct assay__judged assay__judged_read(const struct assay_profile *profile, size_t trial,
+                                        struct assay__arena *arena);
+
+/* --- limits of a sweep or a tuning ------------------------------------------------------------ */
+
+/** Which limit of the plan (a latency percentile, memory) the trial breaks; "" it is within them.
+ */
+const char *assay__limits_broken(const struct assay__plan *plan, const struct assay__trial *trial,
+                                 struct assay__arena *arena);
+/** How far it is beyond the limit that it breaks most: 1.2 is 20 % over. NaN unknown. */
+double assay__limits_excess(const struct assay__plan *plan, const struct assay__trial *trial);
+/** The same in words: "a: latency.p99 is 24 ms, the limit is 20 ms (20 % over)". */
+const char *assay__limits_missed(const struct assay__plan *plan, const struct assay__trial *trial,
+                                 struct assay__arena *arena);
 
 #endif

@@ -1,16 +1,16 @@
-/* ncp_groups.c - see ncp_groups.h. Each layer goes into one row of each list, chosen by the places
- * of all nodes it came from; a row's time is the sum of its layers' (unknown when one of them is),
- * so that the rows, engine and unattributed close to latency.p50 wherever the layers do.
+/* ncp_groups.c - sums the layers of a recurrent cell by neuron group and by time step. Each layer
+ * goes into one row of each list, chosen by the places of all nodes it came from; a row's time is
+ * the sum of its layers' (unknown when one of them is), so that the rows, engine and unattributed
+ * add up to latency.p50 wherever the layers do.
  *
- * Names come from a profile of anyone's: a layer's groups are compared 8 at most (then "…"), lists
- * are sorted, not searched, and steps get rows only when a layer has them. */
+ * Profiles are untrusted: at most 8 groups of a layer are compared (then "…"), lists are sorted,
+ * not searched, and steps get rows only when a layer has them. */
 #include "judge/ncp_groups.h"
 
 #include "base/map.h"
 #include "base/stats.h"
-#include "base/vec.h"
 #include "cost/ncp.h"
-#include "judge/comparison.h"
+#include "profile/trial_values.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -129,21 +129,26 @@ static void group_name(struct assay__buf *name, const struct place *place)
 
 struct list {
     struct assay__part *rows;
-    size_t count, capacity;
+    size_t count;
     struct assay__map *by_name;
+    struct assay__part lost; /* stands for a row that there was no memory for */
 };
 
-/* The row of that kind and name, made when it is new; NULL: out of memory. */
+/* The row of that kind and name, made when it is new. Running out of memory sticks to the arena. */
 static struct assay__part *row_of(struct assay__ncp_groups *out, struct list *list,
                                   enum assay__part_kind kind, const char *name, int64_t step)
 {
-    const char *key = assay__arena_printf(out->arena, "%d%s", (int)kind, name);
-    size_t at = key ? assay__map_get(list->by_name, key) : ASSAY__MAP_NONE;
+    const char *key = assay__arena_text(out->arena, "%d%s", (int)kind, name);
+    size_t at = assay__map_get(list->by_name, key);
     if (at != ASSAY__MAP_NONE) return &list->rows[at];
-    if (!key || assay__map_set(list->by_name, key, list->count) ||
-        assay__vec_grow((void **)&list->rows, &list->capacity, list->count + 1, sizeof *list->rows))
-        return NULL;
-    struct assay__part *row = &list->rows[list->count++];
+    struct assay__part *rows = assay__arena_grow(out->arena, list->rows, list->count, sizeof *rows);
+    if (!rows || assay__arena_failed(out->arena) ||
+        assay__map_set(list->by_name, key, list->count)) {
+        assay__arena_fail(out->arena);
+        return &list->lost;
+    }
+    list->rows = rows;
+    struct assay__part *row = &rows[list->count++];
     *row = (struct assay__part){.kind = kind,
                                 .name = key + 1, /* the kind is one digit */
                                 .step = step,
@@ -159,7 +164,7 @@ static void add_layer(struct assay__part *row, const struct assay__layer *layer)
 {
     bool known = layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
     row->layers++;
-    row->flops += layer->flops; /* NaN, once in, stays: the sum is then unknown */
+    row->flops += layer->flops; /* NaN stays: the sum is then unknown */
     if (!known) {
         row->untimed++;
         return;
@@ -168,72 +173,60 @@ static void add_layer(struct assay__part *row, const struct assay__layer *layer)
     if (layer->state == ASSAY_ESTIMATED) row->state = ASSAY_ESTIMATED;
 }
 
-static int add_layers(struct assay__ncp_groups *out, const struct assay__layers *layers,
-                      struct list *groups, struct list *steps)
+static void add_layers(struct assay__ncp_groups *out, const struct assay__layers *layers,
+                       struct list *groups, struct list *steps)
 {
     struct assay__buf name = {0};
-    int code = 0;
-    for (size_t i = 0; i < layers->count && code == 0; i++) {
+    for (size_t i = 0; i < layers->count; i++) {
         struct place place;
         find_place(out->cell, &layers->items[i], &place);
         group_name(&name, &place);
-        struct assay__part *row = name.failed
-                                      ? NULL
-                                      : row_of(out, groups, place.group_kind, name.data, -1);
-        if (row) add_layer(row, &layers->items[i]);
-        if (!row) code = ASSAY_ENOMEM;
-        assay__buf_clear(&name);
-        if (place.step_kind == ASSAY__PART_GROUP)
-            assay__buf_printf(&name, "%" PRId64, place.step);
-        else
-            assay__buf_puts(&name, plain_name(place.step_kind));
-        row = name.failed ? NULL : row_of(out, steps, place.step_kind, name.data, place.step);
-        if (row) add_layer(row, &layers->items[i]);
-        if (!row) code = ASSAY_ENOMEM;
+        add_layer(row_of(out, groups, place.group_kind, assay__buf_text(&name), -1),
+                  &layers->items[i]);
+        const char *step = place.step_kind == ASSAY__PART_GROUP
+                               ? assay__arena_text(out->arena, "%" PRId64, place.step)
+                               : plain_name(place.step_kind);
+        add_layer(row_of(out, steps, place.step_kind, step, place.step), &layers->items[i]);
     }
+    if (name.failed) assay__arena_fail(out->arena);
     assay__buf_free(&name);
-    return code;
 }
 
-/* A time that lacks a layer's is unknown; what is known of it stands in the note. */
-static int close_row(struct assay__ncp_groups *out, struct assay__part *row)
+/* A time that lacks a layer's is unknown; the note has what is known. */
+static void close_row(const struct assay__ncp_groups *out, struct assay__part *row)
 {
     if (row->untimed) {
-        row->note = row->untimed == row->layers
-                        ? assay__arena_printf(out->arena, "%s no time",
-                                              row->layers == 1 ? "its layer has"
-                                                               : "its layers have")
-                        : assay__arena_printf(
-                              out->arena, "%zu of %zu layers have no time; the others take %.4g µs",
-                              row->untimed, row->layers, row->time_ns / 1e3);
+        row->note = row->untimed < row->layers
+                        ? assay__arena_text(out->arena,
+                                            "%zu of %zu layers have no time; the others take %.4g "
+                                            "µs",
+                                            row->untimed, row->layers, row->time_ns / 1e3)
+                    : row->layers == 1 ? "its layer has no time"
+                                       : "its layers have no time";
         row->time_ns = NAN;
         row->state = ASSAY_UNAVAILABLE;
     }
     row->share = row->time_ns / out->p50_ns;
     if (!isfinite(row->flops)) row->flops_state = ASSAY_UNAVAILABLE;
-    return row->note ? 0 : ASSAY_ENOMEM;
 }
 
 /* engine and unattributed, so that the column adds up */
-static int add_rest(struct assay__ncp_groups *out, const struct assay__layers *layers,
-                    struct list *list)
+static void add_rest(struct assay__ncp_groups *out, const struct assay__layers *layers,
+                     struct list *list)
 {
     const double times[] = {layers->engine_ns, layers->unattributed_ns};
     for (size_t i = 0; i < 2 && layers->count; i++) {
         enum assay__part_kind kind = i ? ASSAY__PART_UNATTRIBUTED : ASSAY__PART_ENGINE;
         struct assay__part *row = row_of(out, list, kind, plain_name(kind), -1);
-        if (!row) return ASSAY_ENOMEM;
-        bool known = isfinite(times[i]);
         row->time_ns = times[i];
         row->share = times[i] / out->p50_ns;
         row->flops = NAN;
         row->flops_state = ASSAY_UNAVAILABLE;
-        row->state = !known ? ASSAY_UNAVAILABLE : i ? ASSAY_DERIVED : ASSAY_MEASURED;
+        row->state = !isfinite(times[i]) ? ASSAY_UNAVAILABLE : i ? ASSAY_DERIVED : ASSAY_MEASURED;
     }
-    return 0;
 }
 
-/* --- groups without a layer of their own ------------------------------------------------------ */
+/* --- groups without layers -------------------------------------------------------------------- */
 
 static const char *why_no_layer(const struct assay__ncp_groups *out, const struct list *list,
                                 const struct assay__cell_group *group)
@@ -245,7 +238,7 @@ static const char *why_no_layer(const struct assay__ncp_groups *out, const struc
         return "computed with all neurons at once, in the row \"neurons\"; its FLOPs are its share";
     for (size_t i = 0; i < list->count; i++)
         if (list->rows[i].kind == ASSAY__PART_SHARED && strstr(list->rows[i].name, group->name))
-            return "only in layers that it shares with others";
+            return "only in layers shared with other groups";
     return "no layer came from its nodes";
 }
 
@@ -266,16 +259,13 @@ static void describe_group(const struct assay__ncp_groups *out, const struct lis
     row->note = why_no_layer(out, list, group);
 }
 
-/* What the cell says of its groups; those without a layer of their own get rows without a time. */
-static int add_cell_groups(struct assay__ncp_groups *out, struct list *list)
+/* The cell's groups; those without layers get rows without a time. */
+static void add_cell_groups(struct assay__ncp_groups *out, struct list *list)
 {
     for (size_t i = 0; i < out->cell->group_count; i++) {
         const struct assay__cell_group *group = &out->cell->groups[i];
-        struct assay__part *row = row_of(out, list, ASSAY__PART_GROUP, group->name, -1);
-        if (!row) return ASSAY_ENOMEM;
-        describe_group(out, list, group, row);
+        describe_group(out, list, group, row_of(out, list, ASSAY__PART_GROUP, group->name, -1));
     }
-    return 0;
 }
 
 /* --- order ------------------------------------------------------------------------------------ */
@@ -294,36 +284,26 @@ static int compare_rows(const void *left, const void *right)
     return a->position < b->position ? -1 : a->position > b->position;
 }
 
-static int keep(struct assay__ncp_groups *out, struct list *list, struct assay__part **rows,
-                size_t *count)
+static void sort_rows(const struct assay__ncp_groups *out, struct list *list)
 {
-    struct ranked *sorted = calloc(list->count + 1, sizeof *sorted);
-    *rows = assay__arena_array(out->arena, list->count, sizeof **rows);
-    if (!sorted || !*rows) {
-        free(sorted);
-        return ASSAY_ENOMEM;
-    }
+    struct ranked *sorted = assay__arena_array(out->arena, list->count + 1, sizeof *sorted);
+    if (!sorted) return;
     for (size_t i = 0; i < list->count; i++)
         sorted[i] = (struct ranked){list->rows[i], rank_of(out->cell, list->rows[i].name), i};
     qsort(sorted, list->count, sizeof *sorted, compare_rows);
     for (size_t i = 0; i < list->count; i++)
-        (*rows)[i] = sorted[i].row;
-    *count = list->count;
-    free(sorted);
-    return 0;
+        list->rows[i] = sorted[i].row;
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-/* The first step apart from the others: what it does not take over from a step before it
- * differs. */
-static int over_steps(struct assay__ncp_groups *out)
+/* The first step is apart from the others: it has no step before it to take anything over from. */
+static void sum_steps(struct assay__ncp_groups *out)
 {
-    double *times = malloc((out->step_count + 1) * sizeof *times);
+    double *times = assay__arena_array(out->arena, out->step_count + 1, sizeof *times);
     size_t count = 0;
     bool whole = true;
-    if (!times) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < out->step_count; i++) {
+    for (size_t i = 0; times && i < out->step_count; i++) {
         const struct assay__part *row = &out->steps[i];
         if (row->kind != ASSAY__PART_GROUP) continue;
         if (row->step == 0)
@@ -332,14 +312,11 @@ static int over_steps(struct assay__ncp_groups *out)
             times[count++] = row->time_ns;
         whole &= isfinite(row->time_ns);
     }
-    if (count && whole) {
-        assay__stats_sort(times, count);
-        out->min_ns = times[0];
-        out->max_ns = times[count - 1];
-        out->median_ns = assay__stats_median(times, count);
-    }
-    free(times);
-    return 0;
+    if (!count || !whole) return;
+    assay__stats_sort(times, count);
+    out->min_ns = times[0];
+    out->max_ns = times[count - 1];
+    out->median_ns = assay__stats_median(times, count);
 }
 
 static void figures(struct assay__ncp_groups *out, const struct assay__layers *layers)
@@ -365,55 +342,47 @@ static const char *note_of(const struct assay__ncp_groups *out)
     for (size_t i = 0; i < out->group_count; i++)
         shared |= out->groups[i].kind == ASSAY__PART_SHARED;
     if (scan)
-        return "The engine runs all steps inside one Scan: neuron groups cannot be told apart "
-               "there. "
+        return "The engine runs all steps inside one Scan, where neuron groups cannot be "
+               "separated. "
                "The unrolled form of the same network shows them.";
-    if (out->layers == 0) return "Layers were not timed (--layers): groups have no times.";
+    if (out->layers == 0) return "Layers were not timed, so groups have no times.";
     if (shared)
         return "A layer that the engine fused from nodes of several groups is shown as shared, "
-               "never "
-               "split.";
+               "never split.";
     return "";
 }
 
-static int fill(struct assay__ncp_groups *out, const struct assay__trial *trial,
-                struct list *groups, struct list *steps)
+static void fill(struct assay__ncp_groups *out, const struct assay__layers *layers,
+                 struct list *groups, struct list *steps)
 {
-    const struct assay__layers *layers = &trial->layers;
-    groups->by_name = assay__map_new();
-    steps->by_name = assay__map_new();
-    if (!groups->by_name || !steps->by_name) return ASSAY_ENOMEM;
-    int code = add_layers(out, layers, groups, steps);
-    for (size_t i = 0; i < groups->count && code == 0; i++)
-        code = close_row(out, &groups->rows[i]);
-    for (size_t i = 0; i < steps->count && code == 0; i++)
-        code = close_row(out, &steps->rows[i]);
-    if (code == 0) code = add_cell_groups(out, groups);
-    if (code == 0) code = add_rest(out, layers, groups);
-    if (code == 0) code = add_rest(out, layers, steps);
-    if (code == 0) code = keep(out, groups, &out->groups, &out->group_count);
-    if (code == 0) code = keep(out, steps, &out->steps, &out->step_count);
-    if (code == 0) code = over_steps(out);
-    if (code) return code;
+    add_layers(out, layers, groups, steps);
+    for (size_t i = 0; i < groups->count; i++)
+        close_row(out, &groups->rows[i]);
+    for (size_t i = 0; i < steps->count; i++)
+        close_row(out, &steps->rows[i]);
+    add_cell_groups(out, groups);
+    add_rest(out, layers, groups);
+    add_rest(out, layers, steps);
+    sort_rows(out, groups);
+    sort_rows(out, steps);
+    out->groups = groups->rows;
+    out->group_count = groups->count;
+    out->steps = steps->rows;
+    out->step_count = steps->count;
+    sum_steps(out);
     figures(out, layers);
     out->note = note_of(out);
-    return 0;
 }
 
 int assay__ncp_groups_make(const struct assay_profile *profile, const struct assay__trial *trial,
-                           struct assay__ncp_groups **out)
+                           struct assay__arena *arena, struct assay__ncp_groups **out)
 {
     const struct assay__cell_info *cell = &profile->models[0]->cell;
     double p50_s = assay__trial_value(trial, "latency.p50");
-    struct list groups = {0}, steps = {0};
     *out = NULL;
     if (!cell->kind || !cell->kind[0] || cell->steps < 1) return 0;
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__ncp_groups *made = arena ? assay__arena_alloc(arena, sizeof *made) : NULL;
-    if (!made) {
-        assay__arena_free(arena);
-        return ASSAY_ENOMEM;
-    }
+    struct assay__ncp_groups *made = assay__arena_alloc(arena, sizeof *made);
+    if (!made) return ASSAY_ENOMEM;
     *made = (struct assay__ncp_groups){.cell = cell,
                                        .p50_ns = p50_s > 0 ? p50_s * 1e9 : (double)NAN,
                                        .scan_step_ns = NAN,
@@ -427,19 +396,12 @@ int assay__ncp_groups_make(const struct assay_profile *profile, const struct ass
                                        .note = "",
                                        .arena = arena};
     made->per_step_ns = made->p50_ns / (double)cell->steps;
-    int code = fill(made, trial, &groups, &steps);
-    free(groups.rows);
-    free(steps.rows);
+    struct list groups = {.by_name = assay__map_new()}, steps = {.by_name = assay__map_new()};
+    bool mapped = groups.by_name && steps.by_name;
+    if (mapped) fill(made, &trial->layers, &groups, &steps);
     assay__map_free(groups.by_name);
     assay__map_free(steps.by_name);
-    if (code)
-        assay__ncp_groups_free(made);
-    else
-        *out = made;
-    return code;
-}
-
-void assay__ncp_groups_free(struct assay__ncp_groups *groups)
-{
-    if (groups) assay__arena_free(groups->arena);
+    if (!mapped || assay__arena_failed(arena)) return ASSAY_ENOMEM;
+    *out = made;
+    return 0;
 }

@@ -48,10 +48,10 @@ struct assay__ncp_groups {
     struct assay__arena *arena;
 };
 
-/** *out is NULL when the model is no such cell. 0 or ASSAY_ENOMEM. Free it before the profile. */
+/** *out is NULL when the model is no such cell. Everything lives in the arena or is borrowed from
+ *  the profile. 0 or ASSAY_ENOMEM. */
 int assay__ncp_groups_make(const struct assay_profile *profile, const struct assay__trial *trial,
-                           struct assay__ncp_groups **out);
-void assay__ncp_groups_free(struct assay__ncp_groups *groups);
+                           struct assay__arena *arena, struct assay__ncp_groups **out);
 /** "group", "shared", "scan", "outside", "added", "engine", "unattributed" */
 const char *assay__part_kind_name(enum assay__part_kind kind);
 

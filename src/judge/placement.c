@@ -1,6 +1,6 @@
-/* placement.c - asks the engine who runs which node and keeps it with the trial; then sums it up.
- * Nodes that compute something are listed first, then those that only make shapes and indices
- * ("name (Op, indices)"), which engines keep on the CPU on purpose. */
+/* placement.c - asks the engine which provider runs each node and keeps that with the trial. In
+ * the summary, nodes that compute something come first, then those that only make shapes and
+ * indices ("name (Op, indices)"), which engines keep on the CPU on purpose. */
 #include "judge/placement.h"
 
 #include "check/check.h"
@@ -41,19 +41,19 @@ static void put_time(struct assay__trial *trial, double crossings)
     if (copies)
         assay__metrics_put_known(trial->metrics, name, ASSAY_DERIVED, time_ns / 1e9, "layers",
                                  "sum over the engine's copy nodes",
-                                 "the engine's copy nodes have no time of their own");
+                                 "the engine's copy nodes were not timed");
     else if (crossings == 0)
         assay_metrics_derived(trial->metrics, name, 0, "graph", "nothing crosses");
     else
         assay_metrics_unavailable(trial->metrics, name,
                                   layers->count ? "the engine's record has no copy nodes: this "
-                                                  "provider copies inside others"
-                                                : "layers were not timed (--layers=engine)");
+                                                  "provider copies inside other nodes"
+                                                : "layers were not timed by the engine");
 }
 
-/* --- who ran which node ----------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
-/* A row of every node whose place is known, in the order they run. */
+/* A row for every node whose place is known, in execution order. */
 static int put_nodes(struct assay_profile *profile, struct assay__trial *trial,
                      const struct assay__check *check)
 {
@@ -61,26 +61,23 @@ static int put_nodes(struct assay_profile *profile, struct assay__trial *trial,
     struct assay__placement *out = &trial->placement;
     struct assay__arena *arena = profile->arena;
     *out = (struct assay__placement){
-        .record = assay__arena_strdup(arena, check->asked),
+        .record = assay__arena_text(arena, "%s", check->asked),
         .nodes = assay__arena_array(arena, graph->node_count, sizeof *out->nodes)};
-    if (!out->record || !out->nodes) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count; i++) {
+    for (size_t i = 0; out->nodes && i < graph->node_count; i++) {
         size_t n = check->analysis->order[i];
         if (check->places[n] != ASSAY__PLACE_ON && check->places[n] != ASSAY__PLACE_OFF) continue;
         const char *provider = check->providers[n] ? check->providers[n] : "";
-        struct assay__placed_node *row = &out->nodes[out->node_count++];
-        *row = (struct assay__placed_node){
-            .node = assay__arena_strdup(arena, assay__check_node_name(&graph->nodes[n])),
-            .op = assay__arena_strdup(arena, graph->nodes[n].op),
-            .provider = assay__arena_strdup(arena, provider),
+        out->nodes[out->node_count++] = (struct assay__placed_node){
+            .node = assay__arena_text(arena, "%s", assay__check_node_name(&graph->nodes[n])),
+            .op = assay__arena_text(arena, "%s", graph->nodes[n].op),
+            .provider = assay__arena_text(arena, "%s", provider),
             .elsewhere = check->places[n] == ASSAY__PLACE_OFF,
             .indices = check->indices[n]};
-        if (!row->node || !row->op || !row->provider) return ASSAY_ENOMEM;
     }
-    return 0;
+    return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }
 
-/* The provider that is named first of those that run the others; "" none is. */
+/* The first provider that runs a node elsewhere; "" none is named. */
 static const char *other_provider(const struct assay__placement *placement)
 {
     for (size_t i = 0; i < placement->node_count; i++)
@@ -89,41 +86,38 @@ static const char *other_provider(const struct assay__placement *placement)
     return "";
 }
 
-static int list_elsewhere(const struct assay__placement *placement, struct assay__arena *arena,
-                          const char ***names, size_t *count)
+static const char **list_elsewhere(const struct assay__placement *placement,
+                                   struct assay__arena *arena, size_t *count)
 {
+    const char **names = assay__arena_array(arena, placement->node_count + 1, sizeof *names);
     *count = 0;
-    *names = assay__arena_array(arena, placement->node_count + 1, sizeof **names);
-    if (!*names) return ASSAY_ENOMEM;
-    for (int indices = 0; indices < 2; indices++)
+    for (int indices = 0; names && indices < 2; indices++)
         for (size_t i = 0; i < placement->node_count; i++) {
             const struct assay__placed_node *node = &placement->nodes[i];
             if (!node->elsewhere || node->indices != (indices == 1)) continue;
-            const char *name = *node->op ? assay__arena_printf(arena, "%s (%s%s)", node->node,
-                                                               node->op, indices ? ", indices" : "")
-                                         : node->node;
-            if (!name) return ASSAY_ENOMEM;
-            (*names)[(*count)++] = name;
+            names[(*count)++] = *node->op ? assay__arena_text(arena, "%s (%s%s)", node->node,
+                                                              node->op, indices ? ", indices" : "")
+                                          : node->node;
         }
-    return 0;
+    return names;
 }
 
-/* The count, and in words who they are. */
+/* The count, and the nodes' names for people. */
 static int put_elsewhere(struct assay__trial *trial, const struct assay__check *check)
 {
     struct assay__buf text = {0};
-    const char **names = NULL, *provider = other_provider(&trial->placement);
+    const char *provider = other_provider(&trial->placement);
     size_t count = 0;
-    int code = list_elsewhere(&trial->placement, check->arena, &names, &count);
+    const char **names = list_elsewhere(&trial->placement, check->arena, &count);
     if (count) assay__buf_printf(&text, "on %s: ", *provider ? provider : "another provider");
     for (size_t i = 0; i < count; i++)
         assay__buf_printf(&text, "%s%s", i ? "; " : "", names[i]);
-    if (text.failed) code = ASSAY_ENOMEM;
-    if (!code)
+    bool failed = text.failed || assay__arena_failed(check->arena);
+    if (!failed)
         assay_metrics_measured(trial->metrics, "placement.elsewhere", (double)check->partitions.off,
                                SOURCE, assay__buf_text(&text));
     assay__buf_free(&text);
-    return code;
+    return failed ? ASSAY_ENOMEM : 0;
 }
 
 static int put_placement(struct assay_profile *profile, struct assay__trial *trial,
@@ -132,15 +126,14 @@ static int put_placement(struct assay_profile *profile, struct assay__trial *tri
     const struct assay__check_partitions *p = &check->partitions;
     struct assay_metrics *to = trial->metrics;
     double share = assay__check_share(p);
-    const char *note = assay__arena_printf(
+    const char *note = assay__arena_text(
         check->arena, "%s%s", check->asked,
-        p->inferred ? "; its record leaves out what it runs in another layout, and what it "
-                      "names for nobody is counted as the device's"
+        p->inferred ? "; its record leaves out nodes that it runs in another layout: those without "
+                      "a provider count as the device's"
         : p->merged ? "; nodes that it merged count with their neighbours"
                     : "");
-    const char *sized = p->crossing_unsized ? "the size of some is not known and not in it" : "";
-    if (!note) return ASSAY_ENOMEM;
-    /* by exclusion where they are inferred: the engine has not named them */
+    const char *sized = p->crossing_unsized ? "without those of unknown size" : "";
+    /* inferred nodes are known by exclusion only: the engine did not name them */
     struct assay_metric nodes = {"placement.nodes",
                                  (double)p->on,
                                  NULL,
@@ -154,13 +147,12 @@ static int put_placement(struct assay_profile *profile, struct assay__trial *tri
     assay_metrics_derived(
         to, "placement.partitions",
         p->engine_pieces ? (double)p->engine_pieces : (double)p->on_segments, SOURCE,
-        p->engine_pieces ? "as the engine cuts it" : "the least that the graph allows");
+        p->engine_pieces ? "as the engine splits it" : "the fewest that the graph allows");
     assay_metrics_derived(to, "placement.crossings", (double)p->crossings, SOURCE,
-                          "tensors between nodes; inputs and outputs do not count");
+                          "tensors between nodes; model inputs and outputs do not count");
     assay_metrics_derived(to, "placement.crossing_bytes", p->crossing_bytes, "graph", sized);
     assay__metrics_put_known(to, "placement.flops_share", ASSAY_DERIVED, share, "graph",
-                             "FLOPs of its nodes / of all",
-                             "the FLOPs of some nodes are not known");
+                             "FLOPs of its nodes / of all", "the FLOPs of some nodes are unknown");
     put_time(trial, (double)p->crossings);
     return code ? code : assay_metrics_failed(to);
 }
@@ -225,29 +217,33 @@ int assay__placement_put(const struct assay_run_options *options, const char *mo
     return code ? assay_error_set(error, code, "out of memory for the placement") : 0;
 }
 
-/* --- and back --------------------------------------------------------------------------------- */
+/* --- the summary ------------------------------------------------------------------------------ */
 
-int assay__placement_summarise(const struct assay__trial *trial, struct assay__arena *arena,
-                               struct assay__placement_summary *out)
+static const char *reason_of(const struct assay_metric *metric)
 {
-    *out = (struct assay__placement_summary){
+    return metric && metric->state == ASSAY_UNAVAILABLE ? metric->note : "";
+}
+
+struct assay__placement_summary assay__placement_summarise(const struct assay__trial *trial,
+                                                           struct assay__arena *arena)
+{
+    struct assay__placement_summary out = {
         .reason = "", .time_reason = "", .record = "", .provider = ""};
     const struct assay_metric *nodes = trial->metrics
                                            ? assay_metrics_get(trial->metrics, "placement.nodes")
                                            : NULL;
-    double *values[] = {&out->nodes,           &out->elsewhere,      &out->partitions,
-                        &out->crossings,       &out->crossing_bytes, &out->flops_share,
-                        &out->crossing_time_s, &out->inferred};
+    double *values[] = {&out.nodes,          &out.elsewhere,   &out.partitions,      &out.crossings,
+                        &out.crossing_bytes, &out.flops_share, &out.crossing_time_s, &out.inferred};
     for (size_t i = 0; i < COUNTS; i++)
         *values[i] = nodes ? assay__trial_value(trial, counts[i]) : (double)NAN;
-    if (!nodes) return 0;
-    out->asked = true;
-    if (nodes->state == ASSAY_UNAVAILABLE) out->reason = nodes->note;
-    const struct assay_metric *time = assay_metrics_get(trial->metrics, "placement.crossing_time");
-    if (time && time->state == ASSAY_UNAVAILABLE) out->time_reason = time->note;
-    out->record = trial->placement.record;
-    out->provider = other_provider(&trial->placement);
-    return list_elsewhere(&trial->placement, arena, &out->names, &out->name_count);
+    if (!nodes) return out;
+    out.asked = true;
+    out.reason = reason_of(nodes);
+    out.time_reason = reason_of(assay_metrics_get(trial->metrics, "placement.crossing_time"));
+    out.record = trial->placement.record;
+    out.provider = other_provider(&trial->placement);
+    out.names = list_elsewhere(&trial->placement, arena, &out.name_count);
+    return out;
 }
 
 bool assay__placement_is_elsewhere(const struct assay__placement_summary *placement)

@@ -1,9 +1,8 @@
-/* require.c - a trial judged by a requirement table: a pure function of the profile. What is not
- * known is not judged, and not held against the trial either: the verdict is then "unavailable"
- * with the metric's own reason. */
+/* require.c - a trial judged by a requirement table: a pure function of the profile. An unknown
+ * metric does not count against the trial: its verdict is "unavailable", with the metric's
+ * reason. */
 #include "judge/require.h"
 
-#include "judge/comparison.h"
 #include "judge/require_advice.h"
 #include "base/metric_value.h"
 #include "base/text.h"
@@ -29,16 +28,12 @@ static const struct assay_metric *measured_of(const struct assay__trial *trial,
     return assay_metrics_get(trial->metrics, assay__require_info(kind)->metric);
 }
 
-/* Why there is no number, and what would give one. */
-static const char *reason_of(const struct assay__trial *trial, const struct assay_metric *metric,
-                             enum assay__require_kind kind, struct assay__arena *arena)
+static const char *reason_of(const struct assay_metric *metric, enum assay__require_kind kind,
+                             struct assay__arena *arena)
 {
-    const char *why = metric && metric->note && metric->note[0] ? metric->note
-                                                                : "it was not measured";
-    const char *name = metric ? metric->name : assay__require_info(kind)->metric;
-    bool unread = kind == ASSAY__REQUIRE_POWER && !(trial->protocol.watched & ASSAY__WATCHED_POWER);
-    return assay__arena_printf(arena, "%s: %s%s", name, why,
-                               unread ? " (assay run --power reads the sensors)" : "");
+    return assay__arena_text(
+        arena, "%s: %s", metric ? metric->name : assay__require_info(kind)->metric,
+        metric && metric->note && *metric->note ? metric->note : "it was not measured");
 }
 
 static enum assay__require_state state_of(const struct assay__requirement *row, double required,
@@ -63,24 +58,21 @@ static enum assay__require_level level_of(const struct assay__requirement *row)
                                                                        : ASSAY__REQUIRE_FINE;
 }
 
-/* The rates are work / p50, so that p50's interval is theirs. The interval between launches where
- * there is one. */
+/* Rates are work / p50, so p50's interval is theirs: the one between launches where it is known. */
 static bool too_close(const struct assay__trial *trial, const struct assay__requirement *row,
                       double required)
 {
-    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50"),
-                              *low = assay__trial_metric(trial, "latency.between_low"),
-                              *high = assay__trial_metric(trial, "latency.between_high");
-    if (!low || !high) {
-        low = assay__trial_metric(trial, "latency.ci_low");
-        high = assay__trial_metric(trial, "latency.ci_high");
+    double p50 = assay__trial_value(trial, "latency.p50"),
+           low = assay__trial_value(trial, "latency.between_low"),
+           high = assay__trial_value(trial, "latency.between_high");
+    if (isnan(low) || isnan(high)) {
+        low = assay__trial_value(trial, "latency.ci_low");
+        high = assay__trial_value(trial, "latency.ci_high");
     }
-    bool rate = row->kind == ASSAY__REQUIRE_TFLOPS || row->kind == ASSAY__REQUIRE_BANDWIDTH;
-    if (!p50 || !low || !high || !(low->value > 0) || !isfinite(required)) return false;
-    if (rate)
-        return row->value * p50->value / high->value <= required &&
-               required <= row->value * p50->value / low->value;
-    return row->kind == ASSAY__REQUIRE_P50 && low->value <= required && required <= high->value;
+    if (!(low > 0)) return false;
+    if (row->kind == ASSAY__REQUIRE_TFLOPS || row->kind == ASSAY__REQUIRE_BANDWIDTH)
+        return row->value * p50 / high <= required && required <= row->value * p50 / low;
+    return row->kind == ASSAY__REQUIRE_P50 && low <= required && required <= high;
 }
 
 static const char *note_of(const struct assay__trial *trial, const struct assay__requirement *row,
@@ -88,88 +80,87 @@ static const char *note_of(const struct assay__trial *trial, const struct assay_
 {
     bool minimum = too_close(trial, row, row->minimum), target = too_close(trial, row, row->target);
     if (!minimum && !target) return "";
-    return assay__arena_printf(
+    return assay__arena_text(
         arena, "the %s lies within the 95 %% interval of the measurement: too close to be sure",
         minimum ? "minimum" : "target");
 }
 
-/* A requirement above what the table's chip can do at most, as published. */
+/* "the minimum of 8 TFLOP/s" of a requirement above `peak`; "" it is not above. */
+static const char *name_above(const struct assay__requirement *row, double peak, bool *minimum,
+                              struct assay__arena *arena)
+{
+    char required[64];
+    *minimum = row->minimum > peak;
+    if (!*minimum && !(row->target > peak)) return "";
+    assay__text_scaled(required, sizeof required, *minimum ? row->minimum : row->target,
+                       row->info->unit);
+    return assay__arena_text(arena, "the %s of %s", *minimum ? "minimum" : "target", required);
+}
+
+/* A requirement above the published peak of the table's chip. */
 static const char *unreachable_of(const struct assay__require_evidence *evidence,
                                   struct assay__requirement *row, struct assay__arena *arena)
 {
-    bool compute = row->kind == ASSAY__REQUIRE_TFLOPS;
     const struct assay__chip *chip = evidence->table->chip;
-    if (!chip) return "";
-    double published = assay__require_peak(chip, row->kind);
-    bool minimum = row->minimum_unreachable = row->minimum > published;
-    char required[64], peak[64];
-    if (!minimum && !(row->target > published)) return "";
-    row->minimum_unreachable = minimum;
-    assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
-                       row->info->unit);
+    double published = chip ? assay__require_peak(chip, row->kind) : NAN;
+    const char *name = name_above(row, published, &row->minimum_unreachable, arena);
+    char peak[64];
+    if (!*name) return "";
     assay__text_scaled(peak, sizeof peak, published, row->info->unit);
-    return assay__arena_printf(
-        arena, "the %s of %s is unreachable: above the published peak of %s's %s, %s%s",
-        minimum ? "minimum" : "target", required, chip->name, compute ? "GPU (float32)" : "memory",
-        peak, row->value > published ? " (exceeded here: another device, or caches)" : "");
+    return assay__arena_text(
+        arena, "%s is unreachable: above the published peak of %s's %s, %s%s", name, chip->name,
+        row->kind == ASSAY__REQUIRE_TFLOPS ? "GPU (float32)" : "memory", peak,
+        row->value > published ? " (exceeded here: another device, or caches)" : "");
 }
 
-/* A rate above what this device was measured to do at most. Not of bandwidth: a model's bytes may
- * come from caches. */
+/* A rate above the measured peak of this device. Not for bandwidth: a model's bytes may come from
+ * caches. */
 static const char *beyond_of(const struct assay__require_evidence *evidence,
                              struct assay__requirement *row, struct assay__arena *arena)
 {
-    char required[64], peak[64];
     if (row->kind != ASSAY__REQUIRE_TFLOPS) return "";
-    bool minimum = row->minimum_beyond = row->minimum > evidence->ceiling;
-    if (!minimum && !(row->target > evidence->ceiling)) return "";
-    row->minimum_beyond = minimum;
-    assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
-                       row->info->unit);
+    const char *name = name_above(row, evidence->ceiling, &row->minimum_beyond, arena);
+    char peak[64];
+    if (!*name) return "";
     assay__text_scaled(peak, sizeof peak, evidence->ceiling, row->info->unit);
-    return assay__arena_printf(
-        arena, "the %s of %s is out of reach here: %s was measured to do %s at most",
-        minimum ? "minimum" : "target", required, evidence->trial->target.device, peak);
+    return assay__arena_text(arena, "%s is out of reach here: the measured peak of %s is %s", name,
+                             evidence->trial->target.device, peak);
 }
 
-static int judge_row(const struct assay__require_evidence *evidence, enum assay__require_kind kind,
-                     struct assay__arena *arena, struct assay__requirement *row)
+static struct assay__requirement judge_row(const struct assay__require_evidence *evidence,
+                                           enum assay__require_kind kind,
+                                           struct assay__arena *arena)
 {
-    *row = (struct assay__requirement){.kind = kind,
-                                       .info = assay__require_info(kind),
-                                       .measured = measured_of(evidence->trial, kind),
-                                       .minimum = evidence->table->minimum[kind],
-                                       .target = evidence->table->target[kind],
-                                       .reason = "",
-                                       .note = "",
-                                       .advice = "",
-                                       .advice_limit = ""};
-    row->value = assay__metric_is_known(row->measured) ? row->measured->value : NAN;
-    row->minimum_ratio = row->value / row->minimum;
-    row->target_ratio = row->value / row->target;
-    row->minimum_state = state_of(row, row->minimum, row->minimum_ratio);
-    row->target_state = state_of(row, row->target, row->target_ratio);
-    row->level = level_of(row);
-    row->unreachable = unreachable_of(evidence, row, arena);
-    row->beyond = beyond_of(evidence, row, arena);
-    if (!row->unreachable || !row->beyond) return ASSAY_ENOMEM;
-    if (isfinite(row->value))
-        row->note = note_of(evidence->trial, row, arena);
+    struct assay__requirement row = {.kind = kind,
+                                     .info = assay__require_info(kind),
+                                     .measured = measured_of(evidence->trial, kind),
+                                     .minimum = evidence->table->minimum[kind],
+                                     .target = evidence->table->target[kind],
+                                     .reason = "",
+                                     .note = "",
+                                     .advice = "",
+                                     .advice_limit = ""};
+    row.value = assay__metric_is_known(row.measured) ? row.measured->value : NAN;
+    row.minimum_ratio = row.value / row.minimum;
+    row.target_ratio = row.value / row.target;
+    row.minimum_state = state_of(&row, row.minimum, row.minimum_ratio);
+    row.target_state = state_of(&row, row.target, row.target_ratio);
+    row.level = level_of(&row);
+    row.unreachable = unreachable_of(evidence, &row, arena);
+    row.beyond = beyond_of(evidence, &row, arena);
+    if (isfinite(row.value))
+        row.note = note_of(evidence->trial, &row, arena);
     else
-        row->reason = reason_of(evidence->trial, row->measured, kind, arena);
-    if (row->level != ASSAY__REQUIRE_FINE)
-        row->advice = assay__require_advice(evidence, row, arena);
-    return row->note && row->reason && row->advice ? 0 : ASSAY_ENOMEM;
+        row.reason = reason_of(row.measured, kind, arena);
+    if (row.level != ASSAY__REQUIRE_FINE) row.advice = assay__require_advice(evidence, &row, arena);
+    return row;
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
 static enum assay__require_state worse(enum assay__require_state a, enum assay__require_state b)
 {
-    static const int order[] = {[ASSAY__REQUIRE_NONE] = 0,
-                                [ASSAY__REQUIRE_MET] = 1,
-                                [ASSAY__REQUIRE_UNKNOWN] = 2,
-                                [ASSAY__REQUIRE_NOT_MET] = 3};
+    static const int order[] = {0, 1, 3, 2}; /* none, met, not met, unknown */
     return order[a] >= order[b] ? a : b;
 }
 
@@ -183,11 +174,11 @@ int assay__require_judge(const struct assay_profile *profile, const struct assay
     for (int i = 0; i < ASSAY__REQUIRE_COUNT && code == 0; i++) {
         if (!isfinite(table->minimum[i]) && !isfinite(table->target[i])) continue;
         struct assay__requirement *row = &out->rows[out->count++];
-        code = judge_row(&evidence, (enum assay__require_kind)i, arena, row);
+        *row = judge_row(&evidence, (enum assay__require_kind)i, arena);
         out->minimum = worse(out->minimum, row->minimum_state);
         out->target = worse(out->target, row->target_state);
     }
-    return code;
+    return assay__arena_failed(arena) ? ASSAY_ENOMEM : code;
 }
 
 int assay__require_of(const struct assay__trial *trial, struct assay__arena *arena,
@@ -197,7 +188,7 @@ int assay__require_of(const struct assay__trial *trial, struct assay__arena *are
     const struct assay__chip *chip = kept && *kept->chip ? assay__chip_find(kept->chip, NULL)
                                                          : NULL;
     *out = NULL;
-    if (!kept || (*kept->chip && !chip)) return 0; /* an untrusted profile: no table of ours */
+    if (!kept || (*kept->chip && !chip)) return 0; /* profiles are untrusted */
     struct assay__require_table *table = assay__arena_alloc(arena, sizeof *table);
     if (!table) return ASSAY_ENOMEM;
     *table = (struct assay__require_table){.name = kept->name,
@@ -220,11 +211,10 @@ static int keep_table(struct assay_profile *profile, struct assay__trial *trial,
     struct assay__requirements *kept = assay__arena_alloc(profile->arena, sizeof *kept);
     if (!kept) return ASSAY_ENOMEM;
     *kept = (struct assay__requirements){
-        .name = assay__arena_strdup(profile->arena, table->name),
-        .chip = assay__arena_strdup(profile->arena, table->chip ? table->chip->name : ""),
+        .name = assay__arena_text(profile->arena, "%s", table->name),
+        .chip = assay__arena_text(profile->arena, "%s", table->chip ? table->chip->name : ""),
         .batch = table->batch,
         .backbone_units = table->backbone_units};
-    if (!kept->name || !kept->chip) return ASSAY_ENOMEM;
     memcpy(kept->minimum, table->minimum, sizeof kept->minimum);
     memcpy(kept->target, table->target, sizeof kept->target);
     trial->required = kept;

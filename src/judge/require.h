@@ -1,7 +1,7 @@
 /* require.h - requirement tables: what a run must reach (floors: TFLOP/s, GB/s, inferences per
  * second) and must not exceed (limits: latency, memory, power), each with a minimum and a target,
- * and the judgement of a trial by one. Built-in tables are m1, m1-pro, m1-max, m1-ultra; a user's
- * own is a small text or JSON file (doc/requirements.md).
+ * and how a trial does against one. m1, m1-pro, m1-max and m1-ultra are built in; any other is a
+ * small text or JSON file (doc/requirements.md).
  *
  *   floor: ratio = measured / required, met from 1 on, advice below 0.8
  *   limit: ratio = used / allowed, met up to 1, a warning above 0.8, advice above 1
@@ -13,30 +13,27 @@
 
 #include "predict/predict.h"
 #include "base/arena.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 #define ASSAY__REQUIRE_LOW 0.8          /* floors: advice below; limits: a warning above */
 #define ASSAY__REQUIRE_FILE_BYTES 65536 /* a table file is not longer */
 #define ASSAY__REQUIRE_NAME_BYTES 64    /* nor is its name */
 
-/** What a kind of requirement means. */
 struct assay__require_info {
-    const char *key;   /* in table files: "tflops" */
-    const char *label; /* for people: "compute" */
-    /* "compute.rate"; of memory the one that counts is chosen at the judgement */
-    const char *metric;
-    const char *share; /* metric that holds the ratio to the minimum; NULL: none */
-    const char *unit;  /* base unit */
-    /* a plain number in a file times this is in the base unit; 0: a unit must be given */
-    double scale;
-    const char *plain; /* that number's unit: "TFLOP/s" */
+    const char *key;    /* in table files: "tflops" */
+    const char *label;  /* for people: "compute" */
+    const char *metric; /* "compute.rate"; for memory, the device decides which counts */
+    const char *share;  /* metric that holds the ratio to the minimum; NULL: none */
+    const char *unit;   /* base unit */
+    double scale;      /* a plain number in a file × scale is in the base unit; 0: give the unit */
+    const char *plain; /* unit of a plain number: "TFLOP/s" */
     bool floor;
 };
 const struct assay__require_info *assay__require_info(enum assay__require_kind kind);
 
-/** The published peak of a chip of predict.h's table that a requirement is compared with: of its
- *  GPU (float32, FLOP/s) for TFLOPS, of its memory (B/s) for BANDWIDTH. NaN: of other kinds,
- *  unknown, or too rough to call anything unreachable by it. */
+/** The published peak of a chip (predict.h) that a requirement is compared with: of its GPU
+ *  (float32, FLOP/s) for TFLOPS, of its memory (B/s) for BANDWIDTH. NaN: other kinds, unknown, or
+ *  too rough to call anything unreachable. */
 double assay__require_peak(const struct assay__chip *chip, enum assay__require_kind kind);
 
 struct assay__require_table {
@@ -94,12 +91,12 @@ struct assay__requirement {
     enum assay__require_state minimum_state, target_state;
     enum assay__require_level level;
     const char *reason;      /* why it cannot be judged, and what would help; "" */
-    const char *note;        /* what must be said of the verdict; "" */
-    const char *unreachable; /* why the target (or the minimum) is above what the chip can do; "" */
-    const char *beyond;      /* or above what this device was measured to do at most; "" */
+    const char *note;        /* a remark on the verdict; "" */
+    const char *unreachable; /* the target (or minimum) is above the chip's published peak; "" */
+    const char *beyond;      /* or above the measured peak of this device; "" */
     bool minimum_unreachable, minimum_beyond; /* these two are about the minimum, not the target */
     const char *advice;                       /* what to do; "" when it is fine */
-    const char *advice_limit; /* of the two above the one that the advice repeats; "" neither */
+    const char *advice_limit; /* the one of the two above that the advice repeats; "" neither */
 };
 
 struct assay__judgement {
@@ -107,11 +104,11 @@ struct assay__judgement {
     struct assay__requirement rows[ASSAY__REQUIRE_COUNT]; /* what the table requires */
     size_t count;
     enum assay__require_state minimum,
-        target; /* of all rows: one that fails decides, then one that is unknown */
+        target; /* of all rows: one failure decides, then one unknown */
 };
 
-/** The table that is kept with the trial; *table is NULL when there is none, or when what is kept
- *  is no table. 0 or ASSAY_ENOMEM. */
+/** The table that is kept with the trial; *table is NULL when there is none, or when its chip is
+ *  unknown here. 0 or ASSAY_ENOMEM. */
 int assay__require_of(const struct assay__trial *trial, struct assay__arena *arena,
                       const struct assay__require_table **table);
 /** Everything lives in the arena or is borrowed from the profile. 0 or ASSAY_ENOMEM. */

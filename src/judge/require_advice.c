@@ -1,7 +1,6 @@
-/* require_advice.c - says why a requirement was missed and what to try, from the profile. */
+/* require_advice.c - why a requirement was missed and what to try, from the profile. */
 #include "judge/require_advice.h"
 
-#include "judge/comparison.h"
 #include "base/buf.h"
 #include "base/text.h"
 #include "cost/score.h"
@@ -37,12 +36,8 @@ int assay__require_evidence(const struct assay_profile *profile, const struct as
                             struct assay__require_evidence *out)
 {
     struct assay__require_evidence *e = out;
-    *e = (struct assay__require_evidence){.profile = profile,
-                                          .trial = trial,
-                                          .table = table,
-                                          .bound = ASSAY__BOUND_UNKNOWN,
-                                          .ceiling = NAN,
-                                          .memory_ceiling = NAN};
+    *e = (struct assay__require_evidence){
+        .trial = trial, .table = table, .bound = ASSAY__BOUND_UNKNOWN, .ceiling = NAN};
     int code = assay__roofline(profile, trial, arena, &e->roofline);
     if (code) return code;
     const struct assay__roofline *r = &e->roofline;
@@ -54,7 +49,6 @@ int assay__require_evidence(const struct assay_profile *profile, const struct as
         if (sum > 0 && e->share[i] > e->share[e->bound]) e->bound = (enum assay__bound)i;
     }
     if (!r->reason[0] && r->peak) e->ceiling = r->peak->value;
-    if (!r->reason[0] && r->level_count) e->memory_ceiling = r->levels[r->level_count - 1].value;
     find_slowest(e);
     return 0;
 }
@@ -72,78 +66,69 @@ static void put_batch(struct assay__buf *out, const struct assay__require_eviden
     if (now > 0 || (wanted > 0 && wanted != now)) assay__buf_putc(out, ')');
 }
 
-static const char *const no_bound = "; measured ceilings would tell what limits the layers";
+/* Behind these: "raise the batch", and for some of them more. */
+static const char *const bounds[2][ASSAY__BOUND_COUNT] = {
+    /* compute */
+    {[ASSAY__BOUND_OVERHEAD] = "overhead of layers that are too small for the device: ",
+     [ASSAY__BOUND_MEMORY] = "limited by memory: ",
+     [ASSAY__BOUND_COMPUTE] = "limited by compute"},
+    /* bandwidth */
+    {[ASSAY__BOUND_OVERHEAD] = "overhead of small layers, in which little moves: ",
+     [ASSAY__BOUND_MEMORY] = "limited by memory: look at how data is laid out (copies, transposes, "
+                             "small pieces)",
+     [ASSAY__BOUND_COMPUTE] = "limited by compute, so memory waits: a bandwidth floor suits models "
+                              "that memory limits"},
+};
+
+static void put_bound(struct assay__buf *out, const struct assay__require_evidence *e,
+                      bool bandwidth)
+{
+    assay__buf_printf(out, "%.0f %% of the layers' time is %s", e->share[e->bound] * 100,
+                      bounds[bandwidth][e->bound]);
+}
+
+static const char *const no_bound = "; measured ceilings would show what limits the layers";
 
 static void advise_compute(struct assay__buf *out, const struct assay__require_evidence *e)
 {
-    double share = e->share[e->bound] * 100;
-    switch (e->bound) {
-    case ASSAY__BOUND_OVERHEAD:
-        assay__buf_printf(
-            out,
-            "%.0f %% of the layers' time is overhead of layers that are too small for the device: ",
-            share);
+    static const char *const behind[ASSAY__BOUND_COUNT] = {
+        [ASSAY__BOUND_OVERHEAD] = ", or fuse small nodes",
+        [ASSAY__BOUND_MEMORY] = " to compute more per byte read, or store weights as float16 or "
+                                "int8",
+        [ASSAY__BOUND_COMPUTE] = ", float16 or int8, or a faster device"};
+    double utilization = assay__trial_value(e->trial, "compute.utilization");
+    if (e->bound == ASSAY__BOUND_UNKNOWN) {
         put_batch(out, e);
-        assay__buf_puts(out, ", or fuse small nodes");
-        break;
-    case ASSAY__BOUND_MEMORY:
-        assay__buf_printf(out, "%.0f %% of the layers' time is limited by memory: ", share);
-        put_batch(out, e);
-        assay__buf_puts(out, " to compute more per byte read, or store weights as float16 or int8");
-        break;
-    case ASSAY__BOUND_COMPUTE:
-        assay__buf_printf(out, "%.0f %% of the layers' time is limited by compute", share);
-        if (assay__trial_value(e->trial, "compute.utilization") < ASSAY__REQUIRE_LOW)
-            assay__buf_printf(
-                out, ", at %.0f %% of the measured ceiling: try another number of threads, ",
-                assay__trial_value(e->trial, "compute.utilization") * 100);
-        else
-            assay__buf_puts(out, ": ");
-        put_batch(out, e);
-        assay__buf_puts(out, ", float16 or int8, or a faster device");
-        break;
-    default:
-        put_batch(out, e);
-        assay__buf_puts(out, " or the size of the model");
-        assay__buf_puts(out, no_bound);
+        assay__buf_printf(out, " or the size of the model%s", no_bound);
+        return;
     }
+    put_bound(out, e, false);
+    if (e->bound == ASSAY__BOUND_COMPUTE && utilization < ASSAY__REQUIRE_LOW)
+        assay__buf_printf(out,
+                          ", at %.0f %% of the measured ceiling: try another number of threads, ",
+                          utilization * 100);
+    else if (e->bound == ASSAY__BOUND_COMPUTE)
+        assay__buf_puts(out, ": ");
+    put_batch(out, e);
+    assay__buf_puts(out, behind[e->bound]);
 }
 
 static void advise_bandwidth(struct assay__buf *out, const struct assay__require_evidence *e)
 {
-    double share = e->share[e->bound] * 100;
-    switch (e->bound) {
-    case ASSAY__BOUND_COMPUTE:
+    if (e->bound == ASSAY__BOUND_UNKNOWN) {
         assay__buf_printf(
-            out,
-            "%.0f %% of the layers' time is limited by compute, so memory waits: a floor of "
-            "bandwidth suits models that memory limits",
-            share);
-        break;
-    case ASSAY__BOUND_OVERHEAD:
-        assay__buf_printf(
-            out, "%.0f %% of the layers' time is overhead of small layers, in which little moves: ",
-            share);
-        put_batch(out, e);
-        break;
-    case ASSAY__BOUND_MEMORY:
-        assay__buf_printf(
-            out,
-            "%.0f %% of the layers' time is limited by memory: look at how data is laid out "
-            "(copies, transposes, small pieces)",
-            share);
-        break;
-    default:
-        assay__buf_puts(
-            out, "look at how data is accessed: fewer copies and transposes, contiguous layouts");
-        assay__buf_puts(out, no_bound);
+            out, "look at how data is accessed: fewer copies and transposes, contiguous layouts%s",
+            no_bound);
+        return;
     }
+    put_bound(out, e, true);
+    if (e->bound == ASSAY__BOUND_OVERHEAD) put_batch(out, e);
 }
 
 static void put_slowest(struct assay__buf *out, const struct assay__require_evidence *e)
 {
     if (!e->slowest || !isfinite(e->slowest_share)) {
-        assay__buf_puts(out, "; layer times would tell where the time goes");
+        assay__buf_puts(out, "; layer times would show where the time goes");
         return;
     }
     assay__buf_printf(out, "; the slowest layer is %.80s (%.40s) with %.0f %% of the time",
@@ -166,7 +151,7 @@ static void advise_latency(struct assay__buf *out, const struct assay__require_e
     double p50 = assay__trial_value(e->trial, "latency.p50");
     if (row->kind == ASSAY__REQUIRE_P99 && row->value > 1.5 * p50)
         assay__buf_printf(out,
-                          "p99 is %.1f × the median: something disturbs single inferences (other "
+                          "p99 is %.1f × the median: single inferences are disturbed (other "
                           "processes, clocks, page faults): try a quieter machine or pinned CPUs",
                           row->value / p50);
     else if (e->trial->batch > 1)
@@ -190,7 +175,7 @@ static void advise_memory(struct assay__buf *out, const struct assay__require_ev
                           fmin(weights / row->value, 1) * 100, text);
         return;
     }
-    assay__buf_puts(out, "most of it is activations and the engine's own");
+    assay__buf_puts(out, "most of it is activations and the engine's buffers");
     if (isfinite(weights)) {
         assay__text_scaled(text, sizeof text, weights, "B");
         assay__buf_printf(out, " (weights: %s)", text);
@@ -201,35 +186,46 @@ static void advise_memory(struct assay__buf *out, const struct assay__require_ev
         assay__buf_puts(out, ": 'assay memory' shows where it goes");
 }
 
-/* What a level means for a row, before the advice. */
+/* "memory uses 83 % of what the minimum allows: " */
 static void put_level(struct assay__buf *out, const struct assay__requirement *row)
 {
-    bool to_target = row->level == ASSAY__REQUIRE_TO_TARGET;
-    double ratio = to_target || !isfinite(row->minimum_ratio) ? row->target_ratio
-                                                              : row->minimum_ratio;
-    const char *of = to_target || !isfinite(row->minimum_ratio) ? "target" : "minimum";
+    bool to_target = row->level == ASSAY__REQUIRE_TO_TARGET || !isfinite(row->minimum_ratio) ||
+                     (row->level == ASSAY__REQUIRE_WARN && isfinite(row->target_ratio) &&
+                      !(row->minimum_ratio > ASSAY__REQUIRE_LOW));
+    const char *of = to_target ? "target" : "minimum";
     char share[64];
-    if (row->level == ASSAY__REQUIRE_WARN && isfinite(row->target_ratio) &&
-        !(row->minimum_ratio > ASSAY__REQUIRE_LOW)) {
-        ratio = row->target_ratio;
-        of = "target";
-    }
-    assay__text_scaled(share, sizeof share, ratio, "ratio");
+    assay__text_scaled(share, sizeof share, to_target ? row->target_ratio : row->minimum_ratio,
+                       "ratio");
     if (row->info->floor)
         assay__buf_printf(out, "%s reaches %s of the %s: ", row->info->label, share, of);
     else
         assay__buf_printf(out, "%s uses %s of what the %s allows: ", row->info->label, share, of);
 }
 
-/* What no program reaches needs another requirement or another device, not a change of the model.
- * "": it may be reached. Where the minimum is out of reach, so is the target, which is harder. */
+/* What no program can reach needs another requirement or another device, not another model. "": it
+ * may be reached. Where the minimum is out of reach, so is the target, which is harder. */
 static const char *out_of_reach(const struct assay__requirement *row)
 {
     bool to_minimum = row->level == ASSAY__REQUIRE_TO_MINIMUM;
     if (*row->beyond && row->minimum_beyond == to_minimum) return row->beyond;
     if (*row->unreachable && row->minimum_unreachable == to_minimum) return row->unreachable;
-    /* then the target, which is harder, cannot be reached either */
     return row->minimum_beyond ? row->beyond : "";
+}
+
+static void advise(struct assay__buf *out, const struct assay__require_evidence *e,
+                   const struct assay__requirement *row)
+{
+    switch (row->kind) {
+    case ASSAY__REQUIRE_TFLOPS: advise_compute(out, e); break;
+    case ASSAY__REQUIRE_BANDWIDTH: advise_bandwidth(out, e); break;
+    case ASSAY__REQUIRE_THROUGHPUT: advise_throughput(out, e); break;
+    case ASSAY__REQUIRE_P50:
+    case ASSAY__REQUIRE_P99: advise_latency(out, e, row); break;
+    case ASSAY__REQUIRE_MEMORY: advise_memory(out, e, row); break;
+    default:
+        assay__buf_puts(out, "use fewer threads or a device that needs less; energy.inference.net "
+                             "shows which really saves");
+    }
 }
 
 const char *assay__require_advice(const struct assay__require_evidence *e,
@@ -238,21 +234,9 @@ const char *assay__require_advice(const struct assay__require_evidence *e,
     struct assay__buf out = {0};
     put_level(&out, row);
     row->advice_limit = out_of_reach(row);
-    if (row->advice_limit[0]) {
-        assay__buf_puts(&out, row->advice_limit);
-    } else {
-        switch (row->kind) {
-        case ASSAY__REQUIRE_TFLOPS: advise_compute(&out, e); break;
-        case ASSAY__REQUIRE_BANDWIDTH: advise_bandwidth(&out, e); break;
-        case ASSAY__REQUIRE_THROUGHPUT: advise_throughput(&out, e); break;
-        case ASSAY__REQUIRE_P50:
-        case ASSAY__REQUIRE_P99: advise_latency(&out, e, row); break;
-        case ASSAY__REQUIRE_MEMORY: advise_memory(&out, e, row); break;
-        default:
-            assay__buf_puts(&out,
-                            "use fewer threads or a device that needs less; energy.inference.net "
-                            "shows which really saves");
-        }
-    }
-    return assay__buf_keep(&out, arena);
+    assay__buf_puts(&out, row->advice_limit);
+    if (!*row->advice_limit) advise(&out, e, row);
+    const char *kept = assay__buf_keep(&out, arena);
+    if (!kept) assay__arena_fail(arena);
+    return kept ? kept : "";
 }

@@ -1,5 +1,5 @@
-/* require_advice.h - words for a requirement that is missed or nearly so: what the profile says
- * about why, and what to try. Advice is never a promise: nothing here has been measured. */
+/* require_advice.h - advice for a requirement that is missed or nearly so: what the profile says
+ * about why, and what to try. Advice is no promise: none of it has been measured. */
 #ifndef ASSAY_JUDGE_REQUIRE_ADVICE_H
 #define ASSAY_JUDGE_REQUIRE_ADVICE_H
 
@@ -8,13 +8,12 @@
 
 /** What advice rests on. */
 struct assay__require_evidence {
-    const struct assay_profile *profile;
     const struct assay__trial *trial;
     const struct assay__require_table *table; /* NULL: none */
     struct assay__roofline roofline;          /* reason set: nothing is known of bounds */
     enum assay__bound bound;                  /* of most of the layers' time */
     double share[ASSAY__BOUND_COUNT];         /* of the layers' time; NaN unknown */
-    double ceiling, memory_ceiling;           /* measured at most, FLOP/s and B/s; NaN unknown */
+    double ceiling;                           /* measured peak, FLOP/s; NaN unknown */
     const struct assay__layer *slowest;       /* NULL unknown */
     double slowest_share;                     /* of latency.p50 */
 };
@@ -23,10 +22,10 @@ struct assay__require_evidence {
 int assay__require_evidence(const struct assay_profile *profile, const struct assay__trial *trial,
                             const struct assay__require_table *table, struct assay__arena *arena,
                             struct assay__require_evidence *out);
-/** What to do about a row whose level is not fine; sets row->advice_limit. NULL: out of memory. */
+/** What to do about a row whose level is not fine; sets row->advice_limit. */
 const char *assay__require_advice(const struct assay__require_evidence *evidence,
                                   struct assay__requirement *row, struct assay__arena *arena);
-/** What people know a layer by. */
+/** The name that people know a layer by. */
 const char *assay__layer_title(const struct assay__layer *layer);
 
 #endif

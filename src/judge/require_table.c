@@ -1,13 +1,36 @@
-/* require_table.c - the kinds of requirements, what they are compared with of a chip, and the
- * built-in tables. The four tables are those of the NCP monitoring guide for the M1 family: TFLOP/s
- * and GB/s are floors, MiB of memory are a budget. The peaks of the chips are for telling a
- * requirement that no program can meet; they are those of predict_chips.c, each with its source. Of
- * M3 and later chips no clock of the GPU is published: what stands there is good for an estimate,
- * and only their bandwidth is compared here. */
+/* require_table.c - requirement tables: their kinds, the built-in ones, and reading and writing a
+ * user's.
+ *
+ * The built-in tables are those of the NCP monitoring guide for the M1 family: TFLOP/s and GB/s are
+ * floors, MiB of memory are a budget. The peaks of the chips, which show that no program can meet a
+ * requirement, are those of predict_chips.c, each with its source. For M3 and later chips no GPU
+ * clock is published: what is there is good for an estimate, and only their bandwidth is compared.
+ *
+ * A user's table is text or JSON, and untrusted: every fault is one line that names the table, the
+ * line in it and what would be right.
+ *
+ * Text, one requirement per line (or separated by ';'), '#' begins a comment, '-' is "not
+ * required":
+ *     KEY MINIMUM [TARGET]        tflops 8 12        p99 40ms 25ms        memory 32768 24576
+ *       power - 6
+ *     name TEXT                   chip M1 Max        batch 128            backbone_units 64
+ * JSON: {"name": TEXT, "chip": TEXT, "minimum": {KEY: VALUE, …}, "target": {…}, "batch": N,
+ * "backbone_units": N}, a value being a number, or a text as above. A plain number is in the key's
+ * unit (TFLOP/s, GB/s, inferences/s, MiB, W); a time needs its unit. */
 #include "judge/require.h"
 
+#include "base/no_memory.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/utf8.h"
+
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TERA 1e12
@@ -83,4 +106,476 @@ const struct assay__require_table *assay__require_preset(const char *name)
     for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++)
         if (same(presets[i].name, name)) return &presets[i];
     return NULL;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct reading {
+    struct assay__arena *arena;
+    const char *what; /* the table, for messages */
+    const char *text; /* whole */
+    struct assay__require_table *table;
+    int line;                           /* where it is read */
+    int lines[2][ASSAY__REQUIRE_COUNT]; /* where each was given; 0: not yet */
+    int other_lines[4];
+    struct assay_error *error;
+};
+
+enum { NAME, CHIP, BATCH, UNITS, OTHERS };
+static const char *const others[OTHERS] = {"name", "chip", "batch", "backbone_units"};
+
+static int bad(const struct reading *r, const char *format, ...) ASSAY_PRINTF(2, 3);
+
+static int bad(const struct reading *r, const char *format, ...)
+{
+    char detail[360];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    if (r->line < 1)
+        return assay_error_set(r->error, ASSAY_EINVAL, "requirement table '%s': %s", r->what,
+                               detail);
+    return assay_error_set(r->error, ASSAY_EINVAL, "requirement table '%s', line %d: %s", r->what,
+                           r->line, detail);
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static bool has_unit(const char *word)
+{
+    size_t length = strlen(word);
+    return length && !strchr("0123456789.", word[length - 1]);
+}
+
+/* `word` in the base unit of the kind. */
+static int read_value(const struct reading *r, enum assay__require_kind kind, const char *word,
+                      double *value)
+{
+    const struct assay__require_info *info = assay__require_info(kind);
+    uint64_t bytes;
+    bool wrong;
+    if (kind == ASSAY__REQUIRE_P50 || kind == ASSAY__REQUIRE_P99) {
+        if (!has_unit(word) && assay__text_double(word, value) == 0)
+            return bad(r, "%s: '%s' needs its unit, such as %sms", info->key, word, word);
+        wrong = assay__text_duration_s(word, value) != 0;
+    } else if (kind == ASSAY__REQUIRE_MEMORY && has_unit(word)) {
+        wrong = assay__text_bytes(word, &bytes) != 0;
+        if (!wrong) *value = (double)bytes;
+    } else {
+        wrong = assay__text_double(word, value) != 0;
+        *value *= info->scale;
+    }
+    if (wrong)
+        return bad(r, "%s: '%.60s' is not a number%s%s%s", info->key, word,
+                   info->plain[0] ? " of " : " with a unit of time, such as 20ms", info->plain,
+                   kind == ASSAY__REQUIRE_MEMORY ? ", or a size such as 512MiB" : "");
+    if (!isfinite(*value) || !(*value > 0))
+        return bad(r, "%s: '%.60s' must be above 0; '-' requires nothing", info->key, word);
+    return 0;
+}
+
+/* Each may be given once. */
+static int claim(const struct reading *r, int *line, const char *what)
+{
+    if (*line) return bad(r, "%s was given in line %d already", what, *line);
+    *line = r->line > 0 ? r->line : 1;
+    return 0;
+}
+
+static int set_value(struct reading *r, bool target, enum assay__require_kind kind,
+                     const char *word)
+{
+    char what[64];
+    snprintf(what, sizeof what, "the %s of %s", target ? "target" : "minimum",
+             assay__require_info(kind)->key);
+    int code = claim(r, &r->lines[target][kind], what);
+    if (code || strcmp(word, "-") == 0) return code;
+    return read_value(r, kind, word, target ? &r->table->target[kind] : &r->table->minimum[kind]);
+}
+
+static int set_name(struct reading *r, const char *text)
+{
+    size_t length = strlen(text), size;
+    if (length == 0 || length > ASSAY__REQUIRE_NAME_BYTES)
+        return bad(r, "a name has 1 to %d bytes", ASSAY__REQUIRE_NAME_BYTES);
+    for (size_t i = 0; i < length; i += size) {
+        uint32_t character = assay__utf8_decode(text + i, length - i, &size);
+        if (character == ASSAY__UTF8_INVALID || character < 0x20 || character == 0x7f ||
+            strchr(";#", text[i]))
+            return bad(r, "a name is UTF-8 without control characters, ';' and '#'");
+    }
+    r->table->name = assay__arena_strdup(r->arena, text);
+    return r->table->name ? 0 : assay__no_memory(r->error);
+}
+
+static int set_chip(struct reading *r, const char *text)
+{
+    r->table->chip = assay__chip_find(text, NULL);
+    if (r->table->chip) return 0;
+    struct assay__buf list = {0};
+    for (size_t i = 0; assay__chip_at(i); i++)
+        assay__buf_printf(&list, "%s%s", i ? ", " : "", assay__chip_at(i)->name);
+    int code = bad(r, "no chip '%.24s' is known here, but %s", text, assay__buf_text(&list));
+    assay__buf_free(&list);
+    return code;
+}
+
+static int set_other(struct reading *r, int which, const char *word)
+{
+    int64_t *count = which == BATCH ? &r->table->batch : &r->table->backbone_units;
+    int code = claim(r, &r->other_lines[which], others[which]);
+    if (code) return code;
+    if (which == NAME) return set_name(r, word);
+    if (which == CHIP) return set_chip(r, word);
+    if (assay__text_int64(word, count) || *count < 1 || *count > 1000000000)
+        return bad(r, "%s: '%.60s' is not a whole number from 1 to 1,000,000,000", others[which],
+                   word);
+    return 0;
+}
+
+/* Index into others; -1: none of them. */
+static int find_other(const char *key)
+{
+    for (int i = 0; i < OTHERS; i++)
+        if (strcmp(others[i], key) == 0) return i;
+    return -1;
+}
+
+static int find_kind(const char *key)
+{
+    for (int i = 0; i < ASSAY__REQUIRE_COUNT; i++)
+        if (strcmp(assay__require_info((enum assay__require_kind)i)->key, key) == 0) return i;
+    return -1;
+}
+
+static int unknown_key(const struct reading *r, const char *key)
+{
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < ASSAY__REQUIRE_COUNT + OTHERS; i++) {
+        const char *word = i < ASSAY__REQUIRE_COUNT
+                               ? assay__require_info((enum assay__require_kind)i)->key
+                               : others[i - ASSAY__REQUIRE_COUNT];
+        size_t distance = assay__text_distance(key, word);
+        if (distance < least) least = distance, best = word;
+    }
+    if (strlen(key) <= 40 && assay__text_near(key, least))
+        return bad(r, "there is no requirement '%s'; did you mean '%s'?", key, best);
+    return bad(
+        r,
+        "there is no requirement '%.40s'; there are tflops, bandwidth, throughput, p50, p99, "
+        "memory, power",
+        key);
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* The next word of the line, NULL when there is none; the line is cut up. */
+static char *next_word(char **at)
+{
+    char *begin = *at + strspn(*at, " \t\r");
+    if (!*begin) return NULL;
+    char *end = begin + strcspn(begin, " \t\r");
+    *at = *end ? end + 1 : end;
+    *end = '\0';
+    return begin;
+}
+
+/* What is left of the line, without the blanks around it. */
+static char *rest(char *at)
+{
+    at += strspn(at, " \t\r");
+    size_t length = strlen(at);
+    while (length && strchr(" \t\r", at[length - 1]))
+        at[--length] = '\0';
+    return at;
+}
+
+static int read_line(struct reading *r, char *line)
+{
+    line[strcspn(line, "#")] = '\0';
+    char *key = next_word(&line);
+    if (!key) return 0;
+    size_t length = strlen(key);
+    if (length > 1 && strchr(":=", key[length - 1])) key[length - 1] = '\0';
+    int kind = find_kind(key), other = find_other(key);
+    if (other == NAME || other == CHIP) return set_other(r, other, rest(line));
+    char *minimum = next_word(&line), *target = next_word(&line), *more = next_word(&line);
+    if (kind < 0 && other < 0) return unknown_key(r, key);
+    if (!minimum) return bad(r, "%s has no value", key);
+    if (other >= 0 && target) return bad(r, "%s takes one value, '%.60s' is too much", key, target);
+    if (other >= 0) return set_other(r, other, minimum);
+    if (more) return bad(r, "%s takes a minimum and a target, '%.60s' is too much", key, more);
+    int code = set_value(r, false, (enum assay__require_kind)kind, minimum);
+    if (code == 0 && target) code = set_value(r, true, (enum assay__require_kind)kind, target);
+    return code;
+}
+
+static int read_text(struct reading *r, char *text)
+{
+    char *at = text;
+    int code = 0;
+    for (r->line = 1; code == 0;) {
+        size_t length = strcspn(at, "\n;");
+        char end = at[length];
+        at[length] = '\0';
+        code = read_line(r, at);
+        if (!end) break;
+        if (end == '\n' && code == 0) r->line++;
+        at += length + 1;
+    }
+    return code;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static int line_at(const struct reading *r, const char *at)
+{
+    int line = 1;
+    for (const char *c = r->text; c < at; c++)
+        line += *c == '\n';
+    return line;
+}
+
+/* The JSON reader counts bytes; messages name the line. */
+static int bad_json(struct reading *r, const struct assay__json_reader *reader, int code)
+{
+    size_t at = 0;
+    const char *what = assay__json_reader_fault(reader, &at);
+    if (code == ASSAY_ENOMEM) return assay__no_memory(r->error);
+    r->line = line_at(r, r->text + at);
+    return bad(r, "not JSON: %s", what);
+}
+
+static int next(struct reading *r, struct assay__json_reader *reader,
+                struct assay__json_token *token)
+{
+    int code = assay__json_next(reader, token, NULL);
+    if (code) return bad_json(r, reader, code);
+    if (token->text && (token->kind == ASSAY__JSON_KEY || token->kind == ASSAY__JSON_STRING ||
+                        token->kind == ASSAY__JSON_NUMBER))
+        r->line = line_at(r, token->text);
+    return 0;
+}
+
+/* A number or a text as the word it would be in a text file. */
+static int read_word(struct reading *r, struct assay__json_reader *reader, const char *key,
+                     const char **word)
+{
+    struct assay__json_token token = {0};
+    int code = next(r, reader, &token);
+    if (code) return code;
+    *word = NULL;
+    if (token.kind == ASSAY__JSON_NUMBER)
+        *word = assay__arena_strndup(r->arena, token.text, token.length);
+    else if (token.kind == ASSAY__JSON_STRING)
+        *word = assay__json_unescape(r->arena, &token);
+    else if (token.kind == ASSAY__JSON_NULL)
+        *word = "-";
+    else
+        return bad(r, "%.40s: a number or a text is expected", key);
+    return *word ? 0 : assay__no_memory(r->error);
+}
+
+static int read_column(struct reading *r, struct assay__json_reader *reader, bool target)
+{
+    struct assay__json_token token = {0};
+    int code = next(r, reader, &token);
+    if (code == 0 && token.kind != ASSAY__JSON_OBJECT)
+        return bad(r, "%s: an object is expected", target ? "target" : "minimum");
+    while (code == 0 && (code = next(r, reader, &token)) == 0 && token.kind == ASSAY__JSON_KEY) {
+        const char *key = assay__json_unescape(r->arena, &token), *word = NULL;
+        if (!key) return assay__no_memory(r->error);
+        int kind = find_kind(key);
+        if (kind < 0) return unknown_key(r, key);
+        code = read_word(r, reader, key, &word);
+        if (code == 0) code = set_value(r, target, (enum assay__require_kind)kind, word);
+    }
+    return code;
+}
+
+static int read_member(struct reading *r, struct assay__json_reader *reader, const char *key)
+{
+    const char *word = NULL;
+    if (strcmp(key, "minimum") == 0) return read_column(r, reader, false);
+    if (strcmp(key, "target") == 0) return read_column(r, reader, true);
+    int other = find_other(key);
+    if (other < 0)
+        return bad(r,
+                   "there is no member '%.40s'; there are name, chip, minimum, target, batch, "
+                   "backbone_units",
+                   key);
+    int code = read_word(r, reader, key, &word);
+    return code ? code : set_other(r, other, word);
+}
+
+static int read_json(struct reading *r, size_t length)
+{
+    struct assay__json_reader *reader = assay__json_reader_new(r->text, length);
+    struct assay__json_token token = {0};
+    if (!reader) return assay__no_memory(r->error);
+    int code = next(r, reader, &token); /* the object: the caller saw its brace */
+    while (code == 0 && (code = next(r, reader, &token)) == 0 && token.kind == ASSAY__JSON_KEY) {
+        const char *key = assay__json_unescape(r->arena, &token);
+        code = key ? read_member(r, reader, key) : assay__no_memory(r->error);
+    }
+    if (code == 0) code = next(r, reader, &token); /* nothing behind it */
+    assay__json_reader_free(reader);
+    return code;
+}
+
+/* --- a table ---------------------------------------------------------------------------------- */
+
+static int check(struct reading *r)
+{
+    struct assay__require_table *table = r->table;
+    size_t minimums = 0;
+    for (int i = 0; i < ASSAY__REQUIRE_COUNT; i++) {
+        const struct assay__require_info *info = assay__require_info((enum assay__require_kind)i);
+        double minimum = table->minimum[i], target = table->target[i];
+        minimums += isfinite(minimum);
+        if (!isfinite(minimum) || !isfinite(target)) continue;
+        r->line = r->lines[1][i];
+        if (info->floor ? target < minimum : target > minimum)
+            return bad(r, "%s: the target is easier than the minimum; %s needs the %s number first",
+                       info->key, info->floor ? "a floor" : "a limit",
+                       info->floor ? "smaller" : "larger");
+    }
+    r->line = 0;
+    return minimums ? 0 : bad(r, "it has no minimum, so nothing could fail");
+}
+
+int assay__require_parse(struct assay__arena *arena, const char *text, size_t length,
+                         const char *name, const struct assay__require_table **out,
+                         struct assay_error *error)
+{
+    struct reading r = {.arena = arena, .what = name, .error = error};
+    *out = NULL;
+    char *copy = assay__arena_strndup(arena, text, length);
+    struct assay__require_table *table = assay__arena_alloc(arena, sizeof *table);
+    if (!copy || !table) return assay__no_memory(r.error);
+    *table = (struct assay__require_table){.name = name, .origin = name};
+    for (int i = 0; i < ASSAY__REQUIRE_COUNT; i++)
+        table->minimum[i] = table->target[i] = NAN;
+    r.table = table;
+    r.text = text;
+    if (memchr(text, '\0', length)) {
+        r.line = line_at(&r, memchr(text, '\0', length));
+        return bad(&r, "a zero byte: this is not a text file");
+    }
+    if (strncmp(copy, "\xef\xbb\xbf", 3) == 0) copy += 3; /* byte order mark */
+    bool json = copy[strspn(copy, " \t\r\n")] == '{';
+    int code = json ? read_json(&r, length) : read_text(&r, copy);
+    if (code == 0) code = check(&r);
+    if (code == 0) *out = table;
+    return code;
+}
+
+/* "living room" for "tables/living room.txt" */
+static const char *base_name(struct assay__arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *begin = slash ? slash + 1 : path;
+    const char *dot = strrchr(begin, '.');
+    size_t length = dot && dot > begin ? (size_t)(dot - begin) : strlen(begin);
+    if (length > ASSAY__REQUIRE_NAME_BYTES) length = ASSAY__REQUIRE_NAME_BYTES;
+    char *name = assay__arena_strndup(arena, begin, length);
+    for (char *c = name; c && *c; c++) /* it is kept in a line of our own text */
+        if (*c == ';' || *c == '#' || (unsigned char)*c < 0x20 || *c == 0x7f) *c = '_';
+    return name;
+}
+
+static int not_found(const char *name, struct assay_error *error)
+{
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; assay__require_preset_at(i); i++) {
+        size_t distance = assay__text_distance(name, assay__require_preset_at(i)->name);
+        if (distance >= least) continue;
+        least = distance;
+        best = assay__require_preset_at(i)->name;
+    }
+    if (strlen(name) <= 40 && assay__text_near(name, least))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "there is no requirement table '%s'; did you mean '%s'?", name,
+                               best);
+    return assay_error_set(
+        error, ASSAY_EINVAL,
+        "there is no requirement table '%s': built in are m1, m1-pro, m1-max and "
+        "m1-ultra, anything else is a file",
+        name);
+}
+
+int assay__require_find(struct assay__arena *arena, const char *name,
+                        const struct assay__require_table **table, struct assay_error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    *table = assay__require_preset(name);
+    if (*table) return 0;
+    int code = assay__file_read(name, ASSAY__REQUIRE_FILE_BYTES + 1, &text, &length, error);
+    if (code == ASSAY_ENOTFOUND) return not_found(name, error);
+    if (code) return code;
+    const char *called = base_name(arena, name);
+    if (!called)
+        code = assay__no_memory(error);
+    else if (length > ASSAY__REQUIRE_FILE_BYTES)
+        code = assay_error_set(error, ASSAY_EINVAL,
+                               "requirement table '%s': longer than %d bytes, so it is none", name,
+                               ASSAY__REQUIRE_FILE_BYTES);
+    else
+        code = assay__require_parse(arena, text, length, name, table, error);
+    free(text);
+    if (code) return code;
+    struct assay__require_table *own = assay__arena_alloc(arena, sizeof *own);
+    if (!own) return assay__no_memory(error);
+    *own = **table; /* messages name the path, reports the table */
+    own->origin = assay__arena_text(arena, "%s", name);
+    if (own->name == name) own->name = called;
+    *table = own;
+    return assay__arena_failed(arena) ? assay__no_memory(error) : 0;
+}
+
+/* --- out -------------------------------------------------------------------------------------- */
+
+/* The shortest text that reads back as the same number. */
+static void put_number(struct assay__buf *out, double value)
+{
+    char text[40];
+    for (int digits = 6; digits <= 17; digits++) {
+        double back;
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (assay__text_double(text, &back) == 0 && back == value) break;
+    }
+    assay__buf_puts(out, text);
+}
+
+static void put_value(struct assay__buf *out, const struct assay__require_info *info, double value)
+{
+    assay__buf_putc(out, ' ');
+    if (!isfinite(value)) {
+        assay__buf_putc(out, '-');
+        return;
+    }
+    put_number(out, info->scale > 0 ? value / info->scale : value);
+    if (!(info->scale > 0)) assay__buf_putc(out, 's');
+}
+
+const char *assay__require_text(struct assay__arena *arena,
+                                const struct assay__require_table *table)
+{
+    struct assay__buf out = {0};
+    assay__buf_printf(&out, "name %s", table->name);
+    if (table->chip) assay__buf_printf(&out, "; chip %s", table->chip->name);
+    for (int i = 0; i < ASSAY__REQUIRE_COUNT; i++) {
+        const struct assay__require_info *info = assay__require_info((enum assay__require_kind)i);
+        if (!isfinite(table->minimum[i]) && !isfinite(table->target[i])) continue;
+        assay__buf_printf(&out, "; %s", info->key);
+        put_value(&out, info, table->minimum[i]);
+        if (isfinite(table->target[i])) put_value(&out, info, table->target[i]);
+    }
+    if (table->batch) assay__buf_printf(&out, "; batch %" PRId64, table->batch);
+    if (table->backbone_units)
+        assay__buf_printf(&out, "; backbone_units %" PRId64, table->backbone_units);
+    return assay__buf_keep(&out, arena);
 }

@@ -1,6 +1,6 @@
-/* review.c - finds bottlenecks, opportunities and recommendations of a trial. With s the share of
- * the latency that a part takes, removing it makes the whole at most 1 / (1 - s) times as fast
- * (Amdahl 1967). */
+/* review.c - finds bottlenecks, opportunities and recommendations of a trial. Removing a part that
+ * takes the share s of the latency makes the whole at most 1 / (1 - s) times as fast (Amdahl
+ * 1967). */
 #include "judge/review.h"
 
 #include "judge/comparison.h"
@@ -24,22 +24,18 @@ struct reviewing {
     struct assay__require_evidence evidence;
     struct assay__arena *arena;
     struct assay__review *out;
-    bool failed;
 };
 
-static void add(struct reviewing *r, struct assay__sentence_list *list, const char *text)
+static void add(struct assay__sentence_list *list, const char *text)
 {
-    if (!text) r->failed = true;
-    if (text && list->count < ASSAY__REVIEW_SENTENCES) list->items[list->count++] = text;
+    if (list->count < ASSAY__REVIEW_SENTENCES) list->items[list->count++] = text;
 }
 
 static const char *scaled(struct reviewing *r, double value, const char *unit)
 {
     char text[64];
     assay__text_scaled(text, sizeof text, value, unit);
-    const char *copy = assay__arena_strdup(r->arena, text);
-    if (!copy) r->failed = true;
-    return copy ? copy : "";
+    return assay__arena_text(r->arena, "%s", text);
 }
 
 /* --- bottlenecks ------------------------------------------------------------------------------ */
@@ -58,14 +54,10 @@ static const struct assay__layer **by_time(struct reviewing *r, size_t *count)
     const struct assay__layer **order = assay__arena_array(r->arena, layers->count + 1,
                                                            sizeof *order);
     *count = 0;
-    if (!order) {
-        r->failed = true;
-        return NULL;
-    }
-    for (size_t i = 0; i < layers->count; i++)
+    for (size_t i = 0; order && i < layers->count; i++)
         if (layers->items[i].state != ASSAY_UNAVAILABLE && isfinite(layers->items[i].time_ns))
             order[(*count)++] = &layers->items[i];
-    qsort(order, *count, sizeof *order, slower_first);
+    if (*count) qsort(order, *count, sizeof *order, slower_first);
     return order;
 }
 
@@ -92,8 +84,8 @@ static void review_bounds(struct reviewing *r)
     static const char *const words[] = {[ASSAY__BOUND_COMPUTE] = "compute",
                                         [ASSAY__BOUND_MEMORY] = "memory",
                                         [ASSAY__BOUND_OVERHEAD] = "overhead of small layers"};
-    add(r, list,
-        assay__arena_printf(
+    add(list,
+        assay__arena_text(
             r->arena,
             "most of the layers' time is limited by %s: %s (compute %s, memory %s, overhead %s, "
             "unknown %s)",
@@ -112,11 +104,8 @@ static const char *roof_text(struct reviewing *r, const struct assay__layer *lay
     if (roofline->reason[0] || at >= roofline->layer_count) return "";
     const struct assay__roofline_layer *placed = &roofline->layers[at];
     if (!isfinite(placed->utilization) || placed->bound == ASSAY__BOUND_UNKNOWN) return "";
-    const char *text = assay__arena_printf(r->arena, "; limited by %s, at %.0f %% of its roof",
-                                           assay__bound_name(placed->bound),
-                                           placed->utilization * 100);
-    if (!text) r->failed = true;
-    return text ? text : "";
+    return assay__arena_text(r->arena, "; limited by %s, at %.0f %% of its roof",
+                             assay__bound_name(placed->bound), placed->utilization * 100);
 }
 
 static void review_layers(struct reviewing *r, double p50_ns)
@@ -124,21 +113,18 @@ static void review_layers(struct reviewing *r, double p50_ns)
     size_t count;
     const struct assay__layer **order = by_time(r, &count);
     struct assay__sentence_list *list = &r->out->bottlenecks;
-    if (!order) return;
     for (size_t i = 0; i < count && i < LAYERS_NAMED && p50_ns > 0; i++) {
         double share = order[i]->time_ns / p50_ns;
         if (share < SHARE_NAMED) break;
-        add(r, list,
-            assay__arena_printf(r->arena, "layer %.80s (%.40s) takes %.0f %% of the time%s",
-                                assay__layer_title(order[i]), order[i]->op, share * 100,
-                                roof_text(r, order[i])));
+        add(list, assay__arena_text(r->arena, "layer %.80s (%.40s) takes %.0f %% of the time%s",
+                                    assay__layer_title(order[i]), order[i]->op, share * 100,
+                                    roof_text(r, order[i])));
     }
     if (count == 0)
-        add(r, list,
-            assay__arena_printf(r->arena, "which layers are slow is not known: %s",
-                                r->trial->layers.reason && r->trial->layers.reason[0]
-                                    ? r->trial->layers.reason
-                                    : "layers were not timed"));
+        add(list, assay__arena_text(r->arena, "which layers are slow is not known: %s",
+                                    r->trial->layers.reason && r->trial->layers.reason[0]
+                                        ? r->trial->layers.reason
+                                        : "layers were not timed"));
 }
 
 static void review_rest(struct reviewing *r, double p50_ns)
@@ -148,36 +134,28 @@ static void review_rest(struct reviewing *r, double p50_ns)
     double fixed = layers->engine_ns / p50_ns, rest = layers->unattributed_ns / p50_ns;
     double tail = assay__trial_value(r->trial, "latency.p99") * 1e9 / p50_ns;
     if (fixed >= SHARE_NAMED)
-        add(r, list,
-            assay__arena_printf(r->arena,
-                                "the engine's fixed cost per run takes %.0f %% of the time",
-                                fixed * 100));
+        add(list,
+            assay__arena_text(r->arena, "the engine's fixed cost per run takes %.0f %% of the time",
+                              fixed * 100));
     if (rest >= SHARE_NAMED)
-        add(r, list,
-            assay__arena_printf(r->arena, "%.0f %% of the time is in no layer (unattributed)",
-                                rest * 100));
+        add(list, assay__arena_text(r->arena, "%.0f %% of the time is in no layer (unattributed)",
+                                    rest * 100));
     if (tail >= TAIL_NAMED)
-        add(r, list,
-            assay__arena_printf(
-                r->arena, "the slowest 1 %% of inferences take %.1f × the median or more", tail));
+        add(list, assay__arena_text(r->arena,
+                                    "the slowest 1 %% of inferences take %.1f × the median or more",
+                                    tail));
     for (size_t i = 0; i < r->profile->environment.disturbance_count; i++)
-        add(r, list,
-            assay__arena_printf(r->arena, "the machine was disturbed: %s",
-                                r->profile->environment.disturbances[i]));
+        add(list, assay__arena_text(r->arena, "the machine was disturbed: %s",
+                                    r->profile->environment.disturbances[i]));
 }
 
 /* --- opportunities ---------------------------------------------------------------------------- */
 
 static void offer(struct reviewing *r, double gain, const char *what)
 {
-    if (!(gain >= GAIN_NAMED) || !what) {
-        r->failed |= !what;
-        return;
-    }
-    if (isfinite(gain))
-        add(r, &r->out->opportunities,
-            assay__arena_printf(r->arena, "at most %s × as fast: %s", assay__digits(gain, 3).text,
-                                what));
+    if (isfinite(gain) && gain >= GAIN_NAMED)
+        add(&r->out->opportunities, assay__arena_text(r->arena, "at most %s × as fast: %s",
+                                                      assay__digits(gain, 3).text, what));
 }
 
 static void review_opportunities(struct reviewing *r, double p50_ns)
@@ -186,11 +164,11 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
     const struct assay__roofline *roofline = &e->roofline;
     size_t count;
     if (!roofline->reason[0] && roofline->least_of_ns > 0 && p50_ns > 0) {
-        double rest = p50_ns - roofline->least_of_ns; /* what no roof is known of stays as it is */
+        double rest = p50_ns - roofline->least_of_ns; /* without a known roof: unchanged */
         offer(r, p50_ns / (fmax(rest, 0) + roofline->least_ns),
-              assay__arena_printf(r->arena, "every layer at its roof (they take %s, at least %s)",
-                                  scaled(r, roofline->least_of_ns * 1e-9, "s"),
-                                  scaled(r, roofline->least_ns * 1e-9, "s")));
+              assay__arena_text(r->arena, "every layer at its roof (they take %s, at least %s)",
+                                scaled(r, roofline->least_of_ns * 1e-9, "s"),
+                                scaled(r, roofline->least_ns * 1e-9, "s")));
         double overhead = roofline->time_ns[ASSAY__BOUND_OVERHEAD] / p50_ns;
         offer(r, 1 / (1 - overhead),
               "no time in overhead-bound layers (a larger batch, or fused nodes)");
@@ -198,21 +176,21 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
     double fixed = r->trial->layers.engine_ns / p50_ns;
     offer(r, 1 / (1 - fixed), "no fixed cost of the engine per run (a larger batch spreads it)");
     const struct assay__layer **order = by_time(r, &count);
-    if (order && count && p50_ns > order[0]->time_ns)
+    if (count && p50_ns > order[0]->time_ns)
         offer(r, 1 / (1 - order[0]->time_ns / p50_ns),
-              assay__arena_printf(r->arena, "without the slowest layer, %.80s (%.40s)",
-                                  assay__layer_title(order[0]), order[0]->op));
+              assay__arena_text(r->arena, "without the slowest layer, %.80s (%.40s)",
+                                assay__layer_title(order[0]), order[0]->op));
     const struct assay_metric *peak = assay__peak_memory(r->trial->metrics,
                                                          assay__trial_on_cpu(r->trial));
     double weights = assay__trial_value(r->trial, "memory.model");
     if (peak && peak->value > 2 * weights)
-        add(r, &r->out->opportunities,
-            assay__arena_printf(r->arena,
-                                "memory: the peak of %s is %s × the weights (%s); "
-                                "'assay memory' shows where it goes",
-                                scaled(r, peak->value, "B"),
-                                assay__digits(peak->value / weights, 3).text,
-                                scaled(r, weights, "B")));
+        add(&r->out->opportunities,
+            assay__arena_text(r->arena,
+                              "memory: the peak of %s is %s × the weights (%s); "
+                              "'assay memory' shows where it goes",
+                              scaled(r, peak->value, "B"),
+                              assay__digits(peak->value / weights, 3).text,
+                              scaled(r, weights, "B")));
 }
 
 /* --- recommendations -------------------------------------------------------------------------- */
@@ -223,7 +201,7 @@ static void recommend_required(struct reviewing *r)
     const struct assay__judgement *j = &r->out->judgement;
     for (int level = ASSAY__REQUIRE_TO_MINIMUM; level > ASSAY__REQUIRE_FINE; level--)
         for (size_t i = 0; i < j->count; i++)
-            if ((int)j->rows[i].level == level) add(r, &r->out->recommendations, j->rows[i].advice);
+            if ((int)j->rows[i].level == level) add(&r->out->recommendations, j->rows[i].advice);
 }
 
 static void recommend_repeating(struct reviewing *r)
@@ -231,8 +209,8 @@ static void recommend_repeating(struct reviewing *r)
     const char *how = r->profile->kind == ASSAY__PROFILE_TUNE                ? "a larger budget"
                       : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES ? "longer launches"
                                                                              : "5 launches";
-    add(r, &r->out->recommendations,
-        assay__arena_printf(
+    add(&r->out->recommendations,
+        assay__arena_text(
             r->arena, "the measurement is unstable: repeat it on a quieter machine, with %s", how));
 }
 
@@ -241,25 +219,24 @@ static void recommend_rest(struct reviewing *r)
     struct assay__sentence_list *list = &r->out->recommendations;
     double utilization = assay__trial_value(r->trial, "compute.utilization");
     bool off = r->trial->target.optimization == ASSAY__OPTIMIZATION_NONE;
-    if (off) add(r, list, "graph optimisation is off: turn it on");
+    if (off) add(list, "graph optimisation is off: turn it on");
     if (utilization < UTILIZATION_LOW && !r->out->required)
-        add(r, list,
-            assay__arena_printf(
+        add(list,
+            assay__arena_text(
                 r->arena, "compute reaches %s %% of the measured ceiling: try a larger batch%s",
                 assay__digits(utilization * 100, 3).text,
                 r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : ""));
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
         recommend_repeating(r);
     if (isnan(assay__trial_value(r->trial, "power.average")))
-        add(r, list,
+        add(list,
             r->trial->protocol.watched & ASSAY__WATCHED_POWER
                 ? "power is not known, so there is no score: 'assay doctor' says which sensor is "
                   "missing"
                 : "power was not sampled, so there is no score");
     if (r->evidence.roofline.reason[0])
-        add(r, list,
-            assay__arena_printf(r->arena, "what limits the layers is not known (%s)",
-                                r->evidence.roofline.reason));
+        add(list, assay__arena_text(r->arena, "what limits the layers is not known (%s)",
+                                    r->evidence.roofline.reason));
 }
 
 /* --- together --------------------------------------------------------------------------------- */
@@ -285,5 +262,5 @@ int assay__review(const struct assay_profile *profile, const struct assay__trial
     review_opportunities(&r, p50_ns);
     recommend_required(&r);
     recommend_rest(&r);
-    return r.failed ? ASSAY_ENOMEM : 0;
+    return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }

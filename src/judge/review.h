@@ -1,7 +1,7 @@
-/* review.h - what a profile says of a trial in sentences: bottlenecks, opportunities and
- * recommendations, for the basic and the detailed report. A pure function of the profile. An
- * opportunity is an upper bound ("at most"), computed from what was measured: if that part took no
- * time, or reached its roof. A recommendation is something to try, not a promise. */
+/* review.h - a trial's bottlenecks, opportunities and recommendations as sentences, for the basic
+ * and the detailed report: a pure function of the profile. An opportunity is an upper bound ("at
+ * most") on the gain if a part took no time, or reached its roof. A recommendation is something to
+ * try, not a promise. */
 #ifndef ASSAY_JUDGE_REVIEW_H
 #define ASSAY_JUDGE_REVIEW_H
 

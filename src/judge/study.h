@@ -1,8 +1,8 @@
 /* study.h - the analysis of one profile, each part of it computed at most once: when a builder or a
  * writer first asks. Everything lives as long as the study; the profile must outlive it.
  *
- * Running out of memory sticks in `failed`: the part is then empty and whoever started the report
- * says so once, at the end. */
+ * Running out of memory sticks in `failed`: the part is then incomplete, and the report fails once,
+ * at its end. */
 #ifndef ASSAY_JUDGE_STUDY_H
 #define ASSAY_JUDGE_STUDY_H
 
@@ -19,10 +19,10 @@ struct assay__study {
     const struct assay_profile *profile;
     struct assay__arena *arena;
     bool failed;
-    /* NULL: not asked for yet */
-    struct assay__comparison *comparison;
-    struct assay__sweep *sweep;
-    struct assay__tune_result *tune;
+    bool has_comparison, has_sweep, has_tune; /* computed */
+    struct assay__comparison comparison;
+    struct assay__sweep sweep;
+    struct assay__tune_result tune;
     struct assay__study_trial *trials; /* by trial */
 };
 
@@ -30,7 +30,6 @@ struct assay__study {
 int assay__study_new(const struct assay_profile *profile, struct assay__study **study);
 void assay__study_free(struct assay__study *study); /* NULL legal */
 
-/** The trials against each other; an empty one when out of memory. Likewise below. */
 const struct assay__comparison *assay__study_comparison(struct assay__study *study);
 const struct assay__sweep *assay__study_sweep(struct assay__study *study);
 const struct assay__tune_result *assay__study_tune(struct assay__study *study);
@@ -41,8 +40,8 @@ const struct assay__review *assay__study_review(struct assay__study *study,
 /** NULL: the model is no recurrent cell over time steps. */
 const struct assay__ncp_groups *assay__study_groups(struct assay__study *study,
                                                     const struct assay__trial *trial);
-/** The trial that a reader sees first: the one that a comparison, sweep or tuning recommends, else
- *  the first that ran, else the first; NULL: there is none. */
+/** The trial that a report leads with: the one that a comparison, sweep or tuning recommends, else
+ *  the first that ran, else the first; NULL without trials. */
 const struct assay__trial *assay__study_main_trial(struct assay__study *study);
 
 #endif

@@ -1,5 +1,4 @@
-/* sweep.c - reads the points of a sweep and their numbers from a profile; sweep_judge.c says which
- * is best. */
+/* sweep.c - reads the points of a sweep from a profile; sweep_judge.c says which is best. */
 #include "judge/sweep.h"
 
 #include "judge/comparison.h"
@@ -63,172 +62,117 @@ static void read_axes(const struct assay_profile *profile, struct assay__sweep *
     }
 }
 
-static const char *note_of(const struct assay__trial *trial, const char *name)
+/* What is known against its outputs; "" nothing. */
+static const char *output_fault(const struct assay__judged *j, double limit,
+                                struct assay__arena *arena)
 {
-    const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
-    return m && m->note && *m->note ? m->note : "run longer";
-}
-
-/* What of the limits the point breaks. */
-static int apply_limits(const struct assay__trial *trial, const struct assay__plan *plan,
-                        struct assay__arena *arena, struct assay__sweep_point *point)
-{
-    struct assay__judged *j = &point->judged;
-    if (plan->slo_metric && point->within && !(point->slo_s <= plan->slo_s)) {
-        point->within = false;
-        j->reason = isfinite(point->slo_s)
-                        ? "latency beyond the limit"
-                        : assay__arena_printf(arena, "the limited percentile is not known: %s",
-                                              note_of(trial, plan->slo_metric));
-    }
-    if (isfinite(plan->memory_bytes) && point->within && !(j->memory.value <= plan->memory_bytes)) {
-        point->within = false;
-        j->reason = isfinite(j->memory.value)
-                        ? "memory beyond the budget"
-                        : assay__arena_printf(arena, "its memory is not known: %s",
-                                              note_of(trial, "memory.peak.worker"));
-    }
-    return j->reason ? 0 : ASSAY_ENOMEM;
-}
-
-/* What the outputs say against the point. What is not known of them says nothing. */
-static int judge_outputs(double limit, struct assay__arena *arena, struct assay__sweep_point *point)
-{
-    struct assay__judged *j = &point->judged;
     double nonfinite = j->own_nonfinite.value, drift = j->drift.value;
-    point->sound = j->usable && !(nonfinite > 0) && !(drift > limit);
-    point->within = point->sound;
-    if (!j->usable || point->sound) return 0;
-    j->reason = nonfinite > 0
-                    ? assay__arena_printf(arena, "%.0f of its output values are NaN or infinite",
-                                          nonfinite)
-                    : assay__arena_printf(arena,
-                                          "its outputs drift: relative L2 is %.2g, the limit is "
-                                          "%.2g",
-                                          drift, limit);
-    return j->reason ? 0 : ASSAY_ENOMEM;
+    if (nonfinite > 0)
+        return assay__arena_text(arena, "%.0f of its output values are NaN or infinite", nonfinite);
+    if (drift > limit)
+        return assay__arena_text(arena, "its outputs drift: relative L2 is %.2g, the limit is %.2g",
+                                 drift, limit);
+    return "";
 }
 
-/* A capture that did not end has launches that did: the point stands on those, and says so. So does
- * one that lost a launch. */
-static int judge_state(const struct assay__trial *trial, struct assay__arena *arena,
-                       struct assay__judged *j)
+/* A point that was interrupted or lost a launch is judged by its launches that succeeded, and says
+ * so. */
+static void judge_state(const struct assay__trial *trial, struct assay__arena *arena,
+                        struct assay__judged *j)
 {
-    size_t launches = j->median_count;
+    size_t launches = j->medians.count;
     bool partial = trial->state == ASSAY__TRIAL_INTERRUPTED || trial->state == ASSAY__TRIAL_RUNNING;
     bool lost = trial->state == ASSAY__TRIAL_FAILED &&
                 assay__trial_went_on(trial, ASSAY__SWEEP_LAUNCHES);
     j->usable = (trial->state == ASSAY__TRIAL_OK || (partial && launches) || lost) &&
                 isfinite(j->latency.value);
     if (lost && j->usable) {
-        j->lost = assay__arena_printf(arena, "%s; judged by the other %zu", j->reason, launches);
-        if (!j->lost) return ASSAY_ENOMEM;
+        j->lost = assay__arena_text(arena, "%s; judged by the other %zu", j->reason, launches);
         j->reason = "";
     }
     if (partial)
-        j->reason = launches ? assay__arena_printf(arena, "interrupted after %zu launch%s",
-                                                   launches, launches == 1 ? "" : "es")
+        j->reason = launches ? assay__arena_text(arena, "interrupted after %zu launch%s", launches,
+                                                 launches == 1 ? "" : "es")
                              : "interrupted before it was measured";
-    return j->reason ? 0 : ASSAY_ENOMEM;
 }
 
-double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
-                                  size_t *count, bool *direct)
+struct assay__launch_values assay__sweep_launch_costs(const struct assay__trial *trial,
+                                                      enum assay__plan_goal goal,
+                                                      struct assay__arena *arena, bool *direct)
 {
     bool rate = goal == ASSAY__PLAN_THROUGHPUT;
-    const char *name = rate ? "throughput.inferences" : "energy.inference.gross";
-    double *costs = assay__trial_costs(trial, "latency.p50", count);
+    struct assay__launch_values costs = assay__launch_values(trial, "latency.p50", arena);
     double batch = rate && trial->batch > 0 ? (double)trial->batch : 1;
-    size_t known = 0;
     *direct = goal == ASSAY__PLAN_LATENCY;
-    if (!costs || *direct) return costs;
-    double *values = assay__trial_costs(trial, name, &known);
-    if (!values) {
-        free(costs);
-        return NULL;
+    if (*direct) return costs;
+    struct assay__launch_values values = assay__launch_values(
+        trial, rate ? "throughput.inferences" : "energy.inference.gross", arena);
+    *direct = values.count == costs.count && values.count > 0;
+    for (size_t i = 0; i < costs.count; i++) {
+        if (*direct) costs.items[i] = rate ? 1 / values.items[i] : values.items[i];
+        costs.items[i] /= batch;
     }
-    *direct = known == *count && known > 0;
-    for (size_t i = 0; i < *count; i++) {
-        if (*direct) costs[i] = rate ? 1 / values[i] : values[i];
-        costs[i] /= batch;
-    }
-    free(values);
     return costs;
 }
 
-/* What medians of an unknown batch are multiplied by: the trial's own throughput gives the scale.
- */
+/* Medians of an unknown batch are multiplied by this: the trial's throughput gives the scale. */
 static double scale_of(const struct assay__trial *trial, const struct assay__judged *j, bool direct)
 {
     return direct || trial->batch > 0 ? 1 : 1 / (j->throughput.value * j->latency.value);
 }
 
-/* Between which costs its launches lie. */
-static int fill_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
-                      struct assay__sweep_point *point)
+static void take_range(const struct assay__launch_values *values, double scale,
+                       struct assay__arena *arena, double *low, double *high)
 {
-    size_t count = 0;
-    bool direct = false;
-    double *costs = assay__sweep_launch_costs(trial, goal, &count, &direct);
-    point->cost_low = point->cost_high = NAN;
-    if (!costs) return ASSAY_ENOMEM;
-    assay__stats_sort(costs, count);
-    double scale = scale_of(trial, &point->judged, direct);
-    if (count && (direct || goal != ASSAY__PLAN_ENERGY)) {
-        point->cost_low = costs[0] * scale;
-        point->cost_high = costs[count - 1] * scale;
-    }
-    free(costs);
-    return 0;
+    struct assay__launch_values sorted = assay__launch_sorted(values, arena);
+    *low = sorted.count ? sorted.items[0] * scale : NAN;
+    *high = sorted.count ? sorted.items[sorted.count - 1] * scale : NAN;
 }
 
-/* Samples per second over seconds of latency, launch by launch: a step of the batch that raises it
- * raises throughput by a larger factor than latency. */
-static int fill_merits(const struct assay__trial *trial, struct assay__arena *arena,
-                       struct assay__sweep_point *point)
+static void read_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
+                       struct assay__arena *arena, struct assay__sweep_point *point)
+{
+    bool direct = false;
+    struct assay__launch_values costs = assay__sweep_launch_costs(trial, goal, arena, &direct);
+    if (!direct && goal == ASSAY__PLAN_ENERGY) costs.count = 0;
+    take_range(&costs, scale_of(trial, &point->judged, direct), arena, &point->cost_low,
+               &point->cost_high);
+}
+
+/* Merits are samples per second over seconds of latency, launch by launch: a step of the batch that
+ * raises them raises throughput by a larger factor than latency. */
+static void read_merits(const struct assay__trial *trial, struct assay__arena *arena,
+                        struct assay__sweep_point *point)
 {
     const struct assay__judged *j = &point->judged;
-    size_t count = j->median_count, costs_count = 0;
     bool direct = false;
-    double *costs = assay__sweep_launch_costs(trial, ASSAY__PLAN_THROUGHPUT, &costs_count, &direct),
-           *merits = assay__arena_array(arena, count + 1, sizeof *merits);
-    int code = costs && merits ? 0 : ASSAY_ENOMEM;
+    struct assay__launch_values costs = assay__sweep_launch_costs(trial, ASSAY__PLAN_THROUGHPUT,
+                                                                  arena, &direct),
+                                merits = assay__launch_sorted(&j->medians, arena);
     double scale = scale_of(trial, j, direct);
+    merits.count = merits.count == costs.count && scale > 0 ? merits.count : 0;
+    for (size_t i = 0; i < merits.count; i++)
+        merits.items[i] = 1 / (costs.items[i] * scale * j->medians.items[i]);
+    assay__stats_sort(merits.items, merits.count);
     point->merits = merits;
-    point->merit_count = count == costs_count && scale > 0 ? count : 0;
-    for (size_t i = 0; i < point->merit_count && !code; i++)
-        merits[i] = 1 / (costs[i] * scale * j->medians_s[i]);
-    if (!code) assay__stats_sort(merits, point->merit_count);
-    if (!code) assay__stats_sort(costs, costs_count);
-    bool ranged = !code && costs_count && isfinite(scale);
-    point->sample_low_s = ranged ? costs[0] * scale : NAN;
-    point->sample_high_s = ranged ? costs[costs_count - 1] * scale : NAN;
-    free(costs);
-    return code;
+    if (!isfinite(scale)) costs.count = 0;
+    take_range(&costs, scale, arena, &point->sample_low_s, &point->sample_high_s);
 }
 
-/* The median of the launches' medians, the least and the greatest of them. */
-static int fill_latency(struct assay__sweep_point *point)
+static void read_latency(struct assay__arena *arena, struct assay__sweep_point *point)
 {
-    const struct assay__judged *j = &point->judged;
-    double *sorted = malloc((j->median_count + 1) * sizeof *sorted);
-    if (!sorted) return ASSAY_ENOMEM;
-    memcpy(sorted, j->medians_s, j->median_count * sizeof *sorted);
-    assay__stats_sort(sorted, j->median_count);
-    bool any = j->median_count > 0;
-    point->judged.latency.value = any ? assay__stats_median(sorted, j->median_count) : NAN;
-    point->low_s = any ? sorted[0] : NAN;
-    point->high_s = any ? sorted[j->median_count - 1] : NAN;
-    free(sorted);
-    return 0;
+    struct assay__launch_values sorted = assay__launch_sorted(&point->judged.medians, arena);
+    point->judged.latency.value = assay__stats_median(sorted.items, sorted.count);
+    take_range(&sorted, 1, arena, &point->low_s, &point->high_s);
 }
 
-static int fill_point(const struct assay_profile *profile, size_t index, struct assay__arena *arena,
-                      struct assay__sweep_point *point)
+static struct assay__sweep_point read_point(const struct assay_profile *profile, size_t index,
+                                            struct assay__arena *arena)
 {
     const struct assay__plan *plan = &profile->plan;
     const struct assay__trial *trial = &profile->trials[index];
-    *point = (struct assay__sweep_point){
+    struct assay__sweep_point point = {
+        .judged = assay__judged_read(profile, index, arena),
         .device = trial->target.device,
         .device_class = trial->target.device_class,
         .software = trial->target.software,
@@ -236,14 +180,17 @@ static int fill_point(const struct assay_profile *profile, size_t index, struct 
         .efficiency = NAN,
         .sequence = 1,
     };
-    int code = assay__judged_read(profile, index, arena, &point->judged);
-    if (code) return code;
-    code = fill_latency(point);
-    if (!code) code = fill_costs(trial, plan->goal, point);
-    if (!code) code = fill_merits(trial, arena, point);
-    if (!code) code = judge_state(trial, arena, &point->judged);
-    if (!code) code = judge_outputs(plan->drift_limit, arena, point);
-    return code ? code : apply_limits(trial, plan, arena, point);
+    struct assay__judged *j = &point.judged;
+    read_latency(arena, &point);
+    read_costs(trial, plan->goal, arena, &point);
+    read_merits(trial, arena, &point);
+    judge_state(trial, arena, j);
+    const char *fault = j->usable ? output_fault(j, plan->drift_limit, arena) : "";
+    point.sound = j->usable && !*fault;
+    if (point.sound) fault = assay__limits_broken(plan, trial, arena);
+    point.within = point.sound && !*fault;
+    if (*fault) j->reason = fault;
+    return point;
 }
 
 size_t assay__sweep_axis(const struct assay__sweep *sweep, enum assay__axis axis)
@@ -257,6 +204,19 @@ bool assay__sweep_is_matrix(const struct assay__sweep *sweep)
 {
     return assay__sweep_axis(sweep, ASSAY__AXIS_DEVICE) != SIZE_MAX &&
            assay__sweep_axis(sweep, ASSAY__AXIS_OPT) != SIZE_MAX;
+}
+
+const char *assay__sweep_compiled(const struct assay__sweep *sweep, size_t point)
+{
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_OPT);
+    bool off = axis != SIZE_MAX && strcmp(sweep->points[point].values[axis], "none") == 0;
+    return off ? "no" : "yes";
+}
+
+const char *assay__sweep_accelerated(const struct assay__sweep_point *point)
+{
+    if (point->device_class == ASSAY__CLASS_UNKNOWN) return "?";
+    return point->device_class == ASSAY__CLASS_CPU ? "no" : "yes";
 }
 
 bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b)
@@ -291,8 +251,8 @@ static void fill_efficiency(struct assay__sweep *sweep)
     }
 }
 
-/* Samples of several sequence lengths are not alike: the shortest would always win. What they cost
- * is compared by the token. */
+/* Samples of several sequence lengths are not alike: the shortest would always win. Their costs are
+ * compared per token. */
 static void count_tokens(struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
     size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_SEQ);
@@ -313,13 +273,12 @@ static void count_tokens(struct assay__sweep *sweep, enum assay__plan_goal goal)
 
 static struct assay__sweep_wall wall_of(const struct assay_profile *profile)
 {
-    struct assay__sweep_wall wall = {NAN, NAN, NAN, NAN};
-    if (!profile->trial_count) return wall;
-    wall.total = assay__trial_value(profile->trials, "sweep.wall.total");
-    wall.measuring = assay__trial_value(profile->trials, "sweep.wall.measuring");
-    wall.loading = assay__trial_value(profile->trials, "sweep.wall.loading");
-    wall.overhead = assay__trial_value(profile->trials, "sweep.wall.overhead");
-    return wall;
+    const struct assay__trial *first = profile->trials;
+    if (!profile->trial_count) return (struct assay__sweep_wall){NAN, NAN, NAN, NAN};
+    return (struct assay__sweep_wall){assay__trial_value(first, "sweep.wall.total"),
+                                      assay__trial_value(first, "sweep.wall.measuring"),
+                                      assay__trial_value(first, "sweep.wall.loading"),
+                                      assay__trial_value(first, "sweep.wall.overhead")};
 }
 
 int assay__sweep(const struct assay_profile *profile, struct assay__arena *arena,
@@ -335,13 +294,12 @@ int assay__sweep(const struct assay_profile *profile, struct assay__arena *arena
                                  .wall = wall_of(profile)};
     out->points = assay__arena_array(arena, profile->trial_count, sizeof *out->points);
     if (!out->points) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < profile->trial_count; i++) {
-        if (profile->trials[i].role == ASSAY__ROLE_CONFIRM) continue;
-        if (fill_point(profile, i, arena, &out->points[out->count++])) return ASSAY_ENOMEM;
-    }
+    for (size_t i = 0; i < profile->trial_count; i++)
+        if (profile->trials[i].role != ASSAY__ROLE_CONFIRM)
+            out->points[out->count++] = read_point(profile, i, arena);
     read_axes(profile, out);
     fill_efficiency(out);
     count_tokens(out, profile->plan.goal);
-    int code = assay__sweep_judge(&profile->plan, arena, out);
-    return code ? code : assay__sweep_confirm(profile, arena, out);
+    assay__sweep_judge(profile, arena, out);
+    return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }

@@ -1,5 +1,5 @@
-/* sweep_judge.c - which point of a sweep is best for its goal, which cannot be told from it or from
- * each other, where the knee is, what a larger batch gains.
+/* sweep_judge.c - which point of a sweep is best for its goal, which are tied with it or with each
+ * other, where the knee is, what a larger batch gains, and what running the best two again showed.
  *
  * Knee. Along the batch axis, at the other axes' values of the best point, from the smallest batch
  * on: the last point up to which each step raised throughput by a larger factor than latency.
@@ -7,12 +7,11 @@
  * points. A step is judged by the launches: throughput over latency of each (merit), whose ranges
  * at the two points must lie apart by at least half of the wider one. With three launches a step
  * that makes no difference is then taken for one in 2.4 % of cases (normal noise); without the
- * margin it were 10 %. From five launches on the exact rank test judges them, at 5 %. A step that
- * is not shown, or a later point whose merit is shown to be higher again, leaves the knee not
+ * margin it would be 10 %. From five launches on the exact rank test judges them, at 5 %. A step
+ * that is not shown, or a later point whose merit is shown to be higher again, leaves the knee not
  * shown. */
 #include "judge/sweep.h"
 
-#include "judge/comparison.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -22,16 +21,16 @@
 
 #define HARDLY 1.005 /* "1 × the throughput" says nothing */
 
-double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__plan_goal goal)
+/* Smaller is better; NaN unknown. */
+static double cost_of(const struct assay__sweep_point *point, enum assay__plan_goal goal)
 {
     if (goal == ASSAY__PLAN_LATENCY) return point->judged.latency.value;
     if (goal == ASSAY__PLAN_ENERGY) return point->judged.energy.value / point->sequence;
-    return point->judged.throughput.value > 0
-               ? 1 / (point->judged.throughput.value * point->sequence)
-               : NAN;
+    double throughput = point->judged.throughput.value;
+    return throughput > 0 ? 1 / (throughput * point->sequence) : NAN;
 }
 
-const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__plan_goal goal)
+static const char *goal_name(const struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
     if (goal == ASSAY__PLAN_LATENCY) return "latency";
     if (goal == ASSAY__PLAN_ENERGY)
@@ -41,8 +40,8 @@ const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay_
 
 /* --- which points are tied -------------------------------------------------------------------- */
 
-/* The launches of two points overlap: they are tied. Points whose launches are not known are
- * neither tied nor distinguishable. */
+/* Their launches overlap. Points whose launches are unknown are neither tied nor distinguishable.
+ */
 static bool overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
 {
     return a->cost_low <= b->cost_high && b->cost_low <= a->cost_high;
@@ -70,25 +69,23 @@ static size_t rank(const struct assay__sweep *sweep, enum assay__plan_goal goal,
 {
     size_t count = 0;
     for (size_t i = 0; i < sweep->count; i++) {
-        double cost = assay__sweep_cost(&sweep->points[i], goal);
+        double cost = cost_of(&sweep->points[i], goal);
         if (sweep->points[i].sound && isfinite(cost)) out[count++] = (struct ranked){i, cost};
     }
     qsort(out, count, sizeof *out, by_cost);
     return count;
 }
 
-static int find_pairs(struct assay__sweep *sweep, enum assay__plan_goal goal,
-                      struct assay__arena *arena)
+static void find_pairs(struct assay__sweep *sweep, enum assay__plan_goal goal,
+                       struct assay__arena *arena)
 {
     struct ranked *order = assay__arena_array(arena, sweep->count, sizeof *order);
     sweep->pairs = assay__arena_array(arena, sweep->count, sizeof *sweep->pairs);
-    if (!order || !sweep->pairs) return ASSAY_ENOMEM;
-    size_t count = rank(sweep, goal, order);
+    size_t count = order && sweep->pairs ? rank(sweep, goal, order) : 0;
     for (size_t i = 1; i < count; i++)
         if (overlap(&sweep->points[order[i - 1].point], &sweep->points[order[i].point]))
             sweep->pairs[sweep->pair_count++] = (struct assay__sweep_pair){order[i - 1].point,
                                                                            order[i].point};
-    return 0;
 }
 
 /* --- the best --------------------------------------------------------------------------------- */
@@ -103,103 +100,73 @@ static void choose(struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *point = &sweep->points[i];
-        double cost = assay__sweep_cost(point, goal);
+        double cost = cost_of(point, goal);
         if (!may_win(point) || !isfinite(cost)) continue;
-        if (sweep->best == SIZE_MAX ||
-            cost < assay__sweep_cost(&sweep->points[sweep->best], goal)) {
+        if (sweep->best == SIZE_MAX || cost < cost_of(&sweep->points[sweep->best], goal)) {
             sweep->next = sweep->best;
             sweep->best = i;
-        } else if (sweep->next == SIZE_MAX ||
-                   cost < assay__sweep_cost(&sweep->points[sweep->next], goal)) {
+        } else if (sweep->next == SIZE_MAX || cost < cost_of(&sweep->points[sweep->next], goal)) {
             sweep->next = i;
         }
     }
 }
 
-/* By how much a point breaks the limits it breaks most: 1.2 is 20 % over. NaN unknown. */
-static double excess(const struct assay__sweep_point *point, const struct assay__plan *plan)
-{
-    double most = NAN;
-    if (plan->slo_metric) most = point->slo_s / plan->slo_s;
-    if (isfinite(plan->memory_bytes)) {
-        double memory = point->judged.memory.value / plan->memory_bytes;
-        most = plan->slo_metric ? (most > memory ? most : memory) : memory;
-        if (plan->slo_metric && !isfinite(point->slo_s)) most = NAN;
-    }
-    return most;
-}
-
 /* No point is within the limits: which is closest, and by how much it misses. */
-static const char *say_nearest(const struct assay__sweep *sweep, const struct assay__plan *plan,
-                               struct assay__arena *arena)
+static const char *say_nearest(const struct assay__sweep *sweep,
+                               const struct assay_profile *profile, struct assay__arena *arena)
 {
-    size_t nearest = SIZE_MAX, unknown = SIZE_MAX;
+    const struct assay__sweep_point *nearest = NULL, *unknown = NULL;
+    double least = INFINITY;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *point = &sweep->points[i];
+        double over = assay__limits_excess(&profile->plan, &profile->trials[point->judged.trial]);
         if (!point->sound) continue;
-        if (!isfinite(excess(point, plan)))
-            unknown = unknown == SIZE_MAX ? i : unknown;
-        else if (nearest == SIZE_MAX || excess(point, plan) < excess(&sweep->points[nearest], plan))
-            nearest = i;
+        if (!isfinite(over) && !unknown) unknown = point;
+        if (over < least) nearest = point, least = over;
     }
-    if (nearest == SIZE_MAX)
-        return assay__arena_printf(arena, "no point is known to be within the limits: %s: %s",
-                                   sweep->points[unknown].judged.label,
-                                   sweep->points[unknown].judged.reason);
-    const struct assay__sweep_point *point = &sweep->points[nearest];
-    char value[64], allowed[64];
-    bool latency = plan->slo_metric && excess(point, plan) == point->slo_s / plan->slo_s;
-    assay__text_scaled(value, sizeof value, latency ? point->slo_s : point->judged.memory.value,
-                       latency ? "s" : "B");
-    assay__text_scaled(allowed, sizeof allowed, latency ? plan->slo_s : plan->memory_bytes,
-                       latency ? "s" : "B");
-    double over = excess(point, plan);
-    return assay__arena_printf(
-        arena,
-        "no point is within the limits; the closest is %s: %s is %s, the limit is %s (%.*f %s)",
-        point->judged.label, latency ? plan->slo_metric : "memory", value, allowed,
-        over < 10 ? 1 : 0, over < 2 ? (over - 1) * 100 : over,
-        over < 2 ? "% over" : "times as much");
+    if (nearest)
+        return assay__arena_text(
+            arena, "no point is within the limits; the closest is %s",
+            assay__limits_missed(&profile->plan, &profile->trials[nearest->judged.trial], arena));
+    return assay__arena_text(arena, "no point is known to be within the limits: %s: %s",
+                             unknown->judged.label, unknown->judged.reason);
 }
 
-/* Everything that ran gave outputs that cannot be used: the first of them, and what may be the
- * matter. */
+/* Everything that ran has wrong outputs: the first of them, and a likely cause. */
 static const char *say_unsound(const struct assay__sweep *sweep, struct assay__arena *arena)
 {
     size_t first = 0;
     while (first + 1 < sweep->count && !sweep->points[first].judged.usable)
         first++;
-    return assay__arena_printf(arena,
-                               "no point can be recommended: %s: %s (inputs are random unless real "
-                               "ones are given)",
-                               sweep->points[first].judged.label,
-                               sweep->points[first].judged.reason);
+    return assay__arena_text(
+        arena, "no point can be recommended: %s: %s (inputs are random unless real ones are given)",
+        sweep->points[first].judged.label, sweep->points[first].judged.reason);
 }
 
 static const char *say_best(const struct assay__sweep *sweep, const struct assay__plan *plan,
                             struct assay__arena *arena)
 {
-    const char *goal = assay__sweep_goal_name(sweep, plan->goal);
+    const char *goal = goal_name(sweep, plan->goal);
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
     size_t first = 0; /* nothing is as good as what gave wrong outputs */
     while (sweep->points[first].judged.usable && !sweep->points[first].sound)
         first++;
     const struct assay__sweep_point *base = &sweep->points[first];
-    double gain = assay__sweep_cost(base, plan->goal) / assay__sweep_cost(best, plan->goal);
+    double gain = cost_of(base, plan->goal) / cost_of(best, plan->goal);
     if (sweep->best == 0)
-        return assay__arena_printf(arena, "best %s: %s, the first point", goal, best->judged.label);
+        return assay__arena_text(arena, "best %s: %s, the first point", goal, best->judged.label);
     if (gain < HARDLY && base != best)
-        return assay__arena_printf(arena, "best %s: %s, less than 0.5 %% better than %s", goal,
-                                   best->judged.label, base->judged.label);
+        return assay__arena_text(arena, "best %s: %s, less than 0.5 %% better than %s", goal,
+                                 best->judged.label, base->judged.label);
     if (!isfinite(gain) || base == best)
-        return assay__arena_printf(arena, "best %s: %s", goal, best->judged.label);
+        return assay__arena_text(arena, "best %s: %s", goal, best->judged.label);
     static const char *const better[] = {"that of", "as fast as", "as efficient as"};
-    return assay__arena_printf(arena, "best %s: %s, %s × %s %s", goal, best->judged.label,
-                               assay__digits(gain, 3).text, better[plan->goal], base->judged.label);
+    return assay__arena_text(arena, "best %s: %s, %s × %s %s", goal, best->judged.label,
+                             assay__digits(gain, 3).text, better[plan->goal], base->judged.label);
 }
 
-static int find_best(struct assay__sweep *sweep, const struct assay__plan *plan,
-                     struct assay__arena *arena)
+static const char *say_none(const struct assay__sweep *sweep, const struct assay_profile *profile,
+                            struct assay__arena *arena)
 {
     size_t usable = 0, sound = 0, within = 0, software = 0;
     for (size_t i = 0; i < sweep->count; i++) {
@@ -208,28 +175,31 @@ static int find_best(struct assay__sweep *sweep, const struct assay__plan *plan,
         sound += sweep->points[i].sound;
         within += sweep->points[i].within;
     }
-    choose(sweep, plan->goal);
-    sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
-    if (!sweep->alike) return ASSAY_ENOMEM;
+    if (!usable) return "no point could be measured";
+    if (!sound) return say_unsound(sweep, arena);
+    if (!within) return say_nearest(sweep, profile, arena);
+    if (software == within)
+        return "none is recommended: only a device that is emulated in software ran, and that is "
+               "measured but never recommended";
+    return profile->plan.goal == ASSAY__PLAN_ENERGY
+               ? "the energy per inference of every point is unknown (the table says why)"
+               : "the throughput of every point is unknown";
+}
+
+static void find_best(struct assay__sweep *sweep, const struct assay_profile *profile,
+                      struct assay__arena *arena)
+{
+    choose(sweep, profile->plan.goal);
     if (sweep->best == SIZE_MAX) {
-        sweep->why = !usable   ? "no point could be measured"
-                     : !sound  ? say_unsound(sweep, arena)
-                     : !within ? say_nearest(sweep, plan, arena)
-                     : software == within
-                         ? "none is recommended: only a device that is emulated in software ran, "
-                           "and that is measured but never recommended"
-                     : plan->goal == ASSAY__PLAN_ENERGY
-                         ? "no point's energy per inference is known, so the goal cannot be judged "
-                           "(the table says why)"
-                         : "no point's throughput is known";
-        return sweep->why ? 0 : ASSAY_ENOMEM;
+        sweep->why = say_none(sweep, profile, arena);
+        return;
     }
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
-    for (size_t i = 0; i < sweep->count; i++)
+    sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
+    for (size_t i = 0; sweep->alike && i < sweep->count; i++)
         if (i != sweep->best && may_win(&sweep->points[i]) && overlap(best, &sweep->points[i]))
             sweep->alike[sweep->alike_count++] = i;
-    sweep->why = say_best(sweep, plan, arena);
-    return sweep->why ? 0 : ASSAY_ENOMEM;
+    sweep->why = say_best(sweep, &profile->plan, arena);
 }
 
 /* --- the knee, and what a larger batch gains -------------------------------------------------- */
@@ -250,8 +220,8 @@ static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t l
     return best;
 }
 
-/* At whose other values the batch (else the threads) are looked along: the best point's, else the
- * first one's that may be looked at. */
+/* The batch (else the threads) varies along a line through this point: the best, else the first
+ * sound one. */
 static size_t along(const struct assay__sweep *sweep)
 {
     if (sweep->best != SIZE_MAX) return sweep->best;
@@ -262,26 +232,21 @@ static size_t along(const struct assay__sweep *sweep)
 
 enum step { STEP_UP, STEP_DOWN, STEP_NOT_SHOWN };
 
-/* Whether the launches show that b has a higher (lower) merit than a. The margin of ranges is of
- * their logarithms: a factor. */
-static int step_of(const struct assay__sweep_point *a, const struct assay__sweep_point *b,
-                   enum step *step)
+/* Whether the launches show that b has a higher (lower) merit than a. The margin between ranges is
+ * one of logarithms: a factor. */
+static enum step step_of(const struct assay__sweep_point *a, const struct assay__sweep_point *b,
+                         struct assay__arena *arena)
 {
-    *step = STEP_NOT_SHOWN;
-    if (a->merit_count >= ASSAY__COMPARISON_LAUNCHES &&
-        b->merit_count >= ASSAY__COMPARISON_LAUNCHES) {
-        struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
-        int code = assay__stats_compare(a->merits, a->merit_count, b->merits, b->merit_count,
-                                        &ratio);
-        if (ratio.p_value < 0.05) *step = ratio.ratio > 1 ? STEP_UP : STEP_DOWN;
-        return code;
+    const struct assay__launch_values *x = &a->merits, *y = &b->merits;
+    if (x->count >= ASSAY__COMPARISON_LAUNCHES && y->count >= ASSAY__COMPARISON_LAUNCHES) {
+        struct assay__ratio ratio = assay__launch_ratio(x, y, arena);
+        if (!(ratio.p_value < 0.05)) return STEP_NOT_SHOWN;
+        return ratio.ratio > 1 ? STEP_UP : STEP_DOWN;
     }
-    double a_low = a->merits[0], a_high = a->merits[a->merit_count - 1], b_low = b->merits[0],
-           b_high = b->merits[b->merit_count - 1];
-    double wider = fmax(log(a_high / a_low), log(b_high / b_low));
-    if (log(b_low / a_high) > wider / 2) *step = STEP_UP;
-    if (log(a_low / b_high) > wider / 2) *step = STEP_DOWN;
-    return 0;
+    double a_low = x->items[0], a_high = x->items[x->count - 1], b_low = y->items[0],
+           b_high = y->items[y->count - 1], wider = fmax(log(a_high / a_low), log(b_high / b_low));
+    if (log(b_low / a_high) > wider / 2) return STEP_UP;
+    return log(a_low / b_high) > wider / 2 ? STEP_DOWN : STEP_NOT_SHOWN;
 }
 
 /* The points along the axis, smallest value first; how many there are. */
@@ -294,8 +259,7 @@ static size_t walk(const struct assay__sweep *sweep, size_t axis, size_t like, s
     return count;
 }
 
-/* Why a path of three points or more has no knee that is shown; or the knee, set. NULL: out of
- * memory. */
+/* The knee of a path of three points or more, set where it is shown; the sentence in any case. */
 static const char *judge_path(struct assay__sweep *sweep, const size_t *path, size_t count,
                               struct assay__arena *arena)
 {
@@ -303,33 +267,30 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
     size_t at = 0;
     enum step step = STEP_UP;
     for (size_t i = 0; i < count; i++)
-        if (points[path[i]].merit_count < 2)
-            return assay__arena_printf(
-                arena,
-                "unknown: %s has fewer than two launches, too few to judge a "
-                "step by",
-                points[path[i]].judged.label);
+        if (points[path[i]].merits.count < 2)
+            return assay__arena_text(arena,
+                                     "unknown: %s has fewer than two launches, too few to judge a "
+                                     "step by",
+                                     points[path[i]].judged.label);
     for (; at + 1 < count; at++) {
-        if (step_of(&points[path[at]], &points[path[at + 1]], &step)) return NULL;
+        step = step_of(&points[path[at]], &points[path[at + 1]], arena);
         if (step != STEP_UP) break;
     }
     if (at + 1 < count && step == STEP_NOT_SHOWN)
-        return assay__arena_printf(
+        return assay__arena_text(
             arena,
             "unknown: between %s and %s the launches vary too much to tell whether throughput or "
             "latency grew by the larger factor; 10 launches each would help",
             points[path[at]].judged.label, points[path[at + 1]].judged.label);
-    for (size_t later = at + 1; later < count; later++) {
-        if (step_of(&points[path[at]], &points[path[later]], &step)) return NULL;
-        if (step == STEP_UP)
-            return assay__arena_printf(arena,
-                                       "unknown: the step after %s does not pay off, but %s again "
-                                       "has more throughput for its latency",
-                                       points[path[at]].judged.label,
-                                       points[path[later]].judged.label);
-    }
+    for (size_t later = at + 1; later < count; later++)
+        if (step_of(&points[path[at]], &points[path[later]], arena) == STEP_UP)
+            return assay__arena_text(
+                arena,
+                "unknown: the step after %s does not pay off, but %s again has more throughput for "
+                "its latency",
+                points[path[at]].judged.label, points[path[later]].judged.label);
     sweep->knee = path[at];
-    return assay__arena_printf(
+    return assay__arena_text(
         arena,
         at ? "%s: up to there each step raised throughput by a larger factor than latency"
            : "%s, the smallest: the next step already raises latency by a larger factor than "
@@ -337,34 +298,29 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
         points[path[at]].judged.label);
 }
 
-static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
+static const char *find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
 {
     size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep);
-    sweep->knee_why = axis == SIZE_MAX ? "not looked for: the batch size does not vary"
-                                       : "none: no point ran with usable outputs";
-    if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
+    if (axis == SIZE_MAX) return "not looked for: the batch size does not vary";
+    if (like == SIZE_MAX) return "none: no point ran with usable outputs";
     size_t *path = assay__arena_array(arena, sweep->count, sizeof *path);
-    if (!path) return ASSAY_ENOMEM;
-    size_t count = walk(sweep, axis, like, path);
-    const char *why = count < 3 ? assay__arena_printf(
-                                      arena,
-                                      "a knee needs at least three batch sizes that ran, all "
-                                      "else equal: there %s %zu",
-                                      count == 1 ? "is" : "are", count)
-                                : judge_path(sweep, path, count, arena);
-    sweep->knee_why = why ? why : "";
-    return why ? 0 : ASSAY_ENOMEM;
+    size_t count = path ? walk(sweep, axis, like, path) : 0;
+    if (count >= 3) return judge_path(sweep, path, count, arena);
+    return assay__arena_text(arena,
+                             "a knee needs at least three batch sizes that ran, all else equal: "
+                             "there %s %zu",
+                             count == 1 ? "is" : "are", count);
 }
 
 /* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point of the highest
  * throughput along the axis, at the best point's other values (the first sound point's when there
  * is no best). Nothing is gained where the launches of the two overlap. */
-static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
+static const char *find_gain(struct assay__sweep *sweep, struct assay__arena *arena)
 {
     size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep), top = SIZE_MAX;
     if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, ASSAY__AXIS_THREADS);
     sweep->scaled = sweep->best;
-    if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
+    if (axis == SIZE_MAX || like == SIZE_MAX) return "";
     size_t points = 0;
     for (size_t i = 0; i < sweep->count; i++) {
         if (!sweep->points[i].sound || !assay__sweep_same_but(sweep, axis, like, i)) continue;
@@ -374,33 +330,119 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
             top = i;
     }
     if (sweep->scaled == SIZE_MAX) sweep->scaled = top;
-    if (top == SIZE_MAX || points < 2) return 0;
+    if (top == SIZE_MAX || points < 2) return "";
     const struct assay__sweep_point *a = &sweep->points[top], *b = &sweep->points[a->base];
-    const char *name = assay__axis_name(sweep->axes.items[axis]);
-    if (a->base != top && assay__sweep_overlap(a, b)) {
-        sweep->gain = assay__arena_printf(
-            arena, "%s %s is not distinguishable from %s %s: their launches overlap in throughput",
-            name, a->values[axis], name, b->values[axis]);
-        return sweep->gain ? 0 : ASSAY_ENOMEM;
-    }
-    sweep->gain =
-        a->base == top || a->judged.throughput.value < HARDLY * b->judged.throughput.value
-            ? assay__arena_printf(arena, "nothing gives %s throughput than %s %s",
-                                  a->base == top ? "more" : "0.5 % more", name, b->values[axis])
-            : assay__arena_printf(
-                  arena, "%s %s gives %s × the throughput of %s %s at %s × its latency", name,
-                  a->values[axis],
-                  assay__digits(a->judged.throughput.value / b->judged.throughput.value, 3).text,
-                  name, b->values[axis],
-                  assay__digits(a->judged.latency.value / b->judged.latency.value, 3).text);
-    return sweep->gain ? 0 : ASSAY_ENOMEM;
+    const char *name = assay__axis_name(sweep->axes.items[axis]), *own = a->values[axis],
+               *base = b->values[axis];
+    double ratio = a->judged.throughput.value / b->judged.throughput.value;
+    if (a->base != top && assay__sweep_overlap(a, b))
+        return assay__arena_text(arena,
+                                 "%s %s is tied with %s %s: their launches overlap in throughput",
+                                 name, own, name, base);
+    if (a->base == top || ratio < HARDLY)
+        return assay__arena_text(arena, "nothing gives %s throughput than %s %s",
+                                 a->base == top ? "more" : "0.5 % more", name, base);
+    return assay__arena_text(
+        arena, "%s %s gives %s × the throughput of %s %s at %s × its latency", name, own,
+        assay__digits(ratio, 3).text, name, base,
+        assay__digits(a->judged.latency.value / b->judged.latency.value, 3).text);
 }
 
-int assay__sweep_judge(const struct assay__plan *plan, struct assay__arena *arena,
-                       struct assay__sweep *sweep)
+/* --- the best two again ----------------------------------------------------------------------- */
+
+struct arm {
+    size_t point; /* SIZE_MAX: its label is no point's */
+    struct assay__launch_values costs;
+    bool direct; /* of the goal, not latencies instead */
+};
+
+static struct arm read_arm(const struct assay__sweep *sweep, const struct assay__trial *trial,
+                           enum assay__plan_goal goal, struct assay__arena *arena)
 {
-    int code = find_best(sweep, plan, arena);
-    if (!code) code = find_pairs(sweep, plan->goal, arena);
-    if (!code) code = find_knee(sweep, arena);
-    return code ? code : say_gain(sweep, arena);
+    struct arm arm = {.point = 0};
+    while (arm.point < sweep->count &&
+           strcmp(sweep->points[arm.point].judged.label, trial->label) != 0)
+        arm.point++;
+    if (arm.point == sweep->count) arm.point = SIZE_MAX;
+    arm.costs = assay__sweep_launch_costs(trial, goal, arena, &arm.direct);
+    bool per_token = arm.point != SIZE_MAX && goal != ASSAY__PLAN_LATENCY;
+    for (size_t i = 0; per_token && i < arm.costs.count; i++)
+        arm.costs.items[i] /= sweep->points[arm.point].sequence;
+    return arm;
+}
+
+/* What was compared: time per sample, latency or energy. */
+static const char *cost_name(const struct assay__sweep *sweep, enum assay__plan_goal goal,
+                             bool direct)
+{
+    if (goal == ASSAY__PLAN_ENERGY && !direct) return "latency (not every launch has an energy)";
+    if (goal != ASSAY__PLAN_THROUGHPUT) return goal_name(sweep, goal);
+    return sweep->per_token ? "time per token" : "time per sample";
+}
+
+static const char *say_confirmed(const struct assay__sweep *sweep, const struct arm arms[2],
+                                 const char *cost, struct assay__arena *arena)
+{
+    const struct assay__ratio *r = &sweep->confirmation.ratio;
+    const char *first = sweep->points[arms[0].point].judged.label,
+               *second = sweep->points[arms[1].point].judged.label;
+    if (!r->ci.known && !isfinite(r->p_value))
+        return assay__arena_text(
+            arena,
+            "%s against %s: %zu and %zu launches succeeded, a test needs at least %d of each",
+            first, second, arms[0].costs.count, arms[1].costs.count, ASSAY__COMPARISON_LAUNCHES);
+    if (!(r->p_value < 0.05))
+        return assay__arena_text(
+            arena,
+            "%s and %s are tied after %zu launches each (p %.2g); too noisy to detect changes "
+            "below %s %%",
+            first, second, arms[0].costs.count, r->p_value,
+            assay__digits(r->smallest * 100, 2).text);
+    bool holds = r->ratio > 1;
+    double low = holds ? r->ci.low : 1 / r->ci.high, high = holds ? r->ci.high : 1 / r->ci.low;
+    return assay__arena_text(
+        arena, "%s: %s of %s is %s × that of %s (95 %% CI %s, p %.2g)",
+        holds ? "confirmed" : "NOT confirmed, the other is better", cost, holds ? second : first,
+        assay__digits(holds ? r->ratio : 1 / r->ratio, 3).text, holds ? first : second,
+        assay__digits_range(low, high).text, r->p_value);
+}
+
+/* Both by the goal; when one of them has no such numbers, both by latency: joules and seconds are
+ * not compared. */
+static void confirm(const struct assay_profile *profile, struct assay__arena *arena,
+                    struct assay__sweep *sweep)
+{
+    struct assay__sweep_confirmation *out = &sweep->confirmation;
+    enum assay__plan_goal goal = profile->plan.goal;
+    const struct assay__trial *trials[2];
+    struct arm arms[2];
+    size_t found = 0;
+    *out = (struct assay__sweep_confirmation){
+        .points = {SIZE_MAX, SIZE_MAX}, .ratio = ASSAY__RATIO_UNKNOWN, .why = ""};
+    for (size_t i = 0; i < profile->trial_count && found < 2; i++)
+        if (profile->trials[i].role == ASSAY__ROLE_CONFIRM) trials[found++] = &profile->trials[i];
+    if (found < 2) return;
+    for (size_t i = 0; i < 2; i++)
+        arms[i] = read_arm(sweep, trials[i], goal, arena);
+    if (arms[0].point == SIZE_MAX || arms[1].point == SIZE_MAX) return;
+    bool direct = arms[0].direct && arms[1].direct;
+    for (size_t i = 0; i < 2 && !direct && goal == ASSAY__PLAN_ENERGY; i++)
+        arms[i] = read_arm(sweep, trials[i], ASSAY__PLAN_LATENCY, arena);
+    out->asked = true;
+    for (size_t i = 0; i < 2; i++) {
+        out->points[i] = arms[i].point;
+        out->launches[i] = arms[i].costs.count;
+    }
+    out->ratio = assay__launch_ratio(&arms[0].costs, &arms[1].costs, arena);
+    out->why = say_confirmed(sweep, arms, cost_name(sweep, goal, direct), arena);
+}
+
+void assay__sweep_judge(const struct assay_profile *profile, struct assay__arena *arena,
+                        struct assay__sweep *sweep)
+{
+    find_best(sweep, profile, arena);
+    find_pairs(sweep, profile->plan.goal, arena);
+    sweep->knee_why = find_knee(sweep, arena);
+    sweep->gain = find_gain(sweep, arena);
+    confirm(profile, arena, sweep);
 }

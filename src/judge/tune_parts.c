@@ -1,17 +1,14 @@
-/* tune_parts.c - what each setting of the best configuration contributes: measured where it was set
- * back alone, else believed by the surrogate, fitted on all launches that chose or judged. See
- * tune_report.h. */
+/* tune_parts.c - what each setting of the best configuration contributes: measured where that
+ * setting alone was reset, else estimated by the surrogate, fitted on all launches of the search
+ * and of the finalists. */
 #include "judge/tune_report.h"
 
-#include "judge/comparison.h"
 #include "judge/tune_surrogate.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct assay__ratio untested = ASSAY__RATIO_UNKNOWN;
 
 struct axis_words {
     enum assay__axis axis;
@@ -69,28 +66,28 @@ static size_t point_of(const struct assay__tune_grid *grid, const struct axis_wo
     return point;
 }
 
-/* All launches that chose, as the surrogate takes them; which round each was of is not kept. */
-static int observe(const struct assay_profile *profile, const struct assay__tune_result *out,
-                   const struct assay__tune_grid *grid, const struct axis_words *words,
-                   struct assay__arena *arena, struct assay__tune_observation **seen, size_t *count)
+/* The launches that the surrogate learns from; the round of each is not kept. */
+static struct assay__tune_observation *observe(const struct assay_profile *profile,
+                                               const struct assay__tune_result *out,
+                                               const struct assay__tune_grid *grid,
+                                               const struct axis_words *words,
+                                               struct assay__arena *arena, size_t *count)
 {
     size_t room = out->search_launches + out->final_launches;
-    *seen = assay__arena_array(arena, room + 1, sizeof **seen);
-    if (!*seen) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < profile->trial_count; i++) {
+    struct assay__tune_observation *seen = assay__arena_array(arena, room + 1, sizeof *seen);
+    for (size_t i = 0; seen && i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
-        if (assay__tune_fate(trial) == ASSAY__FATE_ABLATION) continue;
-        size_t point = point_of(grid, words, trial), n = 0;
-        double *costs = assay__tune_costs(trial, out->plan->goal, &n);
-        if (!costs) return ASSAY_ENOMEM;
-        for (size_t k = 0; k < n && point != SIZE_MAX && *count < room; k++) {
-            if (!(costs[k] > 0)) continue;
-            (*seen)[*count] = (struct assay__tune_observation){point, (int)*count, log(costs[k])};
+        size_t point = point_of(grid, words, trial);
+        if (assay__tune_fate(trial) == ASSAY__FATE_ABLATION || point == SIZE_MAX) continue;
+        struct assay__launch_values costs = assay__tune_costs(trial, out->plan->goal, arena);
+        assay__stats_sort(costs.items, costs.count);
+        for (size_t k = 0; k < costs.count && *count < room; k++) {
+            seen[*count] = (struct assay__tune_observation){point, (int)*count,
+                                                            log(costs.items[k])};
             ++*count;
         }
-        free(costs);
     }
-    return 0;
+    return seen;
 }
 
 /* The trial of that role at that point; SIZE_MAX: none. */
@@ -104,38 +101,36 @@ static size_t changed_trial(const struct assay_profile *profile, enum assay__tri
     return SIZE_MAX;
 }
 
-/* What was run goes before what is believed: first the launches of one kind that took turns, tested
- * if possible, then any. Set back to the start, it is what is said of the start. */
-static int measured_part(const struct assay_profile *profile, const struct assay__tune_result *out,
+/* What was run counts before what is estimated: first the launches of one kind that alternated,
+ * tested if possible, then any. Resetting it to the start is what is said about the start. */
+static void measure_part(const struct assay_profile *profile, const struct assay__tune_result *out,
                          const struct assay__tune_grid *grid, const struct axis_words *words,
-                         size_t best, size_t changed, struct assay__tune_part *part)
+                         size_t best, size_t changed, struct assay__arena *arena,
+                         struct assay__tune_part *part)
 {
     static const enum assay__trial_role roles[] = {ASSAY__ROLE_ABLATION, ASSAY__ROLE_FINALIST};
-    struct assay__ratio found = untested;
-    int code = 0;
-    for (size_t r = 0; r < 2 && !isfinite(found.p_value) && !code; r++) {
+    struct assay__ratio found = part->ratio;
+    for (size_t r = 0; r < 2 && !isfinite(found.p_value); r++) {
         size_t a = changed_trial(profile, roles[r], grid, words, best),
                b = changed_trial(profile, roles[r], grid, words, changed);
-        struct assay__ratio own = untested;
         if (a == SIZE_MAX || b == SIZE_MAX) continue;
-        code = assay__tune_test(profile, out->plan->goal, a, b, &own);
+        struct assay__ratio own = assay__tune_test(profile, a, b, arena);
         if (isfinite(own.p_value) || !isfinite(found.ratio)) found = own;
     }
-    for (size_t i = 0; i < out->count && !code; i++) {
+    for (size_t i = 0; i < out->count; i++) {
         const struct assay__tune_row *row = &out->rows[i];
         if (point_of(grid, words, &profile->trials[row->judged.trial]) != changed) continue;
         if (i == out->start && isfinite(row->ratio.ratio)) found = row->ratio;
         if (!isfinite(found.ratio)) found.ratio = row->cost / out->rows[out->best].cost;
     }
-    part->measured = !code && isfinite(found.ratio);
-    if (part->measured) {
-        part->ratio = found;
-        part->factor = found.ratio;
-    }
-    return code;
+    part->measured = isfinite(found.ratio);
+    if (!part->measured) return;
+    part->ratio = found;
+    part->factor = found.ratio;
 }
 
-/* Why nothing with that value of the axis may be advised; "" something may, or nothing is known. */
+/* Why nothing with that value of the axis may be recommended; "" something may, or nothing is
+ * known. */
 static const char *objection_to(const struct assay_profile *profile,
                                 const struct assay__tune_result *out, enum assay__axis axis,
                                 const char *value)
@@ -151,26 +146,26 @@ static const char *objection_to(const struct assay_profile *profile,
     return reason;
 }
 
-int assay__tune_find_parts(const struct assay_profile *profile, struct assay__arena *arena,
-                           struct assay__tune_result *out)
+void assay__tune_find_parts(const struct assay_profile *profile, struct assay__arena *arena,
+                            struct assay__tune_result *out)
 {
     struct assay__tune_grid grid = {.axis_count = 0};
     struct axis_words words[ASSAY__TUNE_AXES];
-    struct assay__tune_observation *seen = NULL;
     size_t count = 0;
-    if (out->best == SIZE_MAX || out->start == SIZE_MAX || out->best == out->start) return 0;
+    if (out->best == SIZE_MAX || out->start == SIZE_MAX || out->best == out->start) return;
     read_grid(profile, out, &grid, words);
-    int code = observe(profile, out, &grid, words, arena, &seen, &count);
+    struct assay__tune_observation *seen = observe(profile, out, &grid, words, arena, &count);
+    double *scratch = assay__arena_array(arena, count, sizeof *scratch);
     out->parts = assay__arena_array(arena, ASSAY__TUNE_AXES, sizeof *out->parts);
-    if (code || !out->parts || !count) return !out->parts ? ASSAY_ENOMEM : code;
     size_t best = point_of(&grid, words, &profile->trials[out->rows[out->best].judged.trial]),
            start = point_of(&grid, words, &profile->trials[out->rows[out->start].judged.trial]);
+    if (!count || !scratch || !out->parts || best == SIZE_MAX || start == SIZE_MAX) return;
     struct assay__surrogate surrogate = assay__surrogate_start(&grid);
-    double *scratch = malloc(count * sizeof *scratch);
-    code = scratch ? 0 : ASSAY_ENOMEM;
-    for (int i = 0; i < 6 && !code; i++)
-        code = assay__surrogate_fit(&surrogate, seen, count, true);
-    for (size_t a = 0; a < grid.axis_count && !code && best != SIZE_MAX && start != SIZE_MAX; a++) {
+    bool fitted = true;
+    for (int i = 0; i < 6 && fitted; i++)
+        fitted = assay__surrogate_fit(&surrogate, seen, count, true) == 0;
+    if (!fitted) assay__arena_fail(arena);
+    for (size_t a = 0; a < grid.axis_count && fitted; a++) {
         size_t usual = assay__tune_grid_choice(&grid, start, a),
                chosen = assay__tune_grid_choice(&grid, best, a);
         if (usual == chosen) continue;
@@ -182,13 +177,11 @@ int assay__tune_find_parts(const struct assay_profile *profile, struct assay__ar
             .to = words[a].words[chosen],
             .objection = objection_to(profile, out, words[a].axis, words[a].words[usual]),
             .factor = NAN,
-            .ratio = untested};
+            .ratio = ASSAY__RATIO_UNKNOWN};
         if (*part->objection) continue;
         part->factor = exp(assay__surrogate_predict(&surrogate, changed, scratch, NULL) -
                            assay__surrogate_predict(&surrogate, best, scratch, NULL));
-        code = measured_part(profile, out, &grid, words, best, changed, part);
+        measure_part(profile, out, &grid, words, best, changed, arena, part);
     }
     assay__surrogate_free(&surrogate);
-    free(scratch);
-    return code;
 }

@@ -1,6 +1,6 @@
-/* tune_report.h - what a tuning has found: a pure function of its profile, so that a kept one says
- * the same again. Trials are told by their role (profile/facts.h); trials of one configuration have
- * one label. */
+/* tune_report.h - the result of a tuning: a pure function of its profile, so a kept one gives the
+ * same. A trial's role (profile/facts.h) says what it was for; trials of one configuration share a
+ * label. */
 #ifndef ASSAY_JUDGE_TUNE_REPORT_H
 #define ASSAY_JUDGE_TUNE_REPORT_H
 
@@ -14,17 +14,16 @@ enum assay__tune_fate {
 };
 
 struct assay__tune_row {
-    /* of the trial that counts: finalist, else the search's; usable: it has a good launch; the
-     * reason also why it may not be recommended */
+    /* of the trial that counts: the finalist, else the search's; usable: it has a good launch; the
+     * reason also says why it may not be recommended */
     struct assay__judged judged;
     enum assay__tune_fate fate;
     size_t search_launches, launches; /* good ones: of the search; of the trial */
     bool start, software;
-    bool searched; /* has a trial that is no ablation's, and was not refused from the start */
-    bool allowed;  /* may be recommended: ran, within the limits, drift within its own */
-    double cost;   /* median over the launches, of what the goal is about; NaN */
-    /* no other of two launches or more is better in one thing and as good in the rest */
-    bool front;
+    bool searched; /* has a trial that is not an ablation and was not refused from the start */
+    bool allowed;  /* may be recommended: it ran, within the limits, with usable outputs */
+    double cost;   /* median over the launches, by the goal; NaN */
+    bool front;    /* on the Pareto front of those with two launches or more */
     struct assay__ratio ratio; /* its cost / the best's; NaN where it was not tested */
     bool alike;                /* a finalist that is tied with the best */
 };
@@ -33,9 +32,9 @@ struct assay__tune_row {
 struct assay__tune_part {
     enum assay__axis axis;
     const char *from, *to;     /* "1", "4" */
-    const char *objection;     /* nothing with `from` may be advised: why; "" */
+    const char *objection;     /* why nothing with `from` may be recommended; "" */
     double factor;             /* NaN unknown, or there is an objection */
-    bool measured;             /* both were run; else the surrogate's belief */
+    bool measured;             /* both were run; else the surrogate's estimate */
     struct assay__ratio ratio; /* when measured; p_value NaN: too few launches for a test */
 };
 
@@ -44,12 +43,11 @@ struct assay__tune_result {
     struct assay__axes axes;
     struct assay__tune_row *rows;
     size_t count;
-    size_t best, start; /* rows; SIZE_MAX: none */
-    bool tested;        /* the best was judged by launches of its own, as many as the test needs */
-    bool confirmed;     /* and shown to differ from the defaults */
-    const char *why;    /* a sentence in any case */
-    /* a row that looks better than the best: why it is not; "" there is none */
-    const char *unconfirmed;
+    size_t best, start;      /* rows; SIZE_MAX: none */
+    bool tested;             /* the best was judged by fresh launches, as many as the test needs */
+    bool confirmed;          /* and shown to differ from the defaults */
+    const char *why;         /* always a sentence */
+    const char *unconfirmed; /* a row looked better than the best: why it is not believed; "" */
     struct assay__tune_part *parts;
     size_t part_count;
     size_t configurations, failed, refused, grid; /* refused: from the start, not tried */
@@ -66,17 +64,18 @@ const char *assay__tune_snippet(const struct assay_profile *profile,
                                 const struct assay__tune_result *result, const char *language,
                                 struct assay__arena *arena);
 
-/* --- parts of it, between its files ----------------------------------------------------------- */
+/* --- between its files ------------------------------------------------------------------------ */
 
-/** Costs of the good launches, sorted; free() them. NULL: out of memory. */
-double *assay__tune_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
-                          size_t *count);
-/** Cost of the other trial over that of the best, tested when both have launches enough. */
-int assay__tune_test(const struct assay_profile *profile, enum assay__plan_goal goal, size_t best,
-                     size_t other, struct assay__ratio *ratio);
-/** By its role; that no launch went well is not looked at. */
+/** Costs of the good launches. */
+struct assay__launch_values assay__tune_costs(const struct assay__trial *trial,
+                                              enum assay__plan_goal goal,
+                                              struct assay__arena *arena);
+/** Cost of the other trial over that of the best, tested where both have enough launches. */
+struct assay__ratio assay__tune_test(const struct assay_profile *profile, size_t best, size_t other,
+                                     struct assay__arena *arena);
+/** By its role alone. */
 enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial);
-int assay__tune_find_parts(const struct assay_profile *profile, struct assay__arena *arena,
-                           struct assay__tune_result *out);
+void assay__tune_find_parts(const struct assay_profile *profile, struct assay__arena *arena,
+                            struct assay__tune_result *out);
 
 #endif

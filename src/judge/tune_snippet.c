@@ -1,7 +1,6 @@
-/* tune_snippet.c - the best configuration as code and as options of a session: ONNX Runtime's own
- * names. What a precision needs is the command that makes the copy; a provider of another build
- * needs that build. */
-#include "judge/comparison.h"
+/* tune_snippet.c - the best configuration as code and as session options, in ONNX Runtime's names.
+ * A comment names the command that makes the copy of a precision, and the build that has the
+ * provider. */
 #include "judge/tune_report.h"
 #include "model/rewrite/rewrites.h"
 #include "base/buf.h"
@@ -15,7 +14,7 @@ struct settings {
     const char *model;
     const char *provider; /* "CUDAExecutionProvider"; "" unknown */
     const char *c_name;
-    const char *detail; /* what stands after the colon of a device; "" */
+    const char *detail; /* of the device, after its colon; "" */
 };
 
 static const struct {
@@ -32,8 +31,8 @@ static const struct {
                  {"migraphx", "MIGraphXExecutionProvider", NULL},
                  {"dnnl", "DnnlExecutionProvider", NULL}};
 
-/* A string literal. A control character is three octal digits in C and Python (no digit after them
- * is taken for one of theirs), \u00xx in JSON. */
+/* A string literal. A control character is three octal digits in C and Python (a digit that follows
+ * is not read as one of them), \u00xx in JSON. */
 static void put_literal(struct assay__buf *out, const char *text, bool octal)
 {
     assay__buf_putc(out, '"');
@@ -48,16 +47,6 @@ static void put_literal(struct assay__buf *out, const char *text, bool octal)
             assay__buf_printf(out, "\\u%04x", c);
     }
     assay__buf_putc(out, '"');
-}
-
-static void put_quoted(struct assay__buf *out, const char *text)
-{
-    put_literal(out, text, true);
-}
-
-static void put_json_text(struct assay__buf *out, const char *text)
-{
-    put_literal(out, text, false);
 }
 
 static struct settings settings_of(const struct assay_profile *profile,
@@ -82,12 +71,13 @@ static struct settings settings_of(const struct assay_profile *profile,
     return s;
 }
 
-static const char *level(const struct settings *s, const char *const *names)
+static const char *level_name(const struct settings *s)
 {
+    static const char *const names[] = {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC",
+                                        "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"};
     enum assay__optimization level = s->target->optimization;
-    return names[level >= ASSAY__OPTIMIZATION_NONE && level < ASSAY__OPTIMIZATION_ALL
-                     ? level - ASSAY__OPTIMIZATION_NONE
-                     : 3];
+    bool named = level >= ASSAY__OPTIMIZATION_NONE && level < ASSAY__OPTIMIZATION_ALL;
+    return names[named ? level - ASSAY__OPTIMIZATION_NONE : 3];
 }
 
 /* The engine's own number need not be set. */
@@ -114,36 +104,32 @@ static void put_notes(struct assay__buf *out, const struct settings *s, const ch
 
 static void put_python(struct assay__buf *out, const struct settings *s)
 {
-    static const char *const names[] = {"DISABLE_ALL", "ENABLE_BASIC", "ENABLE_EXTENDED",
-                                        "ENABLE_ALL"};
     assay__buf_puts(out, "import onnxruntime as ort\n");
     put_notes(out, s, "#");
     assay__buf_puts(out, "o = ort.SessionOptions()\n");
-    assay__buf_printf(out, "o.graph_optimization_level = ort.GraphOptimizationLevel.ORT_%s\n",
-                      level(s, names));
+    assay__buf_printf(out, "o.graph_optimization_level = ort.GraphOptimizationLevel.%s\n",
+                      level_name(s));
     if (has_threads(s)) assay__buf_printf(out, "o.intra_op_num_threads = %d\n", s->target->threads);
     assay__buf_printf(out,
                       "o.add_session_config_entry(\"session.intra_op.allow_spinning\", \"%d\")\n",
                       !s->target->spinning_off);
     assay__buf_puts(out, "session = ort.InferenceSession(\n    ");
-    put_quoted(out, s->model);
+    put_literal(out, s->model, true);
     assay__buf_puts(out, ", o,\n    providers=[");
     if (strcmp(s->provider, "CUDAExecutionProvider") == 0 && *s->detail)
         assay__buf_printf(out, "(\"%s\", {\"device_id\": \"%s\"})", s->provider, s->detail);
     else
-        put_quoted(out, s->provider);
+        put_literal(out, s->provider, true);
     assay__buf_puts(out, "])\n");
 }
 
 static void put_c(struct assay__buf *out, const struct settings *s)
 {
-    static const char *const names[] = {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC",
-                                        "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"};
     put_notes(out, s, "//");
     assay__buf_puts(out, "// check each returned OrtStatus\n"
                          "OrtSessionOptions *o = NULL;\n"
                          "ort->CreateSessionOptions(&o);\n");
-    assay__buf_printf(out, "ort->SetSessionGraphOptimizationLevel(o, %s);\n", level(s, names));
+    assay__buf_printf(out, "ort->SetSessionGraphOptimizationLevel(o, %s);\n", level_name(s));
     if (has_threads(s))
         assay__buf_printf(out, "ort->SetIntraOpNumThreads(o, %d);\n", s->target->threads);
     assay__buf_printf(
@@ -160,28 +146,26 @@ static void put_c(struct assay__buf *out, const struct settings *s)
     else if (strcmp(s->provider, "CPUExecutionProvider") != 0)
         assay__buf_printf(out, "// append the provider of %s\n", s->target->device);
     assay__buf_puts(out, "ort->CreateSession(env, ");
-    put_quoted(out, s->model);
+    put_literal(out, s->model, true);
     assay__buf_puts(out, ", o, &session);\n");
 }
 
 static void put_json(struct assay__buf *out, const struct settings *s)
 {
-    static const char *const names[] = {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC",
-                                        "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"};
     assay__buf_puts(out, "{\n");
     if (has_threads(s))
         assay__buf_printf(out, "  \"intra_op_num_threads\": %d,\n", s->target->threads);
-    assay__buf_printf(out, "  \"graph_optimization_level\": \"%s\",\n", level(s, names));
+    assay__buf_printf(out, "  \"graph_optimization_level\": \"%s\",\n", level_name(s));
     assay__buf_printf(out, "  \"session.intra_op.allow_spinning\": \"%d\",\n",
                       !s->target->spinning_off);
     if (*s->precision) {
         assay__buf_puts(out, "  \"precision\": ");
-        put_json_text(out, s->precision);
+        put_literal(out, s->precision, false);
         assay__buf_puts(out, ",\n");
     }
     if (*s->batch) assay__buf_printf(out, "  \"batch\": %s,\n", s->batch);
     assay__buf_puts(out, "  \"provider\": ");
-    put_json_text(out, *s->provider ? s->provider : s->target->device);
+    put_literal(out, *s->provider ? s->provider : s->target->device, false);
     assay__buf_puts(out, "\n}\n");
 }
 

@@ -14,7 +14,7 @@ flat
 expect_has flat "npu =2 × (2 to 2)"
 expect_has flat "npu 84 2 =3 =4 =65.5 kB =98.8 %"
 expect_has flat "CPUExecutionProvider ran node_Softmax_74 (Softmax), node_Softmax_163 (Softmax)"
-expect_has flat "latency npu: 2 × as fast as cpu, the next best (95 %: 2 to 2); 2 of its 86 nodes ran elsewhere"
+expect_has flat "latency npu: 2 × as fast as cpu, the next best (95 % CI 2 to 2); 2 of its 86 nodes ran elsewhere"
 expect_exit 0 "$ASSAY" report kept.assay
 cmp -s out shown || fail "the kept profile gives another report"
 expect_exit 0 "$ASSAY" report kept.assay --json
@@ -66,7 +66,7 @@ PYTHON
 ASSAY_FAKE_ASSIGNMENT=$everything ASSAY_FAKE_SCRIPTS='npu steady=50us' expect_exit 0 compare --devices cpu,npu
 flat
 expect_has flat "npu: none of the 86 nodes ran on it, all on CPUExecutionProvider"
-expect_has flat "latency cpu: nothing else that ran can be chosen"
+expect_has flat "latency cpu: the only candidate that ran"
 # the engine cannot say, or refuses to
 ASSAY_FAKE_ASSIGNMENT=refuse expect_exit 0 compare --devices cpu,npu
 expect_has out "the script refuses the model"
@@ -78,7 +78,9 @@ ASSAY_FAKE_SCRIPTS='npu steady=50us;output=nan|gpu steady=25us;output=7' expect_
 flat
 expect_has flat "npu is not advised: 4 "
 expect_has flat "gpu is not advised: "
-expect_has flat "latency cpu: nothing else that ran can be chosen; npu (50.0 µs) would have been faster and is not advised: 4 of its values are NaN or infinite; gpu (25.0 µs) would have been faster and is not advised: its outputs are not those of cpu (relative L2 6, the limit is 0.01)"
+expect_has flat "latency cpu: the only candidate"
+expect_has flat "npu (50.0 µs) would have been faster but is not recommended: 4 of its values are NaN or infinite"
+expect_has flat "gpu (25.0 µs) would have been faster but is not recommended: its outputs differ from those of cpu (relative L2 6, the limit is 0.01)"
 expect_exit 0 "$ASSAY" report wrong.assay --json
 python3 - out <<'PYTHON'
 import json, sys
@@ -95,12 +97,12 @@ python3 -c 'import csv; r = list(csv.DictReader(open("out"))); assert r[0]["not_
 # the same speed: said all the same
 ASSAY_FAKE_SCRIPTS='npu output=7' expect_exit 0 compare --devices cpu,npu
 flat
-expect_has flat "npu (100 µs) is not advised: its outputs are not those of cpu"
+expect_has flat "npu (100 µs) is not recommended: its outputs differ from those of cpu"
 # alone, or the reference of what is left: one reference for speed and outputs
 ASSAY_FAKE_SCRIPTS='npu output=nan' expect_exit 0 compare --devices npu
 flat
 expect_has flat "npu: 4 of its own values are NaN or infinite"
-expect_has flat "latency nothing that ran can be recommended; npu (100 µs) is not advised"
+expect_has flat "latency nothing that ran can be recommended; npu (100 µs) is not recommended"
 ASSAY_FAKE_SCRIPTS='gpu gone=2:left' ASSAY_FAKE_DEVICES='gpu;npu;npu:1' expect_exit 3 compare
 flat
 expect_has flat "npu reference —"
@@ -119,7 +121,7 @@ ASSAY_FAKE_SCRIPTS='npu gone=2:opened|gpu open_error=it has no kernel for Einsum
 flat
 expect_has flat "2 of 5 launches failed; launch 3: the device is gone"
 expect_has flat "the first 2 of 5 launches failed; launch 1: it has no kernel for Einsum"
-expect_has flat "latency cpu: nothing else that ran can be chosen"
+expect_has flat "latency cpu: the only candidate that ran"
 expect_has err "2 of 3 could not be measured"
 expect_equal "$(grep -c FAILED out)" 2 # each with its reason
 expect_equal "$(wc -c <opened)" 4 # twice in a row and no more

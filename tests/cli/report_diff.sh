@@ -16,7 +16,7 @@ expect_width() { # expect_width COLUMNS: of every line of out; nothing in it is 
 # an exact ratio with its interval; what also differs
 expect_exit 0 "$ASSAY" report a.assay b.assay
 expect_lines err 0
-for text in 'b.assay is faster: 50.0 µs against 100 µs, 0.5 × the time of a.assay' 'first of all: threads (' \
+for text in 'b.assay is faster: 50.0 µs against 100 µs, 0.5 × the time of a.assay' ': threads (' \
     '0.5 × (0.5 to 0.5)  faster' 'conv' '−40.0 µs  0.333 ×' 'only in b.assay' 'engine per run' 'unattributed' \
     'What else differs' 'likely'; do
     expect_has out "$text"

@@ -72,8 +72,9 @@ static void contradicting_answers_are_said(void)
     CHECK_INT(all.rows[1].verdict, ASSAY__VERDICT_SAME);
     CHECK(isnan(all.rows[1].speed.smallest));
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
-    CHECK(strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "when undisturbed the other") &&
-          !strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "would have been shown"));
+    const char *why = all.recommendations[ASSAY__FOR_LATENCY].why;
+    CHECK_HAS(why, assay__ratio_by_words(ASSAY__BY_NEITHER));
+    CHECK(!strchr(why, '%'));
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -233,7 +234,7 @@ static void values_that_are_nan_are_never_recommended(void)
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
     CHECK(all.recommendations[ASSAY__FOR_THROUGHPUT].row == 0);
     CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why,
-              "npu (50.0 µs) would have been faster and is not advised: 7 of its values are NaN");
+              "npu (50.0 µs) would have been faster but is not recommended: 7 of its values");
     CHECK_HAS(all.recommendations[ASSAY__FOR_THROUGHPUT].why, "7 of its values are NaN");
     CHECK(all.rows[1].verdict == ASSAY__VERDICT_FASTER); /* it is measured all the same */
     assay_metrics_derived(npu->metrics, "drift.nonfinite", 0, "outputs", "");
@@ -263,7 +264,7 @@ static void outputs_far_away_are_never_recommended(void)
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
     CHECK_HAS(why, "no difference shown between cpu (100 µs) and gpu (100 µs)");
     CHECK_HAS(why, "the outputs of gpu differ (relative L2 0.005)");
-    CHECK_HAS(why, "npu (50.0 µs) would have been faster and is not advised");
+    CHECK_HAS(why, "npu (50.0 µs) would have been faster");
     /* up to the limit it may be chosen, with a word */
     assay_metrics_derived(profile->trials[1].metrics, "drift.relative_l2", 0.01, "outputs", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
@@ -290,9 +291,9 @@ static void different_batches_are_said(void)
     profile->trials[1].batch = 1024;
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK_INT(all.rows[1].batch, 1024);
-    CHECK_HAS(all.batches, "their batches differ: one.onnx takes 1, many.onnx takes 1024; ");
+    CHECK_HAS(all.batches, "1 (one.onnx), 1024 (many.onnx)");
     CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why,
-              "an inference of 1 against one of 1024 samples");
+              "a batch of 1 with one of 1024");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -308,7 +309,7 @@ static void a_reference_that_is_nan_is_not_recommended(void)
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
     CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why,
-              "nothing that ran can be recommended; npu (50.0 µs) is not advised: 4 of its values");
+              "npu (50.0 µs) is not recommended: 4 of its values");
     struct assay__trial *gpu = add(profile, "gpu", "", 100, 10);
     assay_metrics_measured(gpu->metrics, "outputs.nonfinite", 0, "outputs", "");
     assay_metrics_derived(gpu->metrics, "drift.nonfinite", 4, "outputs", "");

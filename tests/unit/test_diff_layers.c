@@ -421,7 +421,7 @@ static void rows_are_judged_launch_by_launch(void)
     CHECK_NEAR(same->ratio, 1, 1e-12);
     CHECK(diff.layers[0].shown && diff.layers[1].shown && !diff.layers[2].shown);
     CHECK_STR(diff.layers_interval_reason, "");
-    CHECK_HAS(diff.layers_rule, "one in twenty is shown by chance");
+    CHECK_HAS(diff.layers_rule, "one in twenty");
 }
 
 /* A launch that did not time a row's layer does not count for it: four are too few, the rows beside
@@ -449,11 +449,11 @@ static void too_few_launches_give_no_interval(void)
     struct assay__diff diff = compare(both, 2);
     CHECK(diff.layers_judged == 0 && !diff.layers[0].deltas[1].ci.known);
     CHECK_NEAR(diff.layers[0].deltas[1].ratio, 0.5, 1e-12);
-    CHECK_HAS(diff.layers_interval_reason, "--launches 5");
+    CHECK_HAS(diff.layers_interval_reason, "at least 5 launches");
     both[1] = make("f", b, 1); /* from before launches were kept */
     diff = compare(both, 2);
     CHECK(diff.layers_judged == 0 && !diff.layers[0].deltas[1].ci.known);
-    CHECK_HAS(diff.layers_interval_reason, "one time of each layer");
+    CHECK_HAS(diff.layers_interval_reason, "one time per layer");
 }
 
 /* Random fusions of the same nodes, some unknown to the other side: every layer stands in one row,
@@ -528,13 +528,12 @@ static void many(size_t count, bool renamed)
         sides[s] = (struct assay__align_side){layers[s], count, true};
     }
     layers[1][count / 2].op = "Other"; /* the ends alone do not settle it */
-    CHECK_INT(assay__align(sides, 2, &found), 0);
+    CHECK_INT(assay__align(sides, 2, arena, &found), 0);
     size_t wrong = 0;
     for (size_t i = 0; i < count; i++)
         wrong += found.groups[i] != found.groups[count + i];
     CHECK(wrong <= 1);
     CHECK(found.group_count <= count + 1);
-    assay__align_free(&found);
     free(layers[0]);
     free(layers[1]);
 }

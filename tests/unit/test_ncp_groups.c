@@ -79,7 +79,7 @@ static struct assay_profile *make(const char *form, int64_t steps, struct assay_
 static struct assay__ncp_groups *groups_of(const struct assay_profile *p)
 {
     struct assay__ncp_groups *g = NULL;
-    CHECK_INT(assay__ncp_groups_make(p, &p->trials[0], &g), 0);
+    CHECK_INT(assay__ncp_groups_make(p, &p->trials[0], p->arena, &g), 0);
     CHECK(g != NULL);
     return g;
 }
@@ -153,7 +153,6 @@ static void test_unrolled_rows_add_up_and_fused_layers_are_not_split(void)
     CHECK(g->min_ns == 900 && g->median_ns == 1100 && g->max_ns == 1300);
     CHECK(isnan(g->scan_step_ns));
     CHECK(g->floor_ns == 25 && g->floor_share == (10 * 25 + 1000) / 4000.0);
-    assay__ncp_groups_free(g);
     assay_profile_close(p);
 }
 
@@ -173,7 +172,6 @@ static void test_rows_stand_in_the_cells_order_and_steps_by_number(void)
     CHECK(g->steps[0].step == 0 && g->steps[1].step == 2 && g->steps[2].step == 9 &&
           g->steps[3].step == 10);
     CHECK(isnan(g->floor_share)); /* the fastest of four is no floor */
-    assay__ncp_groups_free(g);
     assay_profile_close(p);
 }
 
@@ -193,7 +191,6 @@ static void test_a_layer_without_a_time_makes_its_rows_unavailable(void)
     CHECK_STR(STEP(g, "1")->note, "1 of 2 layers have no time; the others take 0.5 µs");
     CHECK(GROUP(g, "command")->time_ns == 500 && GROUP(g, "unattributed")->time_ns == 600);
     CHECK(isnan(STEP(g, "1")->time_ns) && g->first_ns == 300 && isnan(g->median_ns));
-    assay__ncp_groups_free(g);
     assay_profile_close(p);
 }
 
@@ -209,7 +206,6 @@ static void test_where_no_layer_has_a_time_no_other_takes_0(void)
     CHECK_STR(GROUP(g, "inter")->note, "its layers have no time");
     CHECK_STR(STEP(g, "0")->note, "its layer has no time");
     CHECK_INT(GROUP(g, "inter")->state, ASSAY_UNAVAILABLE);
-    assay__ncp_groups_free(g);
     assay_profile_close(p);
 }
 
@@ -226,7 +222,6 @@ static void test_a_scan_has_a_time_per_step_and_no_groups(void)
     CHECK(isnan(GROUP(g, "inter")->time_ns) && GROUP(g, "inter")->flops == 6000);
     CHECK_STR(GROUP(g, "inter")->note, "inside the Scan's body; the unrolled form shows it");
     CHECK(sum_of(g->groups, g->group_count) == 6560 && isnan(g->floor_share));
-    assay__ncp_groups_free(g);
     assay_profile_close(p);
 }
 
@@ -247,7 +242,6 @@ static void test_neurons_computed_at_once_are_not_shared_out(void)
     CHECK(strstr(GROUP(g, "inter")->note, "all neurons at once") != NULL);
     CHECK(GROUP(g, "motor")->time_ns == 100 && GROUP(g, "motor")->flops == 8);
     CHECK(strstr(GROUP(g, "motor")->note, "in the row \"neurons\"") != NULL);
-    assay__ncp_groups_free(g);
     assay_profile_close(p);
 }
 
@@ -259,7 +253,6 @@ static void test_without_layers_or_latency_nothing_is_zero(void)
     CHECK_INT(g->group_count, 4);
     CHECK_INT(g->step_count, 0);
     CHECK_STR(GROUP(g, "motor")->note, "layers were not timed");
-    assay__ncp_groups_free(g);
     assay_profile_close(p);
 }
 
@@ -270,7 +263,7 @@ static void test_other_models_have_no_such_block(void)
     char *text = NULL;
     struct assay_report_options json = {.size = sizeof json, .format = "json"};
     CHECK(p && assay__profile_trial(p));
-    CHECK_INT(assay__ncp_groups_make(p, &p->trials[0], &g), 0);
+    CHECK_INT(assay__ncp_groups_make(p, &p->trials[0], p->arena, &g), 0);
     CHECK(g == NULL);
     CHECK_INT(assay_report(p, &json, &text, NULL, NULL), 0);
     CHECK(!strstr(text, "time_steps") && !strstr(text, "groups"));
@@ -300,7 +293,6 @@ static void test_names_that_lie_stay_outside_and_long_lists_are_cut(void)
     CHECK(GROUP(g, "engine per run")->time_ns == 32); /* a group of that name: the first such row */
     CHECK(GROUP(g, "shared by inter, outside")->time_ns == 64);
     CHECK(sum_of(g->groups, g->group_count) == 300 && sum_of(g->steps, g->step_count) == 300);
-    assay__ncp_groups_free(g);
     assay_profile_close(p);
 }
 

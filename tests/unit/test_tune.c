@@ -420,7 +420,7 @@ static void test_gain_is_of_rates(void)
     CHECK_NEAR(start->ratio.ratio, best->judged.throughput.value / start->judged.throughput.value,
                1e-9);
     CHECK_HAS(result.why, "5.33 ×");
-    CHECK_HAS(result.why, "(95 %: 5.3");
+    CHECK_HAS(result.why, "(95 % CI 5.3");
     CHECK_HAS(result.unconfirmed, "threads=2 batch=8 ");
     CHECK_HAS(result.unconfirmed, "1.1 ×");
     CHECK_HAS(result.unconfirmed, "1 launch ");

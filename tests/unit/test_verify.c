@@ -138,7 +138,7 @@ static void helps_hurts_and_nothing(void)
     check_gain(finding(1), "withdrawn", 0.8);
     CHECK_STR(finding(1)->reason, "tried: 0.8 × as fast (0.8 to 0.8), slower");
     check_gain(finding(2), "withdrawn", 1);
-    CHECK(has(finding(2)->reason, "no difference shown, this run could have shown"));
+    CHECK(has(finding(2)->reason, "no difference shown"));
     CHECK_STR(finding(3)->state, "open");
     CHECK(has(finding(3)->reason, "not tried: needs "));
     CHECK_STR(finding(3)->tried, "");
@@ -269,9 +269,9 @@ static void rewritten_copies_are_run(void)
     check_gain(finding(1), "withdrawn", 2.5);
     CHECK(has(finding(1)->reason, "the outputs drift: relative L2 0.2, the limit is 0.05"));
     check_gain(finding(2), "withdrawn", 5);
-    CHECK(has(finding(2)->reason, "nobody knows what became of the outputs"));
+    CHECK(has(finding(2)->reason, "outputs is unknown"));
     CHECK_STR(finding(3)->state, "withdrawn");
-    CHECK(has(finding(3)->reason, "tried: the rewritten model is refused: ") &&
+    CHECK(has(finding(3)->reason, "tried: the engine refuses the rewritten model: ") &&
           has(finding(3)->reason, "nothing"));
     end();
 }

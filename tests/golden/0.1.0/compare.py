@@ -10,7 +10,7 @@ the reason).
 import csv, fnmatch, html.parser, json, os, re, sys, tarfile
 
 PROSE = {"note", "notes", "reason", "reasons", "why", "knee_why", "title", "advice", "evidence", "summary", "text", "fix", "source",
-         "missing", "looks", "interval_reason", "layer_timing_reason", "crossing_time_reason", "energy_reason", "disturbances",
+         "missing", "looks", "interval_reason", "layers_reason", "layers_interval_reason", "layer_timing_reason", "crossing_time_reason", "energy_reason", "disturbances",
          "unknown", "allocations_reason", "ceilings_note", "drift_note", "gain", "unconfirmed", "not_advised", "batches", "message",
          "objection", "description", "what", "lost", "says", "detail", "verdict_why", "asked", "help", "method_note", "words",
          "class_note", "fill", "why_not", "label_note", "conclusion", "sentence", "limit", "explanation", "hint", "remark",
@@ -53,7 +53,7 @@ def differs(old, new, path, key, found):
             if name not in new:
                 found.append((f"{path}.{name}", "gone"))
             else:
-                differs(item, new[name], f"{path}.{name}", name, found)
+                differs(item, new[name], f"{path}.{name}", key if key in PROSE else name, found)
     elif isinstance(old, list):
         if not isinstance(new, list) or (len(old) != len(new) and key not in PROSE):
             found.append((path, f"{len(old)} items, now {len(new) if isinstance(new, list) else new!r}"))
