@@ -14,6 +14,7 @@
  * A number that is not known is null. */
 #include "base/file.h"
 #include "base/json.h"
+#include "base/metric_value.h"
 #include "base/no_memory.h"
 #include "ceiling/ceiling_survey.h"
 #include "model/sha256.h"
@@ -88,21 +89,7 @@ int assay__ceilings_path(const char *key, char *out, size_t out_size, struct ass
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static const char *const kinds[] = {"compute", "bandwidth", "latency"};
-#define KINDS ((int)(sizeof kinds / sizeof kinds[0]))
-
-static const char *kind_name(int kind)
-{
-    return kind >= 0 && kind < KINDS ? kinds[kind] : "";
-}
-
-static int kind_parse(const char *name)
-{
-    for (int i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i], name) == 0) return i;
-    return -1;
-}
-
-static const struct assay__field_names kind_names = {kind_name, kind_parse};
+static const struct assay__enum_names kind_names = {kinds, sizeof kinds / sizeof kinds[0]};
 
 #define TEXT(member) ROW(member, .empty = ASSAY__EMPTY_NULL)
 #define COUNT(member, limit) ROW(member, .least = 0, .most = limit, .unknown = -1)
