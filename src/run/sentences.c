@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 void assay__sentences_add(struct assay__sentences *list, const char *format, ...)
 {
@@ -12,25 +11,15 @@ void assay__sentences_add(struct assay__sentences *list, const char *format, ...
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 8;
-        const char **items = assay__arena_array(list->arena, capacity, sizeof *items);
-        unsigned char *kinds = assay__arena_array(list->arena, capacity, sizeof *kinds);
-        if (!items || !kinds) {
-            list->failed = true;
-            return;
-        }
-        if (list->count) memcpy(items, list->items, list->count * sizeof *items);
-        if (list->count) memcpy(kinds, list->kinds, list->count * sizeof *kinds);
-        list->items = items;
-        list->kinds = kinds;
-        list->capacity = capacity;
-    }
     const char *copy = assay__arena_strdup(list->arena, text);
-    if (copy)
-        list->items[list->count++] = copy;
-    else
-        list->failed = true;
+    const char **items = assay__arena_grow(list->arena, list->items, list->count, sizeof *items);
+    unsigned char *kinds = assay__arena_grow(list->arena, list->kinds, list->count, sizeof *kinds);
+    if (items) list->items = items;
+    if (kinds) list->kinds = kinds;
+    list->failed |= !copy || !items || !kinds;
+    if (list->failed) return;
+    kinds[list->count] = 0;
+    items[list->count++] = copy;
 }
 
 void assay__sentences_kind(struct assay__sentences *list, unsigned char kind)

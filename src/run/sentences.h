@@ -10,9 +10,9 @@
 
 struct assay__sentences {
     struct assay__arena *arena;
-    const char **items;   /* in the arena, doubled as it grows */
+    const char **items;   /* in the arena */
     unsigned char *kinds; /* of each, as its owner counts them; 0 nothing special */
-    size_t count, capacity;
+    size_t count;
     bool failed; /* out of memory */
 };
 

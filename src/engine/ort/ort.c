@@ -125,18 +125,28 @@ static void profile_read(struct assay_session *session, const char *path)
         session->load_reason = "ONNX Runtime's profile of the session's creation has no such span";
 }
 
-static void profile_end(struct assay_session *session)
+int assay__ort_end_profile(struct assay_session *session, struct OrtSession *profiled, char *path,
+                           size_t path_size, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
-    char *path = NULL;
-    if (assay__ort_check(ort,
-                         ort->session_end_profiling(session->session, session->allocator, &path),
-                         NULL, "profile")) {
+    char *written = NULL;
+    int code = assay__ort_check(ort,
+                                ort->session_end_profiling(profiled, session->allocator, &written),
+                                error, "cannot end the engine's profile");
+    if (code) return code;
+    if ((size_t)snprintf(path, path_size, "%s", written) >= path_size)
+        code = assay_error_set(error, ASSAY_ELIMIT, "the path of the engine's profile is too long");
+    assay__ort_ignore(ort, ort->allocator_free(session->allocator, written));
+    return code;
+}
+
+static void profile_end(struct assay_session *session)
+{
+    char path[4096];
+    if (assay__ort_end_profile(session, session->session, path, sizeof path, NULL))
         session->load_reason = "ONNX Runtime could not write its profile of the session's creation";
-        return;
-    }
-    profile_read(session, path);
-    assay__ort_ignore(ort, ort->allocator_free(session->allocator, path));
+    else
+        profile_read(session, path);
 }
 
 /* A folder for the profile when load and compile can be separated; else the reason, and folder "".

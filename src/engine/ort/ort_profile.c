@@ -154,21 +154,6 @@ static size_t run_count(const struct assay__layer_work *work, double plain_ns)
     return runs < 5 ? 5 : (size_t)runs;
 }
 
-static int end_profile(struct assay__timed *timed, char *path, size_t path_size,
-                       struct assay_error *error)
-{
-    const struct assay__ort *ort = &timed->owner->ort;
-    char *written = NULL;
-    int code = assay__ort_check(
-        ort, ort->session_end_profiling(timed->session, timed->owner->allocator, &written), error,
-        "cannot end the engine's profile");
-    if (code) return code;
-    if ((size_t)snprintf(path, path_size, "%s", written) >= path_size)
-        code = assay_error_set(error, ASSAY_ELIMIT, "the path of the engine's profile is too long");
-    assay__ort_ignore(ort, ort->allocator_free(timed->owner->allocator, written));
-    return code;
-}
-
 static int run_profiled(struct profile *profile, const char *model_path, int optimization,
                         struct assay_error *error)
 {
@@ -189,7 +174,8 @@ static int run_profiled(struct profile *profile, const char *model_path, int opt
         .path = model_path, .optimization = optimization, .profile_prefix = prefix};
     if (!code) code = assay__timed_open(work->session, &options, &timed, error);
     if (!code) code = assay__timed_median(&timed, WARM_RUNS, runs, &profiled_ns, error);
-    if (!code) code = end_profile(&timed, path, sizeof path, error);
+    if (!code)
+        code = assay__ort_end_profile(work->session, timed.session, path, sizeof path, error);
     assay__timed_close(&timed);
     assay__timed_close(&plain);
     if (!code) code = read_profile(profile, path, error);
