@@ -33,8 +33,7 @@ static double float_bytes(const struct assay__shape_entry *entry)
 /* Every float32 value that a node makes, after the graph's own outputs. */
 static int expose_node(struct exposing *work, const struct assay__node *node)
 {
-    for (size_t a = 0; a < node->attr_count; a++)
-        work->bodies |= node->attrs[a].g || node->attrs[a].graphs;
+    work->bodies |= assay__node_body(node, 0) != NULL;
     for (size_t k = 0; k < node->output_count; k++) {
         const char *name = node->outputs[k];
         const struct assay__shape_entry *entry = *name ? assay__shapes_get(work->shapes, name)

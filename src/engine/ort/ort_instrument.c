@@ -59,12 +59,8 @@ static bool graph_is_random(const struct assay__graph *graph, int depth)
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
         if (assay__op_is_random(node)) return true;
-        for (size_t a = 0; a < node->attr_count; a++) {
-            const struct assay__attr *attr = &node->attrs[a];
-            if (attr->g && graph_is_random(attr->g, depth + 1)) return true;
-            for (size_t k = 0; attr->graphs && k < attr->count; k++)
-                if (graph_is_random(attr->graphs[k], depth + 1)) return true;
-        }
+        for (size_t b = 0; assay__node_body(node, b); b++)
+            if (graph_is_random(assay__node_body(node, b), depth + 1)) return true;
     }
     return false;
 }
@@ -84,11 +80,8 @@ static int note_consumed(struct insertion *work, const struct assay__graph *grap
         for (size_t k = 0; k < node->input_count; k++)
             if (node->inputs[k][0] && assay__map_set(work->consumed, node->inputs[k], 1))
                 return ASSAY_ENOMEM;
-        for (size_t a = 0; a < node->attr_count; a++) {
-            const struct assay__attr *attr = &node->attrs[a];
-            int code = attr->g ? note_consumed(work, attr->g, depth + 1) : 0;
-            for (size_t b = 0; !code && attr->graphs && b < attr->count; b++)
-                code = note_consumed(work, attr->graphs[b], depth + 1);
+        for (size_t b = 0; assay__node_body(node, b); b++) {
+            int code = note_consumed(work, assay__node_body(node, b), depth + 1);
             if (code) return code;
         }
     }

@@ -174,8 +174,8 @@ static int body_needs(const struct isolated *it, struct needs *needs,
                 assay__map_get(it->initializers, name) != ASSAY__MAP_NONE)
                 code = need(needs, name);
         }
-        for (size_t a = 0; !code && a < node->attr_count; a++)
-            if (node->attrs[a].g) code = body_needs(it, needs, node->attrs[a].g, depth + 1);
+        for (size_t b = 0; !code && assay__node_body(node, b); b++)
+            code = body_needs(it, needs, assay__node_body(node, b), depth + 1);
     }
     return code;
 }
@@ -187,8 +187,8 @@ static int node_needs(const struct isolated *it, const struct assay__node *node,
     int code = needs->seen ? 0 : ASSAY_ENOMEM;
     for (size_t k = 0; !code && k < node->input_count; k++)
         code = need(needs, node->inputs[k]);
-    for (size_t a = 0; !code && a < node->attr_count; a++)
-        if (node->attrs[a].g) code = body_needs(it, needs, node->attrs[a].g, 0);
+    for (size_t b = 0; !code && assay__node_body(node, b); b++)
+        code = body_needs(it, needs, assay__node_body(node, b), 0);
     assay__map_free(needs->seen);
     needs->seen = NULL;
     return code;

@@ -75,9 +75,7 @@ static bool is_original_value(const struct tracing *t, const char *name)
 
 static bool has_body(const struct assay__node *node)
 {
-    for (size_t a = 0; a < node->attr_count; a++)
-        if (node->attrs[a].g || node->attrs[a].graphs) return true;
-    return false;
+    return assay__node_body(node, 0) != NULL;
 }
 
 /** Computes from constants only. Nodes stand in topological order, so that producers are known. */
