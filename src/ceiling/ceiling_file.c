@@ -12,6 +12,7 @@
  *              "clock_after_hz"}]}
  *
  * A number that is not known is null. */
+#include "base/metric_value.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/metric_value.h"
