@@ -23,7 +23,7 @@ enum assay__cost_moves {
     ASSAY__MOVES_ALL,    /* every input is read and every output written, once */
     ASSAY__MOVES_NAME,   /* output 0 is input 0 under another name or shape: nothing moves */
     ASSAY__MOVES_SHAPE,  /* reads a shape or a handle, no contents: nothing moves */
-    ASSAY__MOVES_INPUT,  /* input 0 is copied: a sequence is made, whose shape nobody knows */
+    ASSAY__MOVES_INPUT,  /* input 0 is copied: a sequence is made, whose shape is unknown */
     ASSAY__MOVES_OUTPUT, /* output 0 is copied from such a sequence */
 };
 
@@ -135,7 +135,7 @@ double assay__cost_value(const struct assay__cost_call *call, size_t i);
 
 /* Counts that more than one family uses. */
 #define ASSAY__COST_BY_DATA "depends on the data" /* why a number is not known */
-/** How many operations there are is in the data: nobody knows. */
+/** The number of operations depends on the data. */
 void assay__cost_by_data(const struct assay__cost_call *call, struct assay__cost_work *work);
 /** LRN: `size` + 5 per output element. */
 void assay__cost_lrn(const struct assay__cost_call *call, struct assay__cost_work *work);

@@ -1,6 +1,6 @@
 /* rewrite_batch.c - another batch for a model whose batch is a number.
  *
- * The batch B of the inputs (their first dimension, the second where time stands first:
+ * The batch B of the inputs (their first dimension, the second where time comes first:
  * assay__inputs_batch_axis) becomes N, and Reshape targets whose first number is B become N where
  * they reshape something that follows from the inputs. Then it is shown, or refused: shapes are
  * inferred before and after; they must not contradict each other, every value that follows from an

@@ -11,8 +11,8 @@ int assay__rewrite_no_memory(struct assay_error *error);
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/** Every name of a value or node in any graph of the model: ONNX wants them apart even between a
- *  body and its outer graph. */
+/** Every name of a value or node in any graph of the model: ONNX requires them to differ even
+ * between a body and its outer graph. */
 struct assay__namer {
     struct assay__model *model;
     struct assay__map *taken;

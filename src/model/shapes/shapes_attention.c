@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Adds b to a where both are there; an absent past is no past. */
+/* The new length plus that of the past, if there is one. */
 static int64_t with_past(struct assay__shape_call *call, size_t past, int axis, int64_t fresh)
 {
     if (!assay__shape_has(call, past)) return fresh;
