@@ -101,8 +101,7 @@ ASSAY__COST_FAMILIES(ASSAY__COST_DECLARE)
 
 /* All rows by operator and domain. */
 struct assay__cost_index;
-struct assay__cost_index *assay__cost_index_new(void); /* NULL: out of memory */
-/** The same; operators that are among the names (may be NULL) are found faster. */
+/** Operators that are among the names (may be NULL) are found faster. NULL: out of memory. */
 struct assay__cost_index *assay__cost_index_over(const struct assay__names *names);
 void assay__cost_index_free(struct assay__cost_index *index);
 /** domain as a node has it ("com.microsoft"). NULL: no row. */
@@ -148,6 +147,11 @@ void assay__cost_conv_transpose(const struct assay__cost_call *call, size_t w, s
 void assay__cost_matmul(const struct assay__cost_call *call, struct assay__cost_work *work);
 void assay__cost_gemm(const struct assay__cost_call *call, size_t bias,
                       struct assay__cost_work *work);
+/** Of x, weights and bias in this order. */
+void assay__cost_plain_conv(const struct assay__cost_call *call, struct assay__cost_work *work);
+void assay__cost_plain_conv_transpose(const struct assay__cost_call *call,
+                                      struct assay__cost_work *work);
+void assay__cost_plain_gemm(const struct assay__cost_call *call, struct assay__cost_work *work);
 void assay__cost_pool(const struct assay__cost_call *call, struct assay__cost_work *work);
 /** softmax(Q Kᵀ) V: queries × keys × (width of q and of v) multiply-adds per head, softmax 5 and
  *  `extra` per score. */

@@ -7,7 +7,7 @@
  * input must be known and have grown along exactly one axis by N / B, and no operator may work
  * across that axis (Softmax, TopK, CumSum, … along it). */
 #include "model/inputs/inputs.h"
-#include "model/rewrite/rewrite_fix.h"
+#include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
 #include <string.h>

@@ -79,6 +79,12 @@ void assay__graph_drop_input(struct assay__graph *graph, const char *name);
 int assay__rewrite_opset(struct assay__model *model, int64_t version,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
 
+/** Changes the first dimension of the inputs to `batch` when it can be shown that every value that
+ *  follows from them grows along one axis and nothing else changes; ASSAY_EUNSUPPORTED names what
+ *  does not. */
+int assay__rewrite_batch(struct assay__model *model, int64_t batch,
+                         struct assay__rewrite_notes *notes, struct assay_error *error);
+
 /* --- int8 ------------------------------------------------------------------------------------- */
 
 /** Symmetric int8 along `axis`: scale = max|w| / 127 per index of that axis (1 when all are 0), q =
