@@ -1,5 +1,5 @@
 /* analysis.h - everything that can be said of a model without running it: shapes, cost, memory,
- * operators, parameters. What `inspect` prints, and what checks and advice stand on. */
+ * operators, parameters. What `inspect` prints, and what checks and advice use. */
 #ifndef ASSAY_COST_ANALYSIS_H
 #define ASSAY_COST_ANALYSIS_H
 

@@ -1,6 +1,6 @@
 /* cost_coreml.c - costs of Core ML's operators (MIL) that have no ONNX operator of the same
  * meaning, or are kept under their own name because an argument is not constant. The reader maps
- * the others, and their rows are those of ai.onnx. Inputs stand in the order of the reader's table.
+ * the others, and their rows are those of ai.onnx. Inputs are in the order of the reader's table.
  * Weights that are stored compressed (constexpr_*) are charged where they are unpacked: stored
  * bytes read, real ones written. */
 #include "cost/cost_table.h"
@@ -26,18 +26,6 @@ static void count_gelu(const struct assay__cost_call *call, struct assay__cost_w
                   : assay__cost_attr_is(call, "mode", "SIGMOID_APPROXIMATION") ? 6
                                                                                : 5;
     work->other = each * assay__cost_out_elements(call);
-}
-
-/* conv, conv_quantized x, weight [M, C / groups, k…], bias */
-static void count_conv(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_conv(call, 1, 2, work);
-}
-
-/* conv_transpose x, weight [C, M / groups, k…], bias */
-static void count_conv_transpose(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_conv_transpose(call, 1, 2, work);
 }
 
 /* linear x […, D], weight [N, D], bias */
@@ -145,8 +133,8 @@ const struct assay__cost_row assay__cost_rows_coreml[] = {
     UNPACK("constexpr_lut_to_dense", 0), /* a look-up per number */
     EACH_IN("quantize", 2),
     /* products */
-    WORK("conv conv_quantized", count_conv),
-    WORK("conv_transpose", count_conv_transpose),
+    WORK("conv conv_quantized", assay__cost_plain_conv),
+    WORK("conv_transpose", assay__cost_plain_conv_transpose),
     WORK("gru lstm rnn", count_recurrent),
     WORK("linear", count_linear),
     WORK("matmul", count_matmul),

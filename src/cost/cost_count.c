@@ -194,6 +194,25 @@ void assay__cost_gemm(const struct assay__cost_call *call, size_t bias,
     work->other = activation(call);
 }
 
+/* Conv: X, W, B */
+void assay__cost_plain_conv(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    assay__cost_conv(call, 1, 2, work);
+}
+
+/* ConvTranspose: X, W, B */
+void assay__cost_plain_conv_transpose(const struct assay__cost_call *call,
+                                      struct assay__cost_work *work)
+{
+    assay__cost_conv_transpose(call, 1, 2, work);
+}
+
+/* Gemm: A, B, C */
+void assay__cost_plain_gemm(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    assay__cost_gemm(call, 2, work);
+}
+
 /* MaxPool: k - 1 comparisons; AveragePool: k - 1 additions and a division: counted as k per output
  * for both. */
 void assay__cost_pool(const struct assay__cost_call *call, struct assay__cost_work *work)

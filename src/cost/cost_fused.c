@@ -38,12 +38,6 @@ static void count_conv_transpose_pads(const struct assay__cost_call *call,
     assay__cost_conv_transpose(call, 1, 3, work);
 }
 
-/* FusedGemm, GemmFloat8 A, B, C */
-static void count_gemm(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_gemm(call, 2, work);
-}
-
 /* GemmFastGelu X, W, bias: the product, the bias, FastGelu 8. */
 static void count_gemm_gelu(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
@@ -267,7 +261,7 @@ const struct assay__cost_row assay__cost_rows_fused[] = {
     WORK("CDist", "ms", count_cdist),
     WORK("ConvTransposeWithDynamicPads", "ms", count_conv_transpose_pads),
     WORK("FusedConv NhwcFusedConv", "ms", count_fused_conv),
-    WORK("FusedGemm GemmFloat8", "ms", count_gemm),
+    WORK("FusedGemm GemmFloat8", "ms", assay__cost_plain_gemm),
     WORK("FusedMatMul FusedMatMulActivation TransposeMatMul", "ms", assay__cost_matmul),
     WORK("GemmFastGelu", "ms", count_gemm_gelu),
     WORK("Inverse", "ms", count_inverse),

@@ -69,11 +69,6 @@ struct assay__cost_index *assay__cost_index_over(const struct assay__names *name
     return NULL;
 }
 
-struct assay__cost_index *assay__cost_index_new(void)
-{
-    return assay__cost_index_over(NULL);
-}
-
 void assay__cost_index_free(struct assay__cost_index *index)
 {
     if (!index) return;

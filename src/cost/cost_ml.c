@@ -1,4 +1,4 @@
-/* cost_ml.c - costs of the classical operators of ai.onnx.ml, as far as shapes tell them. */
+/* cost_ml.c - costs of the classical operators of ai.onnx.ml, as far as shapes determine them. */
 #include "cost/cost_table.h"
 
 #include <math.h>

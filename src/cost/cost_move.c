@@ -26,7 +26,7 @@ const struct assay__cost_row assay__cost_rows_move[] = {
           "SequenceInsert SequenceLength Shape Size",
           ""),
     SHAPE("SequenceAt", ""), /* sequences hold tensors by reference */
-    /* sequences, whose shape nobody knows: the tensor that is cut up or put together is copied */
+    /* sequences, whose shape is unknown: the tensor that is cut up or put together is copied */
     {.ops = "ConcatFromSequence", .domain = "", .moves = ASSAY__MOVES_OUTPUT},
     {.ops = "SplitToSequence", .domain = "", .moves = ASSAY__MOVES_INPUT},
     {.ops = NULL},

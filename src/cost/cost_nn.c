@@ -11,24 +11,6 @@
 
 /* --- products --------------------------------------------------------------------------------- */
 
-/* Conv: X, W, B */
-static void count_conv(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_conv(call, 1, 2, work);
-}
-
-/* ConvTranspose: X, W, B */
-static void count_conv_transpose(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_conv_transpose(call, 1, 2, work);
-}
-
-/* Gemm: A, B, C */
-static void count_gemm(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    assay__cost_gemm(call, 2, work);
-}
-
 /* DeformConv X, W, offset, B, mask: the convolution, and before it every sample (image × position ×
  * kernel element × channel) interpolated from 2^d neighbours, a multiplication and an addition
  * each, and × mask. */
@@ -158,12 +140,12 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     /* products */
     WORK("AffineGrid", "", count_affine_grid),
     WORK("Attention", "", count_attention),
-    WORK("CausalConvWithState", "*", count_conv), /* X, W [C, 1, k], B: as Conv */
-    WORK("Conv", "*", count_conv),
-    WORK("ConvTranspose", "*", count_conv_transpose),
+    WORK("CausalConvWithState", "*", assay__cost_plain_conv), /* X, W [C, 1, k], B: as Conv */
+    WORK("Conv", "*", assay__cost_plain_conv),
+    WORK("ConvTranspose", "*", assay__cost_plain_conv_transpose),
     WORK("DeformConv", "", count_deform_conv),
     WORK("GRU LSTM RNN", "", assay__cost_recurrent),
-    WORK("Gemm", "", count_gemm),
+    WORK("Gemm", "", assay__cost_plain_gemm),
     WORK("LinearAttention", "*", count_linear_attention),
     WORK("MatMul", "", assay__cost_matmul), /* output elements × the inner axis */
     {.ops = "RotaryEmbedding",

@@ -23,7 +23,7 @@ enum assay__cost_moves {
     ASSAY__MOVES_ALL,    /* every input is read and every output written, once */
     ASSAY__MOVES_NAME,   /* output 0 is input 0 under another name or shape: nothing moves */
     ASSAY__MOVES_SHAPE,  /* reads a shape or a handle, no contents: nothing moves */
-    ASSAY__MOVES_INPUT,  /* input 0 is copied: a sequence is made, whose shape nobody knows */
+    ASSAY__MOVES_INPUT,  /* input 0 is copied: a sequence is made, whose shape is unknown */
     ASSAY__MOVES_OUTPUT, /* output 0 is copied from such a sequence */
 };
 
@@ -101,8 +101,7 @@ ASSAY__COST_FAMILIES(ASSAY__COST_DECLARE)
 
 /* All rows by operator and domain. */
 struct assay__cost_index;
-struct assay__cost_index *assay__cost_index_new(void); /* NULL: out of memory */
-/** The same; operators that are among the names (may be NULL) are found faster. */
+/** Operators that are among the names (may be NULL) are found faster. NULL: out of memory. */
 struct assay__cost_index *assay__cost_index_over(const struct assay__names *names);
 void assay__cost_index_free(struct assay__cost_index *index);
 /** domain as a node has it ("com.microsoft"). NULL: no row. */
@@ -135,7 +134,7 @@ double assay__cost_value(const struct assay__cost_call *call, size_t i);
 
 /* Counts that more than one family uses. */
 #define ASSAY__COST_BY_DATA "depends on the data" /* why a number is not known */
-/** How many operations there are is in the data: nobody knows. */
+/** The number of operations depends on the data. */
 void assay__cost_by_data(const struct assay__cost_call *call, struct assay__cost_work *work);
 /** LRN: `size` + 5 per output element. */
 void assay__cost_lrn(const struct assay__cost_call *call, struct assay__cost_work *work);
@@ -148,6 +147,11 @@ void assay__cost_conv_transpose(const struct assay__cost_call *call, size_t w, s
 void assay__cost_matmul(const struct assay__cost_call *call, struct assay__cost_work *work);
 void assay__cost_gemm(const struct assay__cost_call *call, size_t bias,
                       struct assay__cost_work *work);
+/** Of x, weights and bias in this order. */
+void assay__cost_plain_conv(const struct assay__cost_call *call, struct assay__cost_work *work);
+void assay__cost_plain_conv_transpose(const struct assay__cost_call *call,
+                                      struct assay__cost_work *work);
+void assay__cost_plain_gemm(const struct assay__cost_call *call, struct assay__cost_work *work);
 void assay__cost_pool(const struct assay__cost_call *call, struct assay__cost_work *work);
 /** softmax(Q Kᵀ) V: queries × keys × (width of q and of v) multiply-adds per head, softmax 5 and
  *  `extra` per score. */

@@ -18,7 +18,7 @@
  *  - If costs what its taken branch costs; when that is not known, what both cost, where they
  *    cost the same. Loop and Scan: the body × the trip count; the state passes by reference.
  *
- * What cannot be told from the shapes is NaN, with the reason: an operator without a row, an
+ * What does not follow from the shapes is NaN, with the reason: an operator without a row, an
  * unknown dimension, an unknown branch or trip count.
  *
  * Scopes form a tree, one per graph: the costs are summed from the leaves up, and the nodes visited
@@ -457,7 +457,7 @@ static int visit_scope(const struct scope *scope, double times, const char *why,
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         struct assay__cost own = scope->own[i];
         if (body && body->node == i && isnan(body->times) && unknown(&scope->whole[i])) {
-            /* its bodies' number is what cannot be told */
+            /* how often its bodies run is unknown */
             own = (struct assay__cost){NAN, NAN, NAN, NAN, NAN, body->why, false};
         }
         code = visit(context, &graph->nodes[i], &own, times, why);

@@ -90,7 +90,7 @@ static const struct assay__ncp_range *range_named(const struct assay__ncp_wiring
     return NULL;
 }
 
-/* Products that stand for a dense layer, and which of their inputs is its bias (-1: none). */
+/* Products that are a dense layer, and which of their inputs is its bias (-1: none). */
 static const struct {
     const char *op;
     int bias;

@@ -1,5 +1,5 @@
 /* roofline.c - places every layer of a trial under its roof. A layer is bound by the roof whose
- * part of its least time is the longer one (compute at the ridge, where both are the same); it is
+ * part of its minimum time is the longer one (compute at the ridge, where both are the same); it is
  * overhead when it does nothing, or when it is short and far below its roof: its time is then the
  * engine's cost of running any node. */
 #include "cost/roofline.h"
@@ -42,7 +42,8 @@ static const char *not_known(const struct assay__layer *layer, bool timed)
     return "";
 }
 
-/* intensity, attainable and least time, of a layer whose FLOPs, bytes and roofs are known */
+/* intensity, attainable FLOP/s and minimum time of a layer whose FLOPs, bytes and roofs are known
+ */
 static void set_least_time(const struct assay__layer *layer, const struct assay__roof *weights,
                            struct assay__roofline_layer *out)
 {
@@ -133,7 +134,7 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-/* The roof that most of the model's FLOPs stand under: int8 where integer products do most of
+/* The roof for most of the model's FLOPs: int8 where integer products do most of
  * them. */
 static const struct assay__roof *model_peak(const struct assay_profile *profile,
                                             const struct assay__trial *trial,

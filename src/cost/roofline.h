@@ -4,8 +4,8 @@
  * reading from the nearest level that can hold all weights of the model (every inference goes over
  * all of them, so nothing nearer still has them),
  *
- *   least time = max(FLOPs / P, bytes / B, weights / W)       utilisation = least time / time
- *   intensity = FLOPs / bytes       attainable = FLOPs / least time       achieved = FLOPs / time
+ *   minimum time = max(FLOPs / P, bytes / B, weights / W)       utilisation = minimum time / time
+ *   intensity = FLOPs / bytes       attainable = FLOPs / minimum time       achieved = FLOPs / time
  *
  * which is attainable = min(P, intensity × B) where weights do not matter: the roofline of
  * Williams, Waterman and Patterson (2009) with one roof per memory level, as in the hierarchical
@@ -58,9 +58,9 @@ struct assay__roofline {
     const char *reason;               /* why nothing can be said; "" */
     const char *type;                 /* data type of the model: "float32" */
     const char *type_from;            /* how it is known */
-    const char *cores_note;           /* which ceilings stand for the cores that ran it */
+    const char *cores_note;           /* which ceilings are used for the cores that ran it */
     const struct assay__roof *peak;   /* compute roof of the model's type; NULL: none */
-    const char *peak_note;            /* a type that stands for another, or why there is none; "" */
+    const char *peak_note;            /* a type used instead of another, or why there is none; "" */
     const struct assay__roof *levels; /* nearest first; the last holds everything */
     size_t level_count;               /* 0: none */
     const struct assay__roof *weights;    /* where weights are read from; NULL: as all else */
@@ -69,7 +69,7 @@ struct assay__roofline {
     size_t layer_count;
     double time_ns[ASSAY__BOUND_COUNT]; /* of the layers by bound */
     double least_ns,
-        least_of_ns; /* sum of the layers' least times, and the time these layers took */
+        least_of_ns; /* sum of the layers' minimum times, and the time these layers took */
     size_t above;    /* layers faster than their roof */
 };
 

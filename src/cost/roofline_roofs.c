@@ -125,7 +125,7 @@ static void host_levels(struct assay__roofs *roofs, struct assay__arena *arena)
         if (holds[i] > 0 && fastest(roofs, arena, names[i], &roof))
             roofs->levels[roofs->level_count++] = roof;
     }
-    if (roofs->level_count) /* without the memory's ceiling the last level has to stand for it */
+    if (roofs->level_count) /* without the memory's ceiling the last level is used instead */
         roofs->levels[roofs->level_count - 1].holds_bytes = INFINITY;
 }
 
@@ -197,7 +197,7 @@ const struct assay__roof *assay__roofs_compute(struct assay__roofs *roofs,
     if (half) roof = compute_of(roofs, arena, "float32");
     *note = assay__arena_printf(
         arena,
-        roof ? "no ceiling of %s is kept: float32 stands for it, as engines compute where a "
+        roof ? "no ceiling of %s is kept: float32 is used instead, as engines compute where a "
                "processor has no arithmetic of that type"
              : "no ceiling of %s is kept",
         type);

@@ -4,7 +4,7 @@
  *   40 min(throughput.inferences / 1000, 1) + 40 min(efficiency.tops_per_watt / 10, 1) + 20
  *     min(memory.model / peak memory, 1)
  *
- * A part that is not known makes the score unavailable; the parts that are known are then told in
+ * A part that is not known makes the score unavailable; the known parts are then listed in
  * its note. */
 #ifndef ASSAY_COST_SCORE_H
 #define ASSAY_COST_SCORE_H
@@ -33,7 +33,7 @@ void assay__score(const struct assay_metrics *metrics, bool host, struct assay__
 /** Puts score.efficiency, or why it is unavailable. 0 or ASSAY_ENOMEM. */
 int assay__score_put(struct assay_metrics *metrics, bool host);
 
-/** The metric of the memory that counts: unified memory where it is told, else the device's own,
+/** The metric of the memory that counts: unified memory where it is known, else the device's own,
  *  else the worker's. */
 const struct assay_metric *assay__peak_memory(const struct assay_metrics *metrics, bool host);
 

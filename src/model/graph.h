@@ -143,7 +143,7 @@ struct assay__attr {
     struct assay__graph **graphs;
     size_t count;          /* of ints / floats / strings / graphs */
     const char *reference; /* ref_attr_name inside functions, "" otherwise */
-    /* the whole AttributeProto as it stood in the file: written back verbatim, but g and graphs
+    /* the whole AttributeProto as read: written back verbatim, but g and graphs
        are always written from the structures. An editor of another field sets raw to NULL
        (assay__node_set_* do). NULL when built */
     const uint8_t *raw;
@@ -201,7 +201,7 @@ struct assay__function {
     struct assay__graph *body;
 };
 
-/* A weight that the file holds compressed (Core ML): what it stands for and what is stored. The
+/* A weight that the file holds compressed (Core ML): the dense tensor and what is stored. The
  * model's graph holds the stored tensors and the operator that makes the dense one of them. */
 struct assay__stored_weight {
     const char *name;   /* the dense tensor */

@@ -141,7 +141,7 @@ static int each_use(const struct assay__node *node, const struct scope *inner, u
 struct edges {
     const struct scope *scope;
     size_t consumer;
-    bool disorder; /* a node stands in front of one that it needs */
+    bool disorder; /* a node comes before one that it needs */
     bool kept;     /* the edges are wanted, not only the answer above */
     struct edge {
         size_t from, to;
@@ -270,7 +270,7 @@ static int find_edges(const struct assay__graph *graph, struct edges *edges)
     return code;
 }
 
-/* Of a file in order, as nearly all are, the order is the file's: the ready node that stands first
+/* Of a file in order, as nearly all are, the order is the file's: the first ready node in the file
  * is always the next one. Only otherwise the edges are needed. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error)
 {
@@ -302,7 +302,7 @@ struct check {
     const struct assay__node *node;
     const struct assay__graph *graph; /* the main graph or the body of a function */
     const struct scope *scope;
-    bool disorder;   /* a node of `graph` stands in front of one that it needs */
+    bool disorder;   /* a node of `graph` comes before one that it needs */
     char label[164]; /* of messages: the file, and the function that is looked at */
 };
 
@@ -383,8 +383,8 @@ static int check_twice(const struct check *check, const struct twice *twice)
                            twice->name, twice->how);
 }
 
-/* ONNX wants one definition of a name: a node of a subgraph may not produce what an enclosing graph
- * has defined before it. (A subgraph's inputs may hide outer names.) */
+/* ONNX requires one definition of a name: a node of a subgraph may not produce what an enclosing
+ * graph has defined before it. (A subgraph's inputs may hide outer names.) */
 static int check_hiding(const struct check *check, const struct assay__graph *graph,
                         const struct scope *outer)
 {

@@ -70,7 +70,7 @@ static int check_memory(const struct inliner *in)
 
 /* --- which function a node calls -------------------------------------------------------------- */
 
-/* The overload stands among the fields that are carried. */
+/* The overload is among the fields that are carried verbatim. */
 static const char *overload_of(const struct assay__node *node, struct assay__arena *arena)
 {
     struct assay__wire wire = assay__wire_over(node->extra, node->extra_size);

@@ -1,4 +1,4 @@
-/* metadata.c - a model's metadata_props: pairs of text (StringStringEntryProto) that stand among
+/* metadata.c - a model's metadata_props: pairs of text (StringStringEntryProto) among
  * the fields of the model's `extra`, which is kept as it was read. Looking up decodes on the way;
  * setting builds `extra` anew in the arena. A handful of entries: nothing is indexed. */
 #include "base/checked.h"

@@ -3,8 +3,8 @@
  *
  * Weights that ConstantOfShape makes (light models, stripped models) count like the initializers
  * they stand for, and take no bytes in the file. Its shape must be an initializer or a Constant.
- * Exporters make masks, states and zeros with the same operator: a number that nobody trains (0, 1,
- * -1, or 10000 and more in size) stands for no weight where only operators of `fillers` read it. */
+ * Exporters make masks, states and zeros with the same operator: a number that is never trained (0,
+ * 1, -1, or 10000 and more in size) is not a weight where only operators of `fillers` read it. */
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/graph.h"

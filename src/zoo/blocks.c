@@ -3,7 +3,7 @@
  * them, so that they can stay symbolic.
  *
  * Calls that add a node or a constant are never nested twice in one argument list: C leaves
- * their order open, and a model shall be the same file from every compiler. */
+ * their order open, and a model must be the same file from every compiler. */
 #include "zoo/blocks.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* model_owns.c - tells whether a path is one of the files that a model is made of. A mistyped -o
+/* model_owns.c - checks whether a path is one of the files that a model is made of. A mistyped -o
  * must not cost a model its weights, so files are compared by what they are (device and number),
  * not by how their paths are written. In a package everything counts, also a file that is not there
  * yet: what is put into one is part of it. */

@@ -97,7 +97,7 @@ int assay__safetensors_parse(const uint8_t *bytes, size_t size, const char *path
     for (const struct assay__json *entry = root->first; entry; entry = entry->next) {
         if (strcmp(entry->key, "__metadata__") == 0) continue;
         if (assay__safetensors_find(file, entry->key))
-            return damaged(file, entry->key, "stands there twice", error);
+            return damaged(file, entry->key, "is listed twice", error);
         code = read_tensor(file, entry, bytes + 8 + length, size - 8 - (size_t)length,
                            &file->tensors[file->count], error);
         if (code) return code;

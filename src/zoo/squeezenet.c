@@ -52,7 +52,7 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
     stem(&vision, in, version ? 3 : 7);
     assay__vision_max_pool(&vision, 3, 2, 0, true);
     for (int i = 0; i < 8; i++) {
-        /* a hole in the numbering is where a pooling layer stands */
+        /* a gap in the numbering is a pooling layer */
         if (i > 0 && places[version][i] != places[version][i - 1] + 1)
             assay__vision_max_pool(&vision, 3, 2, 0, true);
         fire(&vision, places[version][i], in, squeezes[i], 4 * squeezes[i]);

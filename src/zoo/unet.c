@@ -76,7 +76,7 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
 
 static const struct assay__zoo_param declared[] = {
     {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, 65536, "batch size"},
-    {"classes", ASSAY__ZOO_INTEGER, "2", NULL, 1, 1000000, "classes to tell apart"},
+    {"classes", ASSAY__ZOO_INTEGER, "2", NULL, 1, 1000000, "number of classes"},
     {"image", ASSAY__ZOO_INTEGER, "256", NULL, 32, 8192, "height and width; a multiple of 16"},
     {0},
 };

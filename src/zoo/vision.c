@@ -9,7 +9,7 @@
 
 const struct assay__zoo_param assay__vision_params[] = {
     {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, 65536, "batch size"},
-    {"classes", ASSAY__ZOO_INTEGER, "1000", NULL, 1, 1000000, "classes to tell apart"},
+    {"classes", ASSAY__ZOO_INTEGER, "1000", NULL, 1, 1000000, "number of classes"},
     {"image", ASSAY__ZOO_INTEGER, "224", NULL, 32, 8192, "height and width of the image"},
     {0},
 };

@@ -19,7 +19,7 @@ static const struct assay__zoo_param declared[] = {
     {"patch", ASSAY__ZOO_INTEGER, "16", NULL, 1, 1024,
      "height and width of a patch; divides image"},
     {"image", ASSAY__ZOO_INTEGER, "224", NULL, 1, 8192, "height and width of the image"},
-    {"classes", ASSAY__ZOO_INTEGER, "1000", NULL, 1, 1000000, "classes to tell apart"},
+    {"classes", ASSAY__ZOO_INTEGER, "1000", NULL, 1, 1000000, "number of classes"},
     {"layers", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_LAYERS, "number of layers"},
     {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, ASSAY__ZOO_WIDTH, "width of the layers"},
     {"heads", ASSAY__ZOO_INTEGER, "12", NULL, 1, ASSAY__ZOO_HEADS, "attention heads"},

@@ -71,7 +71,7 @@ static void test_missing(void)
     p = base_profile();
     p->ceiling_count = 0;
     advice = advise(p);
-    CHECK_HAS(result_of(advice, "memory-bound")->missing, "assay devices --ceilings");
+    CHECK_HAS(result_of(advice, "memory-bound")->missing, "no ceilings");
     CHECK_INT(result_of(advice, "transposes")->outcome, ASSAY__RULE_NOTHING);
     close_both(advice, p);
 }

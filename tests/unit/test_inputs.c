@@ -42,7 +42,8 @@ static void test_symbol_errors(void)
     struct assay__model *model = image_model("batch,3,height,width");
     struct assay__workload_options options = {
         .batch = 8, .shapes = LIST("x=4x3x8x8"), .shape_count = 1};
-    plan_fails(model, &options, ASSAY_EINVAL, "dimension 'batch' is 4 by the given shape and 8 by the given batch");
+    plan_fails(model, &options, ASSAY_EINVAL,
+               "dimension 'batch' is 4 by the given shape and 8 by the given batch");
     options = (struct assay__workload_options){.shapes = LIST("x=4x1x8x8"), .shape_count = 1};
     plan_fails(model, &options, ASSAY_EINVAL, "fixed at 3");
     options = (struct assay__workload_options){.shapes = LIST("x=4x3x8"), .shape_count = 1};

@@ -317,7 +317,7 @@ static void test_types(void)
     CHECK_STR(r.type, "float16");
     CHECK_STR(r.type_from, "the model's weights take 2 bytes each");
     CHECK_STR(r.layers[1].peak->label, "float32");
-    CHECK_HAS(r.peak_note, "no ceiling of float16 is kept: float32 stands for it");
+    CHECK_HAS(r.peak_note, "no ceiling of float16 is kept: float32 is used");
     p->models[0]->weight_bytes = 4000;
     t->inputs = tensors; /* ids only: the outputs say it */
     p->models[0]->outputs = tensors;

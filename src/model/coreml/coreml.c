@@ -1,4 +1,4 @@
-/* coreml.c - Core ML models: finds the files, tells the kinds apart, and hands over to their
+/* coreml.c - Core ML models: finds the files, identifies the kind, and hands over to its
  * readers.
  *
  * A package is a folder NAME.mlpackage with Manifest.json: {"rootModelIdentifier": ID,
@@ -312,7 +312,7 @@ out:
     return code;
 }
 
-/* The model file, the folder that "@model_path" stands for, and the folder no path may leave. */
+/* The model file, the folder that "@model_path" means, and the folder no path may leave. */
 static int locate(struct assay__coreml *coreml, const char *path, char *file, size_t file_size)
 {
     struct assay__reader *reader = &coreml->reader;

@@ -93,7 +93,7 @@ struct assay__coreml_description {
 struct assay__coreml {
     struct assay__reader reader;
     struct assay__model *model;
-    const char *folder; /* what "@model_path" stands for; NULL: the weights were given */
+    const char *folder; /* what "@model_path" means; NULL: the weights were given */
     const char *root;   /* real path no file may leave; NULL with folder */
     const uint8_t *weights;
     size_t weights_size;

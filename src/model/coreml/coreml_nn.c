@@ -7,21 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    NETWORK_LAYER = 1,
-    NETWORK_ARRAY_MAPPING = 5,
-    LAYER_NAME = 1,
-    LAYER_INPUT = 2,
-    LAYER_OUTPUT = 3,
-    LAYER_INPUT_TENSOR = 4,
-    LAYER_OUTPUT_TENSOR = 5,
-    LAYER_KINDS = 100, /* the first of the kinds */
-    KIND_BRANCH = 605,
-    KIND_LOOP = 615,
-    KIND_BREAK = 620,
-    KIND_CONTINUE = 625,
-};
-
 /* --- generic mapping: attributes by field number -----------------------------------------------
  */
 

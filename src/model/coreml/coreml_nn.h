@@ -11,6 +11,21 @@
 
 #define ASSAY__NN_PORTS 256 /* inputs or outputs of a layer */
 
+/* Fields of NeuralNetwork and NeuralNetworkLayer, and kinds of layers that hold networks. */
+enum {
+    NETWORK_LAYER = 1,
+    NETWORK_ARRAY_MAPPING = 5,
+    LAYER_NAME = 1,
+    LAYER_INPUT = 2,
+    LAYER_OUTPUT = 3,
+    LAYER_OUTPUT_TENSOR = 5,
+    LAYER_KINDS = 100, /* the first of the kinds */
+    KIND_BRANCH = 605,
+    KIND_LOOP = 615,
+    KIND_BREAK = 620,
+    KIND_CONTINUE = 625,
+};
+
 /** What all networks of a model share. */
 struct assay__nn_model {
     struct assay__map *taken;   /* names of values in any of the graphs */

@@ -21,13 +21,6 @@ enum {
     LOOP_VARIABLE = 2,
     LOOP_CONDITION = 3,
     LOOP_BODY = 4,
-    NETWORK_LAYER = 1,
-    LAYER_OUTPUT = 3,
-    LAYER_KINDS = 100,
-    KIND_BRANCH = 605,
-    KIND_LOOP = 615,
-    KIND_BREAK = 620,
-    KIND_CONTINUE = 625,
 };
 
 /* --- what both need --------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* coreml_nn_layer.c - what the mappings of layers stand on: parameters by field number, nodes,
+/* coreml_nn_layer.c - helpers for the mappings of layers: parameters by field number, nodes,
  * small constants. */
 #include "model/coreml/coreml_nn.h"
 

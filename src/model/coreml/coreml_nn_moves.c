@@ -83,7 +83,7 @@ static const char *shaped_weights(struct assay__nn_layer *layer, uint32_t shape,
     int64_t dims[10];
     size_t rank;
     if (!assay__nn_list(layer, shape, dims, 8, &rank)) return "";
-    /* [C] of an old network stands before height and width, unless its input is flat */
+    /* [C] of an old network comes before height and width, unless its input is flat */
     bool flat = assay__nn_rank(layer) == 2;
     if (rank == 1 && !layer->nn->exact && !flat) {
         dims[1] = dims[2] = 1;

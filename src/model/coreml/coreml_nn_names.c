@@ -2,7 +2,7 @@
  *
  * A network may write a name again (`copy` does: it is an assignment), and the networks in branches
  * and loops write names of the networks around them. A graph has one value to a name, so every
- * writing is a value of its own: "NAME", "NAME.again7"; in inner networks "LAYER.then/NAME". What
+ * assignment is a separate value: "NAME", "NAME.again7"; in inner networks "LAYER.then/NAME". What
  * the model gives out keeps its name. */
 #include "model/coreml/coreml_nn.h"
 

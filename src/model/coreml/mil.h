@@ -2,7 +2,7 @@
  * names, operations, and the table that maps operators by meaning.
  *
  * One MIL operation becomes one node. Constants do not: a constant that is a parameter of its
- * reader (strides, axes, …) becomes an attribute or an int64 input as ONNX wants it, another
+ * reader (strides, axes, …) becomes an attribute or an int64 input as ONNX requires, another
  * becomes an initializer where it is first read, or a Constant node when it is a single number. */
 #ifndef ASSAY_MODEL_COREML_MIL_H
 #define ASSAY_MODEL_COREML_MIL_H
@@ -152,7 +152,7 @@ struct assay__mil_def *assay__mil_find(const struct assay__mil_scope *scope, con
 /** The name under which a node reads it; a constant is put into the graph first. "" for what a
  * graph cannot hold. */
 const char *assay__mil_use(struct assay__coreml *coreml, struct assay__mil_def *def);
-/** An initializer of our own, "OUTPUT.suffix"; its name. */
+/** A new initializer, "OUTPUT.suffix"; its name. */
 const char *assay__mil_int64s(struct assay__mil_call *call, const char *suffix,
                               const int64_t *values, size_t count);
 const char *assay__mil_floats(struct assay__mil_call *call, const char *suffix, const float *values,

@@ -137,7 +137,7 @@ static void loop_body(struct assay__mil_call *call, struct assay__graph *graph, 
     struct assay__mil_def *go = coreml->reader.code
                                     ? NULL
                                     : condition(call, &scope, graph, "again", results, count);
-    if (go) { /* made in a scope of its own that has ended: it lies in the body's graph */
+    if (go) { /* made in an inner scope that has ended: it is in the body's graph */
         struct assay__mil_def local = *go;
         local.scope = go->value || go->scope == &scope ? go->scope : &scope;
         add_result(coreml, &scope, &local, count, stem);

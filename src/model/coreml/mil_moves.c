@@ -195,7 +195,7 @@ static int map_gather(struct assay__mil_call *call)
         batch)
         return ASSAY__MIL_KEEP;
     const struct assay__mil_type *indices = assay__mil_type_of(call, "indices");
-    bool list = indices && indices->rank == 1; /* ONNX wants int64, and it is no weight */
+    bool list = indices && indices->rank == 1; /* ONNX requires int64, and it is not a weight */
     struct assay__node *node = assay__mil_emit(call, "Gather", list ? "x indices#" : "x indices",
                                                NULL);
     return assay__mil_set_int(call, node, "axis", axis);

@@ -2,7 +2,7 @@
  *
  * The default function (the one the description names, else "main", else the first) is read, in the
  * block that is specialised for its opset; the names of other functions go to the metadata.
- * Operations come in order, and each reads only what stands before it, so one pass is enough. Maps
+ * Operations come in order, and each reads only what comes before it, so one pass is enough. Maps
  * are repeated messages {1 key, 2 value}. */
 #include "model/coreml/mil.h"
 
@@ -77,7 +77,7 @@ static struct assay__mil_output *read_named_list(struct assay__coreml *coreml,
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* A value that stands where it is used: it gets a name of its own, but none that can be read. */
+/* An inline value: it gets a name in the graph, but none that operations can read. */
 static struct assay__mil_def *read_inline(struct assay__coreml *coreml,
                                           struct assay__mil_scope *scope,
                                           const struct assay__mil_op *op,

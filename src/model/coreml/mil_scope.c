@@ -110,7 +110,8 @@ const char *assay__mil_use(struct assay__coreml *coreml, struct assay__mil_def *
     return name;
 }
 
-/* --- initializers of our own ------------------------------------------------------------------ */
+/* --- new initializers --------------------------------------------------------------------------
+ */
 
 static const char *own(struct assay__mil_call *call, const char *suffix, enum assay__dtype dtype,
                        const void *numbers, size_t count, size_t size)

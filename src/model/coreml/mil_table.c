@@ -48,7 +48,7 @@ const struct assay__mil_row assay__mil_rows_plain[] = {
     {"resample>GridSample", "x coordinates", "align_corners", NULL},
     /* linear */
     {"einsum>Einsum", "values*", "equation", NULL},
-    /* normalization: gamma and beta may be absent, where ONNX wants a scale */
+    /* normalization: gamma and beta may be absent, where ONNX requires a scale */
     {"batch_norm>BatchNormalization", "x gamma beta mean variance", "epsilon", NULL},
     {"instance_norm>InstanceNormalization", "x gamma beta", "epsilon", NULL},
     {"l2_norm", "x", "epsilon", NULL},

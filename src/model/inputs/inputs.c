@@ -48,7 +48,7 @@ static bool like_batch(const char *symbol)
     return assay__name_has(symbol, "batch");
 }
 
-/* Short names mean the batch only where the batch stands. */
+/* Short names mean the batch only on the batch axis. */
 static bool is_batch(const struct planner *planner, const char *symbol)
 {
     if (like_batch(symbol)) return true;
@@ -430,7 +430,7 @@ struct binding {
     size_t found; /* axes */
 };
 
-/* Axes that stand where the batch does; `computed`: those that are expressions. */
+/* Axes in the place of the batch; `computed`: those that are expressions. */
 static int bind_batch_axes(struct planner *planner, struct binding *binding, bool computed)
 {
     int code = 0;

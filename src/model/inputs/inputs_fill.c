@@ -19,7 +19,7 @@
 
 struct small_float {
     int exponent_bits, mantissa_bits, bias;
-    double largest; /* larger magnitudes are cut to it: inputs shall be finite */
+    double largest; /* larger magnitudes are clamped to it: inputs must be finite */
     bool no_negative_zero;
 };
 

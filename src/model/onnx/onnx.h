@@ -123,7 +123,7 @@ struct assay__onnx_carried {
 /** One more of them. */
 void assay__onnx_carry(struct assay__onnx_carried *carried, const struct assay__wire_field *field);
 /** All of them: points into the file when they are contiguous, else copies them out of the message,
- *  where `wanted` tells them from the others. */
+ *  `wanted` selects them. */
 void assay__onnx_carried(struct assay__reader *reader, const struct assay__onnx_carried *carried,
                          const struct assay__wire_field *message, bool (*wanted)(uint32_t number),
                          const uint8_t **out, size_t *out_size);

@@ -1,6 +1,6 @@
 /* onnx_sparse.c - reads a SparseTensorProto: a dense shape, a list of values (whose name is the
  * tensor's), and their places: [n] linear or [n, rank] coordinates. The numbers are not expanded;
- * whoever writes the graph writes the message back as it was. */
+ * the writer of the graph writes the message back verbatim. */
 #include "base/checked.h"
 #include "model/onnx/onnx.h"
 

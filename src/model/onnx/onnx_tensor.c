@@ -4,7 +4,7 @@
  * reference is kept), or a typed field. float_data and double_data that stand in one packed
  * field are little-endian as they lie, so a pointer is kept; other typed fields are decoded into
  * the arena when they have at most ASSAY__ONNX_DECODE elements. Large ones stay undecoded (data
- * NULL): they are written back verbatim, and whoever needs their values asks assay__onnx_decode.
+ * NULL): they are written back verbatim, and assay__onnx_decode decodes them on demand.
  * What a shape says and what the data holds must agree; a tensor that lies is refused. */
 #include "base/checked.h"
 #include "base/text.h"

@@ -72,7 +72,7 @@ struct assay__rewriter {
     const char *no_drift;
     /* (optional) What a drift measured on a CPU does not show. */
     const char *drift_note;
-    bool needs_ranges; /* it wants to know which values go beyond float16 */
+    bool needs_ranges; /* it needs to know which values exceed float16 */
     /** (optional) What is wrong with the arguments: ASSAY_EINVAL with a message. */
     int (*check)(const char *const *arguments, size_t count, struct assay_error *error);
     int (*apply)(struct assay__model *model, const struct assay__rewrite_request *request,

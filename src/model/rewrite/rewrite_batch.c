@@ -1,13 +1,13 @@
 /* rewrite_batch.c - another batch for a model whose batch is a number.
  *
- * The batch B of the inputs (their first dimension, the second where time stands first:
+ * The batch B of the inputs (their first dimension, the second where time comes first:
  * assay__inputs_batch_axis) becomes N, and Reshape targets whose first number is B become N where
  * they reshape something that follows from the inputs. Then it is shown, or refused: shapes are
  * inferred before and after; they must not contradict each other, every value that follows from an
  * input must be known and have grown along exactly one axis by N / B, and no operator may work
  * across that axis (Softmax, TopK, CumSum, … along it). */
 #include "model/inputs/inputs.h"
-#include "model/rewrite/rewrite_fix.h"
+#include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
 #include <string.h>

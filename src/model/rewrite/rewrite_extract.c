@@ -268,7 +268,7 @@ static int cut_names(struct assay__arena *arena, const char *text, size_t length
     return 0;
 }
 
-/* "a,b,a": a name that stands there twice, or NULL; its length. */
+/* "a,b,a": a name that is listed twice, or NULL; its length. */
 static const char *named_twice(const char *text, size_t size, size_t *length)
 {
     for (size_t at = 0; at < size; at += *length + 1) {

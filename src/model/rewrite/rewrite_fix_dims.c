@@ -3,7 +3,7 @@
  * the workload differ when only the batch does. A model without a symbolic batch goes to
  * rewrite_batch.c. Outputs then get the shapes that follow. */
 #include "model/inputs/inputs.h"
-#include "model/rewrite/rewrite_fix.h"
+#include "model/rewrite/rewrite_graph.h"
 #include "model/rewrite/rewrites.h"
 #include "model/symbol/symbol.h"
 

@@ -1,6 +1,6 @@
 /* rewrite_float16.c - float32 to float16.
  *
- * Every float32 value of the model may stand in two forms, full (float32) and half (float16). Nodes
+ * Every float32 value of the model may exist in two forms, full (float32) and half (float16). Nodes
  * are taken in order: one that may be calculated in float16 (rewrite_half.c) asks for the half form
  * of its float inputs and makes the half form of its outputs; any other asks for full forms and
  * makes full forms. A form that is asked for and not there yet is made by one Cast in the graph
@@ -165,7 +165,7 @@ static int make_half_constant(struct half_rewrite *rewrite, struct half_scope *s
         float number;
         memcpy(&number, view.data + 4 * i, 4);
         data[i] = assay__float_to_half(number);
-        /* An epsilon of 1e-12 must not become 0: it stands against a division by 0. */
+        /* An epsilon of 1e-12 must not become 0: it guards a division by 0. */
         if (count == 1 && number != 0 && !(data[i] & 0x7fff)) data[i] |= 1;
         if (number != 0 && fabsf(number) < HALF_SMALLEST_NORMAL)
             data[i] & 0x7fff ? rewrite->tiny++ : rewrite->zeroed++;
@@ -222,7 +222,7 @@ static int need_full(struct half_rewrite *rewrite, struct half_scope *scope,
 
 enum form { FORM_FULL, FORM_HALF, FORM_ANY };
 
-/* The name to read for `name` in that form. A name that nobody defined (sparse initializers) is
+/* The name to read for `name` in that form. A name without a definition (sparse initializers) is
  * read as it is. */
 static int form_name(struct half_rewrite *rewrite, struct half_scope *scope, const char *name,
                      enum form form, const char **out)

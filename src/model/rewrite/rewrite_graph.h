@@ -11,8 +11,8 @@ int assay__rewrite_no_memory(struct assay_error *error);
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/** Every name of a value or node in any graph of the model: ONNX wants them apart even between a
- *  body and its outer graph. */
+/** Every name of a value or node in any graph of the model: ONNX requires them to differ even
+ * between a body and its outer graph. */
 struct assay__namer {
     struct assay__model *model;
     struct assay__map *taken;
@@ -77,6 +77,12 @@ void assay__graph_drop_input(struct assay__graph *graph, const char *name);
  *  written differently there. ASSAY_EUNSUPPORTED, before anything is changed, names an operator
  *  that cannot be carried over with certainty. */
 int assay__rewrite_opset(struct assay__model *model, int64_t version,
+                         struct assay__rewrite_notes *notes, struct assay_error *error);
+
+/** Changes the first dimension of the inputs to `batch` when it can be shown that every value that
+ *  follows from them grows along one axis and nothing else changes; ASSAY_EUNSUPPORTED names what
+ *  does not. */
+int assay__rewrite_batch(struct assay__model *model, int64_t batch,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
 
 /* --- int8 ------------------------------------------------------------------------------------- */

@@ -125,8 +125,8 @@ static int topk_to_input(struct upgrade *up, struct assay__node *node)
     return emit(up, node);
 }
 
-/* An inference: the ratio plays no part, but the mask's type changed; one that nobody reads
- * goes. */
+/* An inference: the ratio plays no part, but the mask's type changed; one that nothing reads
+ * is dropped. */
 static int drop_dropout(struct upgrade *up, struct assay__node *node)
 {
     bool masked = node->output_count > 1 && *node->outputs[1] &&

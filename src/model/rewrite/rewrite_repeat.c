@@ -1,4 +1,4 @@
-/* rewrite_repeat.c - one node so many times, so that its time stands out of the noise.
+/* rewrite_repeat.c - repeats one node N times, so that its time rises above the noise.
  *
  * Copies with equal inputs would be merged by an optimiser, and copies in a plain chain f(f(x))
  * would work on other values than the model does. So each copy reads one of its inputs through
@@ -69,7 +69,7 @@ static int choose_input(struct repetition *work, const struct assay__node *node)
     if (found) return 0;
     return assay_error_set(work->error, ASSAY_EUNSUPPORTED,
                            "'%.80s' (%s) cannot be repeated: it has no input of a known number "
-                           "type that could tell its copies apart",
+                           "type that could distinguish its copies",
                            node->name, node->op);
 }
 
@@ -97,7 +97,7 @@ static const char *guard(struct repetition *work, const struct assay__node *node
     return emit(work, "Max", node, "_guard", v, emit(work, "Min", node, "_guard_min", v, s));
 }
 
-/* The copies but the last have outputs of their own. The first output. */
+/* All copies but the last get fresh output names. Returns the first output. */
 static const char *add_copy(struct repetition *work, const struct assay__node *node, const char *v,
                             bool last)
 {

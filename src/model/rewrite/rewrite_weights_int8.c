@@ -1,6 +1,6 @@
 /* rewrite_weights_int8.c - weight-only int8: a weight W becomes W_q (int8), W_scale, and
  * DequantizeLinear(W_q, W_scale) whose result has the weight's name, so that nothing else changes.
- * Scales stand per output channel: the columns of MatMul's and Gemm's second operand (rows with
+ * Scales are per output channel: the columns of MatMul's and Gemm's second operand (rows with
  * transB), the filters of Conv, axis 1 of ConvTranspose, the rows of a table read by Gather, the
  * gates of LSTM, GRU and RNN. Before operator set 13 DequantizeLinear has no axis: the set is
  * raised, or, from set 10 on, one scale serves a whole tensor. */
@@ -89,7 +89,7 @@ struct replacing {
     struct weights_rewrite *rewrite;
     struct assay__graph *graph;
     struct assay__graph fresh;   /* the DequantizeLinear nodes, one per weight */
-    struct assay__graph ordered; /* the nodes as they will stand */
+    struct assay__graph ordered; /* the nodes in their final order */
     struct assay__weights weights;
     struct assay__map *replaced; /* name -> its node in fresh, or PLACED */
 };

@@ -34,7 +34,7 @@ struct assay__fact {
 struct assay__shape_call {
     struct assay__arena *arena;
     struct assay__symbols *symbols;
-    struct assay__shapes *scope; /* the graph that the node stands in */
+    struct assay__shapes *scope; /* the graph of the node */
     const struct assay__node *node;
     int64_t opset; /* of ai.onnx */
     struct assay__fact **in;

@@ -1,5 +1,5 @@
 /* shapes.c - shape inference: walks a graph in execution order, asks the row of each operator,
- * keeps what follows. Bodies of If, Loop and Scan are graphs of their own (shapes_body.c) that see
+ * keeps what follows. Bodies of If, Loop and Scan are separate graphs (shapes_body.c) that see
  * the names around them.
  *
  * Besides shapes, the contents of small tensors of integers and truth values are followed (Shape,
@@ -231,8 +231,8 @@ int assay__fact_complete(struct assay__shapes *scope, const struct assay__value 
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* Constant is no operator with inputs: its tensor is kept as a tensor, so it stands here and not
- * in a table. */
+/* Constant is no operator with inputs: its tensor is kept as a tensor, so it is handled here and
+ * not in a table. */
 static int infer_constant(struct assay__shape_state *state, const struct assay__node *node,
                           struct assay__fact *fact)
 {
@@ -487,7 +487,7 @@ static bool is_there(const struct assay__shape_conflict *conflicts, size_t count
     return false;
 }
 
-/* A window that does not fit on the sizes that the caller chose (often 1, where no one said any) is
+/* A window that does not fit the sizes that the caller chose (often 1, by default) is
  * no fault of the file: only those are kept that are there with the file's own shapes too. */
 static int keep_own(struct assay__shape_state *state, struct assay_error *error)
 {

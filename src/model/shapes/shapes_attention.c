@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Adds b to a where both are there; an absent past is no past. */
+/* The new length plus that of the past, if there is one. */
 static int64_t with_past(struct assay__shape_call *call, size_t past, int axis, int64_t fresh)
 {
     if (!assay__shape_has(call, past)) return fresh;
@@ -104,9 +104,13 @@ static void infer_causal_conv(struct assay__shape_call *call)
 /* --- com.microsoft ---------------------------------------------------------------------------- */
 
 /* input [B, S, in], weights [in, q + k + v], bias: [B, S, v]; past and present [2, B, heads, …,
- * size]. `bias` and `past` are the inputs' places. */
-static void packed_attention(struct assay__shape_call *call, size_t past, enum assay__dtype dtype)
+ * size]. QAttention: input, weight, bias, input_scale, weight_scale, mask, zero points, past:
+ * floats as the scales. */
+static void infer_attention(struct assay__shape_call *call)
 {
+    bool quantised = assay__shape_op_is(call, "QAttention");
+    size_t past = quantised ? 8 : 4;
+    enum assay__dtype dtype = assay__shape_dtype(call, quantised ? 3 : 0);
     const struct assay__attr *sizes = assay__node_attr(call->node, "qkv_hidden_sizes");
     int64_t heads = assay__node_int(call->node, "num_heads", ASSAY__NUM_ANY);
     int64_t out[3] = {assay__shape_dim(call, 0, 0), assay__shape_dim(call, 0, 1), ASSAY__NUM_ANY};
@@ -131,20 +135,10 @@ static void packed_attention(struct assay__shape_call *call, size_t past, enum a
     assay__shape_set(call, 1, dtype, 5, present);
 }
 
-static void infer_attention(struct assay__shape_call *call)
-{
-    packed_attention(call, 4, assay__shape_dtype(call, 0));
-}
-
-/* input, weight, bias, input_scale, weight_scale, mask, zero points, past: floats as the scales */
-static void infer_qattention(struct assay__shape_call *call)
-{
-    packed_attention(call, 8, assay__shape_dtype(call, 3));
-}
-
 /* query, key, value …: [B, S, v hidden] and, from the past at `past`, present key and value. */
-static void multi_head(struct assay__shape_call *call, size_t past)
+static void infer_multi_head(struct assay__shape_call *call)
 {
+    size_t past = assay__shape_op_is(call, "MultiHeadAttention") ? 6 : 5;
     struct assay__symbols *symbols = call->symbols;
     int64_t heads = assay__node_int(call->node, "num_heads", ASSAY__NUM_ANY);
     int rank = assay__shape_rank(call, 0), value = assay__shape_rank(call, 2);
@@ -177,16 +171,6 @@ static void multi_head(struct assay__shape_call *call, size_t past)
     assay__shape_set(call, 2, dtype, 4, present);
 }
 
-static void infer_multi_head(struct assay__shape_call *call)
-{
-    multi_head(call, 6);
-}
-
-static void infer_decoder_masked(struct assay__shape_call *call)
-{
-    multi_head(call, 5);
-}
-
 /* query [B, S, heads × size] (packed: heads + 2 kv heads), key, value, past_key, past_value. The
  * cache may be one buffer of the largest size, so that only its other dimensions are known. */
 static void infer_group_query(struct assay__shape_call *call)
@@ -211,23 +195,15 @@ static void infer_group_query(struct assay__shape_call *call)
 }
 
 /* input_ids [B, S], segment_ids, word_embedding [V, H], …: [B, S, H] and mask_index [B] */
-static void embed(struct assay__shape_call *call, enum assay__dtype dtype)
+static void infer_embed_layer_norm(struct assay__shape_call *call)
 {
+    enum assay__dtype dtype = assay__shape_dtype(
+        call, assay__shape_op_is(call, "QEmbedLayerNormalization") ? 8 : 2);
     int64_t out[3] = {assay__shape_dim(call, 0, 0), assay__shape_dim(call, 0, 1),
                       assay__shape_dim(call, 2, 1)};
     assay__shape_set(call, 0, dtype, 3, out);
     assay__shape_set(call, 1, ASSAY__INT32, 1, out);
     assay__shape_set(call, 2, dtype, 3, out);
-}
-
-static void infer_embed_layer_norm(struct assay__shape_call *call)
-{
-    embed(call, assay__shape_dtype(call, 2));
-}
-
-static void infer_qembed_layer_norm(struct assay__shape_call *call)
-{
-    embed(call, assay__shape_dtype(call, 8));
 }
 
 /* X [N, S, D], bias: half the channels */
@@ -264,14 +240,14 @@ const struct assay__shape_row assay__shape_rows_attention[] = {
     {"BiasDropout", "ms", infer_bias_dropout},
     {"BiasSplitGelu", "ms", infer_bias_split_gelu},
     {"CausalConvWithState", "*", infer_causal_conv},
-    {"DecoderMaskedMultiHeadAttention", "ms", infer_decoder_masked},
+    {"DecoderMaskedMultiHeadAttention", "ms", infer_multi_head},
     {"EmbedLayerNormalization", "ms", infer_embed_layer_norm},
     {"FlexAttention", "preview", infer_flex_attention},
     {"GroupQueryAttention SparseAttention", "ms", infer_group_query},
     {"LinearAttention", "*", infer_linear_attention},
     {"MultiHeadAttention", "ms", infer_multi_head},
-    {"QAttention", "ms", infer_qattention},
-    {"QEmbedLayerNormalization", "ms", infer_qembed_layer_norm},
+    {"QAttention", "ms", infer_attention},
+    {"QEmbedLayerNormalization", "ms", infer_embed_layer_norm},
     {"RelativePositionBias", "ms", infer_relative_position},
     {"RotaryEmbedding", "*", SAME},
     {"SwiGLU", "", SAME},

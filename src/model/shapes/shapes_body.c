@@ -1,4 +1,4 @@
-/* shapes_body.c - shape rows of If, Loop and Scan: their bodies are walked as graphs of their own
+/* shapes_body.c - shape rows of If, Loop and Scan: their bodies are walked as separate graphs
  * that see the names around them.
  *
  * What a loop carries may change from one iteration to the next: the body is walked with what is

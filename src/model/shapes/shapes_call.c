@@ -1,4 +1,4 @@
-/* shapes_call.c - what the rows of the shape tables stand on: looking at inputs, setting outputs,
+/* shapes_call.c - helpers for the rows of the shape tables: looking at inputs, setting outputs,
  * broadcasting, reporting contradictions. */
 #include "model/shapes/shape_call.h"
 
@@ -309,7 +309,7 @@ void assay__shape_conflict(struct assay__shape_call *call, size_t i, const char 
     va_list args;
     if (call->scope->state->quiet || !call->in_count) return;
     size_t other = i < call->in_count ? i : 0;
-    /* A weight made by no one says little: the other operator is the one that fed the node. */
+    /* A weight says little: name the operator that fed the node instead. */
     for (size_t k = 0; k < call->in_count && !call->in[other]->maker; k++)
         if (call->in[k]->maker && strcmp(call->in[k]->maker->op, "Constant") != 0) other = k;
     va_start(args, format);

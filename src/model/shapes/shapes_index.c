@@ -1,5 +1,5 @@
 /* shapes_index.c - shape rows of operators that pick: Slice, Gather, Scatter and those whose
- * result has as many elements as the data wants. */
+ * result size depends on the data. */
 #include "model/shapes/shape_call.h"
 
 #include <string.h>
@@ -245,7 +245,7 @@ static void infer_scatter_nd(struct assay__shape_call *call)
     assay__shape_set_values(call, 0, values, count);
 }
 
-/* --- as many as the data wants ---------------------------------------------------------------- */
+/* --- size depends on the data ----------------------------------------------------------------- */
 
 static void infer_compress(struct assay__shape_call *call)
 {

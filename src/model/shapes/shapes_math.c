@@ -124,7 +124,7 @@ static int64_t compute(struct assay__shape_call *call, const char *op, int64_t a
     return compare(call, op, a, b);
 }
 
-/* Which element of an input broadcast to `rank` dims stands at `index` of the result; -1: dims that
+/* Which element of an input broadcast to `rank` dims is at `index` of the result; -1: dims that
  * are not all numbers. */
 static int64_t source_index(const struct assay__fact *fact, const int64_t *dims, int rank,
                             size_t index)

@@ -426,8 +426,10 @@ static void infer_center_crop_pad(struct assay__shape_call *call)
 
 /* --- images ----------------------------------------------------------------------------------- */
 
-static void block_move(struct assay__shape_call *call, bool to_depth)
+/* SpaceToDepth, DepthToSpace */
+static void infer_block_move(struct assay__shape_call *call)
 {
+    bool to_depth = assay__shape_op_is(call, "SpaceToDepth");
     int64_t block = assay__node_int(call->node, "blocksize", 0), out[4];
     const int64_t *dims = assay__shape_dims(call, 0);
     int rank = assay__shape_rank(call, 0);
@@ -446,27 +448,16 @@ static void block_move(struct assay__shape_call *call, bool to_depth)
     assay__shape_set_same(call, 4, out);
 }
 
-static void infer_space_to_depth(struct assay__shape_call *call)
-{
-    block_move(call, true);
-}
-
-static void infer_depth_to_space(struct assay__shape_call *call)
-{
-    block_move(call, false);
-}
-
 const struct assay__shape_row assay__shape_rows_move[] = {
     {"CenterCropPad", "", infer_center_crop_pad},
     {"Concat", "", infer_concat},
-    {"DepthToSpace", "", infer_depth_to_space},
     {"Expand", "", infer_expand},
     {"ExpandDims", "ms", infer_unsqueeze},
     {"Flatten", "", infer_flatten},
     {"Pad", "*", infer_pad},
     {"Reshape", "", infer_reshape},
     {"ReverseSequence", "", assay__shape_row_same},
-    {"SpaceToDepth", "", infer_space_to_depth},
+    {"DepthToSpace SpaceToDepth", "", infer_block_move},
     {"Split", "", infer_split},
     {"Squeeze", "", infer_squeeze},
     {"Tile", "", infer_tile},

@@ -159,7 +159,7 @@ static bool einsum_operand(struct assay__shape_call *call, struct einsum *einsum
     return i == rank;
 }
 
-/* Without "->": the dots, then the letters that stand once, in order. */
+/* Without "->": the dots, then the letters that occur once, in order. */
 static int einsum_implicit(const struct einsum *einsum, int64_t *out)
 {
     int rank = einsum->dots_rank;

@@ -47,7 +47,7 @@ struct assay__shapes {
     struct assay__map *names; /* -> index into facts */
     struct assay__fact **facts;
     size_t count, capacity;
-    struct assay__fact nothing; /* stands for absent inputs */
+    struct assay__fact nothing; /* for absent inputs */
     size_t *order;              /* of execution, in the state's arena; NULL before the walk */
 };
 

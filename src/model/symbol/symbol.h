@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ASSAY__NUM_ANY (INT64_MIN + 23117) /* no one writes this number */
+#define ASSAY__NUM_ANY (INT64_MIN + 23117) /* unlikely in a file */
 #define ASSAY__NUM_CODE (INT64_MIN + (INT64_C(1) << 40))
 #define ASSAY__NUM_CODES (INT64_C(1) << 20)
 

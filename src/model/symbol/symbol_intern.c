@@ -1,4 +1,4 @@
-/* symbol_intern.c - the table of symbolic integers: every polynomial stands in it once, so that
+/* symbol_intern.c - the table of symbolic integers: every polynomial is in it once, so that
  * equal ones have equal codes; its atoms beside it. Limits: ATOMS_MOST atoms, ASSAY__NUM_CODES
  * expressions; beyond them the answer is "not known". */
 #include "model/symbol/symbol_internal.h"
