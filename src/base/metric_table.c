@@ -128,7 +128,7 @@ const struct assay_metric_info assay__metric_table[] = {
     {"cache.hit_rate", "ratio", "1 less cache misses over references, from hardware counters.",
      NO_COUNTERS},
     /* sweep */
-    {"sweep.wall.total", "s", "Wall-clock time of a sweep until all metrics stood."},
+    {"sweep.wall.total", "s", "Wall-clock time of a sweep until all metrics were known."},
     {"sweep.wall.measuring", "s", "Part of it in which inferences were measured."},
     {"sweep.wall.loading", "s",
      "Part of it from the start of each worker to its first measured inference."},
@@ -215,7 +215,7 @@ const struct assay_metric_info assay__metric_table[] = {
     {"drift.relative_l2", "ratio",
      "Norm of the difference of an output over the reference's norm."},
     {"drift.cosine", "ratio", "Cosine of the angle between an output and the reference's."},
-    {"drift.top1", "ratio", "Share of rows whose largest number stands at the same place."},
+    {"drift.top1", "ratio", "Share of rows whose largest number is in the same place."},
     {"drift.nonfinite", "count",
      "Numbers of the outputs that are infinite or NaN where the reference's are not alike."},
     {"outputs.nonfinite", "count", "Numbers of the first outputs that are infinite or NaN."},

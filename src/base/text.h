@@ -13,7 +13,6 @@
  *  (decimal); "FLOP/s" -> "210 GFLOP/s"; "1/s" -> "48.7 k/s"; "ratio" -> "75.0 %" ; three
  *  significant digits. NaN -> "—". */
 void assay__text_scaled(char *out, size_t out_size, double value, const char *unit);
-void assay__text_put_scaled(struct assay__buf *out, double value, const char *unit);
 /** One unit for a whole axis or column whose max is `most`: its name into `out` ("ms",
  *  "GB/s", "%"; "" for counts), and what values are multiplied by. */
 double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit);
@@ -29,7 +28,8 @@ struct assay__digits assay__scaled(double value, const char *unit);
 /** That many significant digits (3 for most), zeros at the end left out, never a power of ten:
  *  "2.67", "1,780", "0.0000123"; from 1,000 on whole and grouped. "—" when it is not finite. */
 struct assay__digits assay__digits(double value, int digits);
-/** "1.04 to 1.12": the ends of an interval with equal decimals, as many as tell them from 1. */
+/** "1.04 to 1.12": the ends of an interval with equal decimals, as many as needed to distinguish
+ * them from 1. */
 struct assay__digits_pair assay__digits_range(double low, double high);
 /** Replaces control characters and invalid UTF-8, so that a name from a file cannot drive the
  *  terminal. */

@@ -95,7 +95,7 @@ int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine
 const struct assay__ceiling *assay__ceilings_find(const struct assay__ceilings *set,
                                                   const char *name);
 
-/** (high - low) / value: how far apart the repeats lie. NaN when unavailable. */
+/** (high - low) / value: the spread of the repeats. NaN when unavailable. */
 double assay__ceiling_spread(const struct assay__ceiling *row);
 
 /* --- the file --------------------------------------------------------------------------------- */

@@ -136,7 +136,7 @@ static void take_in(struct assay__probe *probe, size_t limit)
     }
 }
 
-/* How long the newest sample speaks of now. One that does not say how long it took: the least. */
+/* How long the newest sample is current: the minimum when its own duration is unknown. */
 static double fresh_ns(const struct assay__probe *probe)
 {
     bool seen_to_grow = !probe->is_file || probe->samples > probe->samples_at_open;

@@ -95,8 +95,8 @@ struct assay__probe_ops {
     void (*select)(struct assay__probe *probe, const bool *wanted);
     /** (optional) This system has no such source, and never will: its reason helps nobody here. */
     bool (*is_foreign)(void);
-    /** (optional) The kinds of device whose power it could tell, by first letter: "cgn" are CPU,
-     * GPU and NPU. A report of unknown power says why each such probe told none. */
+    /** (optional) The kinds of device whose power it could report, by first letter: "cgn" are CPU,
+     * GPU and NPU. A report of unknown power says why each such probe has none. */
     const char *power_of;
     /** (optional) The files it reads beyond those of the machine itself (capture.c). */
     const struct assay__capture_files *files;
