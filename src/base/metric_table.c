@@ -195,7 +195,7 @@ const struct assay_metric_info assay__metric_table[] = {
     {"overhead.run", "s", "Wall time of the run beyond session creation and the iterations."},
     {"overhead.counters", "ratio", "Inference with the counters on over one with them off."},
     {"overhead.allocations", "ratio",
-     "Latency with the allocation tracker over latency without, in a launch of its own."},
+     "Latency with the allocation tracker over latency without, in a separate launch."},
     {"overhead.sensors", "ratio", "Share of one core that the sensors took.",
      "no sensor was sampled"},
     /* what disturbed the run */
@@ -223,7 +223,7 @@ const struct assay_metric_info assay__metric_table[] = {
     /* who ran which node, by the engine's own record */
     {"placement.nodes", "count", "Nodes that the device's own provider runs."},
     {"placement.inferred", "count",
-     "Nodes among them that its record names for nobody: by exclusion."},
+     "Nodes among them that its record does not name: counted by exclusion."},
     {"placement.elsewhere", "count", "Nodes that run elsewhere; the note names them."},
     {"placement.partitions", "count", "Pieces of the graph that run on the device."},
     {"placement.crossings", "count", "Tensors made on one side and read on the other."},

@@ -57,8 +57,8 @@ int assay__text_bytes(const char *text, uint64_t *bytes);
  *  ends in '*' stands for any ending. */
 bool assay__text_is_one_of(const char *word, const char *list);
 
-/** FNV-1a, its high bits folded in: for tables of our own words, where nobody can choose colliding
- *  ones. */
+/** FNV-1a, its high bits folded in: for tables of our own words, where no input can choose
+ * colliding ones. */
 static inline uint32_t assay__text_hash(const char *text)
 {
     uint32_t hash = 2166136261u;

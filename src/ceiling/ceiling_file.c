@@ -270,7 +270,7 @@ int assay__ceilings_load(struct assay__arena *arena, const char *path, const cha
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-/* The machine's key; a part of the rows has a file of its own. */
+/* The machine's key; a part of the rows has a separate file. */
 static const char *key_of(struct assay__arena *arena, const struct assay__machine *machine,
                           const struct assay__ceiling_options *options)
 {

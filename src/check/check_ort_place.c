@@ -147,7 +147,7 @@ static void place_named(struct placing *p)
     }
 }
 
-/* What is named for nobody is the target's, which is not recorded. */
+/* Unnamed nodes are the target's, which are not recorded. */
 static void place_unrecorded(struct placing *p)
 {
     struct assay__check *check = p->check;

@@ -45,7 +45,7 @@ static bool under(const struct reader *reader, size_t depth, const char *const *
     return true;
 }
 
-/* depth 0 is the root dictionary; an array's dictionaries have no key of their own. */
+/* depth 0 is the root dictionary; an array's dictionaries have no key. */
 static const char *const in_processor[] = {"", "processor"};
 static const char *const in_gpu[] = {"", "gpu"};
 static const char *const in_cluster[] = {"", "processor", "clusters", ""};
