@@ -13,6 +13,7 @@
  *  (decimal); "FLOP/s" -> "210 GFLOP/s"; "1/s" -> "48.7 k/s"; "ratio" -> "75.0 %" ; three
  *  significant digits. NaN -> "—". */
 void assay__text_scaled(char *out, size_t out_size, double value, const char *unit);
+void assay__text_put_scaled(struct assay__buf *out, double value, const char *unit);
 /** One unit for a whole axis or column whose max is `most`: its name into `out` ("ms",
  *  "GB/s", "%"; "" for counts), and what values are multiplied by. */
 double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit);

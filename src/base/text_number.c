@@ -335,3 +335,8 @@ struct assay__digits assay__scaled(double value, const char *unit)
     assay__text_scaled(made.text, sizeof made.text, value, unit);
     return made;
 }
+
+void assay__text_put_scaled(struct assay__buf *out, double value, const char *unit)
+{
+    assay__buf_puts(out, assay__scaled(value, unit).text);
+}

@@ -14,6 +14,7 @@
  * A number that is not known is null. */
 #include "base/metric_value.h"
 #include "base/file.h"
+#include "base/enum_names.h"
 #include "base/json.h"
 #include "base/metric_value.h"
 #include "base/no_memory.h"
