@@ -139,7 +139,7 @@ static int write_direct(const char *path, const void *data, size_t size, struct 
 }
 
 /* Creates a file beside `path` with the permissions of any new file; -1 with errno. mkstemp makes
- * it 0600, and what it should be only umask() tells, by changing it for every thread. */
+ * it 0600, and reading the umask would change it for every thread. */
 static int create_beside(const char *path, char temporary[PATH_MAX])
 {
     unsigned number = (unsigned)assay__now_ns() ^ (unsigned)getpid() << 8;

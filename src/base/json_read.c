@@ -77,8 +77,8 @@ static bool in_object(const struct assay__json_reader *reader)
     return reader->depth > 0 && (reader->is_object >> (reader->depth - 1) & 1);
 }
 
-/* Where the next byte stands that ends or interrupts a plain run: a quote, a backslash or a control
- * character. Eight bytes at a time by the has-zero-byte trick: (x - 0x01…) & ~x & 0x80… is non-zero
+/* The next byte that ends or interrupts a plain run: a quote, a backslash or a control character.
+ * Eight bytes at a time by the has-zero-byte trick: (x - 0x01…) & ~x & 0x80… is non-zero
  * when a byte of x is zero. */
 static size_t plain_run(const char *text, size_t at, size_t length)
 {

@@ -1,6 +1,6 @@
-/* json_tree.c - a small JSON tree in an arena, built from the token stream without recursion. Where
- * a key stands twice, look-ups find the first. For documents of ours (jobs, messages), not for
- * traces. */
+/* json_tree.c - a small JSON tree in an arena, built from the token stream without recursion. Of
+ * duplicate keys, look-ups find the first. For our own documents (jobs, messages), not for traces.
+ */
 #include "base/json.h"
 
 #include <string.h>

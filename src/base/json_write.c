@@ -30,7 +30,7 @@ static void indent(struct assay__json_writer *writer)
     assay__buf_repeat(writer->out, "  ", (size_t)writer->depth);
 }
 
-/* What stands before a value or a key: nothing after a key, else a comma unless it is the first. */
+/* Before a value or a key: nothing after a key, else a comma unless it is the first. */
 static void separate(struct assay__json_writer *writer)
 {
     if (writer->after_key) {

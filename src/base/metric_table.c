@@ -128,7 +128,7 @@ const struct assay_metric_info assay__metric_table[] = {
     {"cache.hit_rate", "ratio", "1 less cache misses over references, from hardware counters.",
      NO_COUNTERS},
     /* sweep */
-    {"sweep.wall.total", "s", "Wall-clock time of a sweep until all metrics stood."},
+    {"sweep.wall.total", "s", "Wall-clock time of a sweep until all metrics were known."},
     {"sweep.wall.measuring", "s", "Part of it in which inferences were measured."},
     {"sweep.wall.loading", "s",
      "Part of it from the start of each worker to its first measured inference."},
@@ -195,7 +195,7 @@ const struct assay_metric_info assay__metric_table[] = {
     {"overhead.run", "s", "Wall time of the run beyond session creation and the iterations."},
     {"overhead.counters", "ratio", "Inference with the counters on over one with them off."},
     {"overhead.allocations", "ratio",
-     "Latency with the allocation tracker over latency without, in a launch of its own."},
+     "Latency with the allocation tracker over latency without, in a separate launch."},
     {"overhead.sensors", "ratio", "Share of one core that the sensors took.",
      "no sensor was sampled"},
     /* what disturbed the run */
@@ -215,7 +215,7 @@ const struct assay_metric_info assay__metric_table[] = {
     {"drift.relative_l2", "ratio",
      "Norm of the difference of an output over the reference's norm."},
     {"drift.cosine", "ratio", "Cosine of the angle between an output and the reference's."},
-    {"drift.top1", "ratio", "Share of rows whose largest number stands at the same place."},
+    {"drift.top1", "ratio", "Share of rows whose largest number is in the same place."},
     {"drift.nonfinite", "count",
      "Numbers of the outputs that are infinite or NaN where the reference's are not alike."},
     {"outputs.nonfinite", "count", "Numbers of the first outputs that are infinite or NaN."},
@@ -223,7 +223,7 @@ const struct assay_metric_info assay__metric_table[] = {
     /* who ran which node, by the engine's own record */
     {"placement.nodes", "count", "Nodes that the device's own provider runs."},
     {"placement.inferred", "count",
-     "Nodes among them that its record names for nobody: by exclusion."},
+     "Nodes among them that its record does not name: counted by exclusion."},
     {"placement.elsewhere", "count", "Nodes that run elsewhere; the note names them."},
     {"placement.partitions", "count", "Pieces of the graph that run on the device."},
     {"placement.crossings", "count", "Tensors made on one side and read on the other."},

@@ -22,11 +22,5 @@ double assay__metrics_value(const struct assay_metrics *set, const char *name);
 void assay__metrics_put_known(struct assay_metrics *set, const char *name, enum assay_state state,
                               double value, const char *source, const char *note,
                               const char *reason);
-/** The note of a metric that is unavailable because another one is: "NAME is unavailable: WHY". */
-int assay__metric_follows_note(char *out, size_t size, const struct assay_metric *cause);
-/** The metric of the set that the unavailability of this one comes from in the end; itself when it
- *  has a reason of its own. */
-const struct assay_metric *assay__metrics_root(const struct assay_metrics *set,
-                                               const struct assay_metric *metric);
 
 #endif

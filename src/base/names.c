@@ -1,5 +1,5 @@
 /* names.c - interns strings in one block and numbers them. The block has its final size from the
- * start: addresses never change, and one comparison tells whether a pointer lies in it. Limits: 4
+ * start: addresses never change, and one comparison shows whether a pointer lies in it. Limits: 4
  * GiB of text. Adding is not thread-safe, looking up is. */
 #include "base/names.h"
 

@@ -32,8 +32,8 @@ static inline size_t assay__names_count(const struct assay__names *names)
     return names ? names->count : 0;
 }
 
-/** Number of a pointer that assay__names_add gave; SIZE_MAX: it is none. A pointer into the middle
- *  of a text is told from one to its start by `starts`. */
+/** Number of a pointer that assay__names_add gave; SIZE_MAX: it is none. `starts` distinguishes a
+ *  pointer to the start of a text from one into its middle. */
 static inline size_t assay__names_own(const struct assay__names *names, const char *text)
 {
     size_t start = (size_t)((uintptr_t)text - (uintptr_t)names->block);

@@ -45,7 +45,7 @@ size_t assay__stats_outliers(const double *values, size_t count, double median, 
  *  over the median), and its p-value (Mann-Kendall on block medians). Both NaN below 40 samples. */
 double assay__stats_drift(const double *values, size_t count, double *p_value);
 /** Bimodality: splits sorted values at the best threshold; true when two modes, each >= 10 % of
- *  samples, stand apart (gap described in the source), by at least eight steps of the clock (step;
+ *  samples, are separated (as the source describes), by at least eight steps of the clock (step;
  *  0 or NaN: unknown, then the grid of the values themselves counts). *low_mode, *high_mode get
  *  their medians, *high_share the share of the upper. */
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,

@@ -175,7 +175,7 @@ int assay__stats_compare(const double *a, size_t a_count, const double *b, size_
 
 /* --- the fast end ----------------------------------------------------------------------------- */
 
-/* Is b slower than a, by the launches that were disturbed least?
+/* Is b slower than a, by the least disturbed launches?
  *
  * Whatever else runs on a machine only adds time, and on a shared one it adds it to whole launches:
  * a busy neighbour on the same core makes some of them 15 to 20 % slower, which hides a true
@@ -185,7 +185,7 @@ int assay__stats_compare(const double *a, size_t a_count, const double *b, size_
  * 1965, J. Am. Stat. Assoc. 60). The sum of an arm's scores has an exact distribution over all
  * arrangements of the launches, whatever the noise looks like, so that it claims no more than a
  * test on all ranks. The interval is the test's inversion: a factor t belongs to it when b / t and
- * a are not told apart. Ties count against a difference. */
+ * a are not distinguishable. Ties count against a difference. */
 #define EXACT_LAUNCHES 50 /* of both arms: C(50, 25) < 2^53, every count is an exact integer */
 #define SCORED_MOST 20    /* 40 % of them */
 #define SUM_MOST (SCORED_MOST * (SCORED_MOST + 1) / 2)
@@ -394,7 +394,7 @@ static int compare_fastest(const double *a, size_t a_count, const double *b, siz
     return code;
 }
 
-/* -1: below 1, 1: above, 0: it is not told from 1 */
+/* -1: below 1, 1: above, 0: not distinguishable from 1 */
 static int side_of(const struct assay__ratio *of)
 {
     if (!of->ci.known) return 0;

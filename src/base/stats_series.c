@@ -36,7 +36,7 @@ double assay__stats_autocorrelation(const double *values, size_t count, size_t l
     return variance > 0 ? lagged_product(values, count, lag, mean) / variance : 0;
 }
 
-/* 1 + 2 sum of rho_k up to `most` lags; *ended tells whether a non-positive rho_k was met. */
+/* 1 + 2 sum of rho_k up to `most` lags; *ended: a non-positive rho_k was met. */
 static double integrated(const double *x, size_t count, size_t most, double *variance, bool *ended)
 {
     double mean = assay__stats_mean(x, count), tau = 1;
@@ -185,7 +185,7 @@ double assay__stats_drift(const double *values, size_t count, double *p_value)
     double medians[DRIFT_BLOCKS], sorted[DRIFT_BLOCKS];
     size_t blocks = count / 5 < DRIFT_BLOCKS ? count / 5 : DRIFT_BLOCKS;
     if (p_value) *p_value = NAN;
-    if (blocks < DRIFT_LEAST) return NAN; /* too few to tell */
+    if (blocks < DRIFT_LEAST) return NAN; /* too few */
     for (size_t i = 0; i < blocks; i++) {
         size_t begin = i * count / blocks, end = (i + 1) * count / blocks;
         medians[i] = sorted[i] = block_median(values + begin, end - begin);
@@ -201,7 +201,7 @@ double assay__stats_drift(const double *values, size_t count, double *p_value)
 
 #define MODE_SAMPLES 64 /* fewer samples show valleys by chance */
 #define MODE_SHARE 0.10
-#define MODE_DISTANCE 0.02 /* of the median: nearer ones are one level to whoever reads them */
+#define MODE_DISTANCE 0.02 /* of the median: closer ones read as one level */
 #define MODE_APART 0.05    /* of the median, or MODE_RANGES interquartile ranges of a part */
 #define MODE_RANGES 5
 #define MODE_STEPS 8
@@ -228,8 +228,8 @@ static double within(const double *sorted, size_t count, double centre, double r
 }
 
 /* Otsu (1979): the split that maximises the variance between the two parts, looked for where each
- * part keeps its least share. Both 2.5 % tails are left out: a few outliers would pull the split to
- * themselves. */
+ * part keeps its minimum share. Both 2.5 % tails are left out: a few outliers would pull the split
+ * to themselves. */
 static size_t best_split(const double *sorted, size_t count)
 {
     size_t skip = count / 40, first = (size_t)ceil(MODE_SHARE * (double)count), best = first;
@@ -250,8 +250,7 @@ static size_t best_split(const double *sorted, size_t count)
     return best;
 }
 
-/* The least distance of neighbouring distinct values: the grid the samples lie on. 0: not to be
- * told. */
+/* The smallest distance between distinct values: the grid the samples lie on. 0: unknown. */
 static double grid_of(const double *sorted, size_t count)
 {
     double least = INFINITY;
@@ -282,12 +281,12 @@ static bool far_apart(const double *sorted, size_t count, size_t split, double d
     return distance >= MODE_APART * median || distance >= MODE_RANGES * range;
 }
 
-/* Two modes stand apart when they are far enough from each other (far_apart) and, between the
+/* There are two modes when they are far enough from each other (far_apart) and, between the
  * medians of Otsu's two parts, there is a valley: a window (an eighth of the distance wide) with
  * less than half the samples of the same window at the lesser mode, beyond chance (three standard
  * deviations of a Poisson count). A normal or a uniform distribution has no such valley. On a grid
  * the window is a whole number of steps wide, so that it holds as many grid points wherever it
- * stands: else the emptiness between two ticks would be the valley; and one step wider than that,
+ * is: else the emptiness between two ticks would be the valley; and one step wider than that,
  * for ticks that are off by a ns fall in or out at its edges. */
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share)

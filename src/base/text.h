@@ -29,7 +29,8 @@ struct assay__digits assay__scaled(double value, const char *unit);
 /** That many significant digits (3 for most), zeros at the end left out, never a power of ten:
  *  "2.67", "1,780", "0.0000123"; from 1,000 on whole and grouped. "—" when it is not finite. */
 struct assay__digits assay__digits(double value, int digits);
-/** "1.04 to 1.12": the ends of an interval with equal decimals, as many as tell them from 1. */
+/** "1.04 to 1.12": the ends of an interval with equal decimals, as many as needed to distinguish
+ * them from 1. */
 struct assay__digits_pair assay__digits_range(double low, double high);
 /** Replaces control characters and invalid UTF-8, so that a name from a file cannot drive the
  *  terminal. */
@@ -57,8 +58,8 @@ int assay__text_bytes(const char *text, uint64_t *bytes);
  *  ends in '*' stands for any ending. */
 bool assay__text_is_one_of(const char *word, const char *list);
 
-/** FNV-1a, its high bits folded in: for tables of our own words, where nobody can choose colliding
- *  ones. */
+/** FNV-1a, its high bits folded in: for tables of our own words, where no input can choose
+ * colliding ones. */
 static inline uint32_t assay__text_hash(const char *text)
 {
     uint32_t hash = 2166136261u;

@@ -1,4 +1,4 @@
-/* track.h - what the allocation tracker (src/track, a library of its own that is loaded before all
+/* track.h - what the allocation tracker (src/track, a separate library that is loaded before all
  * others into a worker) offers to the worker it sits in. Both sides are built together; `abi` and
  * `size` guard against a mixed installation. */
 #ifndef ASSAY_BASE_TRACK_H

@@ -67,7 +67,7 @@ struct assay__ceilings {
 struct assay__ceiling_options {
     double budget_s;  /* 0: 17. What does not fit becomes unavailable and says so */
     bool remeasure;   /* do not read the file of an earlier measurement */
-    const char *only; /* rows whose names begin so; NULL: all. Kept in a file of their own */
+    const char *only; /* rows whose names begin so; NULL: all. Kept in a separate file */
     /** Called before each row's measurement; true ends it with ASSAY_EINTERRUPTED. May be NULL. */
     bool (*progress)(void *context, const char *name);
     void *context;
@@ -95,7 +95,7 @@ int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine
 const struct assay__ceiling *assay__ceilings_find(const struct assay__ceilings *set,
                                                   const char *name);
 
-/** (high - low) / value: how far apart the repeats lie. NaN when unavailable. */
+/** (high - low) / value: the spread of the repeats. NaN when unavailable. */
 double assay__ceiling_spread(const struct assay__ceiling *row);
 
 /* --- the file --------------------------------------------------------------------------------- */

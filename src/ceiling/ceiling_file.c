@@ -14,6 +14,7 @@
  * A number that is not known is null. */
 #include "base/metric_value.h"
 #include "base/file.h"
+#include "base/enum_names.h"
 #include "base/json.h"
 #include "base/metric_value.h"
 #include "base/no_memory.h"
@@ -270,7 +271,7 @@ int assay__ceilings_load(struct assay__arena *arena, const char *path, const cha
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-/* The machine's key; a part of the rows has a file of its own. */
+/* The machine's key; a part of the rows has a separate file. */
 static const char *key_of(struct assay__arena *arena, const struct assay__machine *machine,
                           const struct assay__ceiling_options *options)
 {

@@ -1,4 +1,4 @@
-/* published.c - the table of makers' figures for their cards. Figures are the makers' own, copied
+/* published.c - the vendors' figures for their cards, copied
  * by hand from the documents named. NVIDIA's data sheets give tensor figures with sparsity; dense
  * ones are half of them. float32 is the figure without tensor cores: what the CUDA provider uses
  * when TF32 is switched off. A name is compared as a whole: "NVIDIA H200 NVL" is another card. */
@@ -10,7 +10,7 @@
 #define UNKNOWN 0
 
 struct card {
-    const char *name;                 /* as NVML, or AMD's driver, tells it */
+    const char *name;                 /* as NVML, or AMD's driver, names it */
     double float32, tf32, half, int8; /* TFLOP/s, TOP/s; half: float16 and bfloat16 */
     double memory;                    /* TB/s */
     const char *source;

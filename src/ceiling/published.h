@@ -1,4 +1,4 @@
-/* published.h - what the makers say that their cards can do: dense arithmetic (no structured
+/* published.h - what vendors say their cards can do: dense arithmetic (no structured
  * sparsity) and memory bandwidth, each with its source. Only cards whose figures are public and
  * unambiguous. They are never used instead of a measured ceiling, only beside it. */
 #ifndef ASSAY_CEILING_PUBLISHED_H
@@ -11,7 +11,7 @@ struct assay__published {
     const char *source;
 };
 
-/** The published peak that a row of an accelerator's ceilings stands against. hardware: as the
+/** The published peak that a row of an accelerator's ceilings is compared with. hardware: as the
  *  driver names the card. false: none is known. */
 bool assay__published_find(const char *hardware, const char *row, struct assay__published *out);
 

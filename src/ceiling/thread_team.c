@@ -188,7 +188,7 @@ static void learn(struct assay__thread_team *team)
     }
 }
 
-/* Doubles the steps until a tenth of a window is filled, which is enough to tell a step's time. */
+/* Doubles the steps until a tenth of a window is filled, which is enough to time a step. */
 static void calibrate(struct assay__thread_team *team, assay__thread_team_work *work, void *context)
 {
     uint64_t steps = 1, elapsed;

@@ -62,7 +62,7 @@ size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machin
     }
     size_t bytes = share(machine, level, threads, l3_count);
     if (!bytes) {
-        *reason = say(arena, assay__arena_printf(arena, "the system does not tell the size of %s",
+        *reason = say(arena, assay__arena_printf(arena, "the system does not report the size of %s",
                                                  assay__level_name(level)));
         return 0;
     }
@@ -71,7 +71,7 @@ size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machin
         *reason = say(arena,
                       assay__arena_printf(arena,
                                           "a core's share of %s (%zu KiB) is not four times the "
-                                          "level before (%zu KiB): the two cannot be told apart",
+                                          "level before (%zu KiB): the two cannot be separated",
                                           assay__level_name(level), bytes >> 10, before >> 10));
         return 0;
     }

@@ -105,7 +105,7 @@ struct assay__ane_chip {
     int64_t kernel_width, kernel_height; /* of a float16 convolution */
     bool sampler; /* texture unit: resampling, gather, sorting, slices at run time */
     bool sine;
-    bool int8;            /* int8 by int8 at a rate of its own */
+    bool int8;            /* int8 by int8 at a higher rate */
     int64_t slice_offset; /* along the width, most; 0: no limit known */
     bool weight_notch;    /* transfers of whole MiB per core are slow */
     double on_chip_bytes; /* NaN: no source */
@@ -153,7 +153,7 @@ struct assay__check {
     size_t at;                            /* … about this node; SIZE_MAX: the model */
     const struct assay__node *node;       /* NULL: the model */
     enum assay__place *places;            /* per node */
-    /* per node, who runs it as the engine names it, NULL where it names nobody; NULL: not asked */
+    /* per node, who runs it as the engine names it, NULL where it names none; NULL: not asked */
     const char **providers;
     bool *indices; /* per node that runs elsewhere: it only makes shapes and indices */
     /* values that are there before it runs: weights, and what is made of them */
@@ -162,7 +162,7 @@ struct assay__check {
     struct assay__check_partitions partitions;
     bool has_partitions;
     enum assay__check_verdict verdict;
-    const char *asked;   /* "ONNX Runtime 1.31.1, CUDAExecutionProvider"; "" nobody was asked */
+    const char *asked;   /* "ONNX Runtime 1.31.1, CUDAExecutionProvider"; "" none was asked */
     const char *unasked; /* why the engine could not be asked; "" */
     bool failed;         /* out of memory on the way */
 };

@@ -90,7 +90,7 @@ static void open_input(struct assay__check *check, const struct assay__value *in
                                 words);
     else
         item = assay__check_add(check, "", "input '%.100s' has no fixed shape", input->name);
-    /* an ONNX file is still to be converted, and the converter can be told the shapes */
+    /* an ONNX file is still to be converted, and the converter takes the shapes */
     if (item && !file && item->severity == ASSAY__CHECK_ERROR)
         item->severity = ASSAY__CHECK_WARNING;
     if (item) item->name = input->name;

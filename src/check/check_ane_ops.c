@@ -192,7 +192,8 @@ void assay__ane_old_layer(struct assay__check *check)
     bool broadcasts = strstr(name, "Broadcastable") != NULL;
     bool any = length > 2 && strcmp(name + length - 2, "ND") == 0;
     if (network && (broadcasts || any))
-        assay__check_add(check, "", "the network layer %s is said not to run there", name);
+        assay__check_add(check, "", "the source says that the network layer %s does not run there",
+                         name);
 }
 
 void assay__ane_unknown_operator(struct assay__check *check)

@@ -294,12 +294,6 @@ static int core_ml_rules(struct assay__check *check, const char *device, struct 
     return code;
 }
 
-static void places_again(struct assay__check *check)
-{
-    for (size_t i = 0; i < check->model->graph.node_count; i++)
-        if (check->places[i] != ASSAY__PLACE_FOLDED) check->places[i] = ASSAY__PLACE_ON;
-}
-
 int assay__check_ort(struct assay__check *check, const struct assay__check_options *options,
                      const char *model_path, struct assay_error *error)
 {
@@ -335,6 +329,7 @@ int assay__check_ort(struct assay__check *check, const struct assay__check_optio
         strcmp(search.engine, "ort") == 0 ? "ONNX Runtime" : search.engine,
         *answer.version ? " " : "", answer.version, answer.target, search.device);
     if (!check->asked) return assay__no_memory(error);
-    places_again(check);
+    for (size_t i = 0; i < check->model->graph.node_count; i++) /* the answer decides alone */
+        if (check->places[i] != ASSAY__PLACE_FOLDED) check->places[i] = ASSAY__PLACE_ON;
     return assay__check_ort_place(check, &answer, error);
 }

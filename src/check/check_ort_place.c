@@ -133,21 +133,21 @@ static void place_named(struct placing *p)
 {
     struct assay__check *check = p->check;
     for (size_t i = 0; i < p->answer->count; i++) {
-        const struct assay__assigned *told = &p->answer->nodes[i];
-        size_t node = node_named(p, told->name);
+        const struct assay__assigned *assigned = &p->answer->nodes[i];
+        size_t node = node_named(p, assigned->name);
         if (node == ASSAY__MAP_NONE || p->named[node]) continue;
         p->named[node] = true;
         if (check->places[node] == ASSAY__PLACE_FOLDED) check->places[node] = ASSAY__PLACE_ON;
-        check->providers[node] = assay__arena_strdup(check->arena, told->provider);
+        check->providers[node] = assay__arena_strdup(check->arena, assigned->provider);
         if (!check->providers[node]) check->failed = true;
-        if (strcmp(told->provider, p->answer->target) == 0) continue;
+        if (strcmp(assigned->provider, p->answer->target) == 0) continue;
         check->indices[node] = is_small(check, node);
         assay__check_say(check, check->indices[node] ? &fallback_small : &fallback, node,
-                         "runs on %s", told->provider);
+                         "runs on %s", assigned->provider);
     }
 }
 
-/* What is named for nobody is the target's, which is not recorded. */
+/* Unnamed nodes are the target's, which are not recorded. */
 static void place_unrecorded(struct placing *p)
 {
     struct assay__check *check = p->check;

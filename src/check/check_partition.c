@@ -4,7 +4,7 @@
  * Every node has a side. Segments are the layers of the coarsest schedule that keeps the order: a
  * node's layer is that of what it reads, one more where the side changes; sides take turns, those
  * elsewhere first (layer 0), so that a graph that only begins elsewhere is cut once. An engine may
- * cut finer, never coarser: what this counts is the least. A tensor crosses once, however many
+ * cut finer, never coarser: this counts the minimum. A tensor crosses once, however many
  * nodes read it on the other side. Inputs and outputs of the model do not count. */
 #include "check/check.h"
 
@@ -154,13 +154,13 @@ int assay__check_partition(struct assay__check *check, const char *method, bool 
     struct cutting cut = {.check = check};
     struct assay__arena *arena = assay__arena_new();
     struct assay__map *seen = assay__map_new();
-    struct assay__check_partitions told = check->partitions; /* what the engine said stays */
+    struct assay__check_partitions before = check->partitions; /* what the engine said stays */
     int code = arena && seen ? 0 : ASSAY_ENOMEM;
     if (code) goto out;
     check->partitions = (struct assay__check_partitions){.method = method,
-                                                         .merged = told.merged,
-                                                         .inferred = told.inferred,
-                                                         .engine_pieces = told.engine_pieces};
+                                                         .merged = before.merged,
+                                                         .inferred = before.inferred,
+                                                         .engine_pieces = before.engine_pieces};
     cut.away = assay__arena_array(arena, count + 1, sizeof *cut.away);
     cut.layer = assay__arena_array(arena, count + 1, sizeof *cut.layer);
     bool *used = assay__arena_array(arena, count + 3, sizeof *used);

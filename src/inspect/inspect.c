@@ -235,7 +235,7 @@ static int fill_ncp(struct assay__inspect *inspect)
 
 #define OLDEST_OPSET 7 /* before it operators broadcast by attributes */
 
-/* Versions beyond what the tables were written for are read all the same, with a note. */
+/* Versions beyond what the tables were written for are still read, with a note. */
 static int note_versions(struct assay__inspect *inspect)
 {
     const struct assay__model *m = inspect->model;
@@ -299,7 +299,7 @@ static int fill(struct assay__inspect *inspect, const struct assay__workload_opt
     count_graph(inspect, &inspect->model->graph, 0); /* again: inlined bodies count too */
     if (has_symbols(&inspect->model->graph) &&
         assay__shapes_infer(inspect->model, NULL, 0, &inspect->symbolic, NULL))
-        inspect->symbolic = NULL; /* the numbers are there all the same */
+        inspect->symbolic = NULL; /* the numbers are still there */
     code = fill_layers(inspect);
     if (!code) code = fill_metrics(inspect);
     if (!code) code = index_weights(inspect);

@@ -1,5 +1,5 @@
 /* darwin_machine.c - what this Mac is, and what disturbs a run on it, from sysctl and mach. What
- * macOS does not tell without privileges (clock, throttling, temperature) stays unknown. */
+ * macOS does not report without privileges (clock, throttling, temperature) stays unknown. */
 #include "base/clock.h"
 #include "platform/platform.h"
 
@@ -139,7 +139,7 @@ void assay__disturbance_read(struct assay__disturbance *reading)
     double average;
     if (getloadavg(&average, 1) == 1) {
         reading->load_1min = average;
-        reading->running = -1; /* not told */
+        reading->running = -1; /* not reported */
         reading->load_known = true;
     }
 }

@@ -111,8 +111,8 @@ int assay__executable_path(char *out, size_t out_size)
     return length < 0 || (size_t)length >= out_size ? ASSAY_ELIMIT : 0;
 }
 
-/* The physical footprint is what macOS itself calls a process's memory; it stands in for PSS, which
- * macOS has not. */
+/* The physical footprint is what macOS itself calls a process's memory; it replaces PSS, which
+ * macOS does not have. */
 void assay__memory_read(struct assay__memory *memory)
 {
     memset(memory, 0, sizeof *memory);

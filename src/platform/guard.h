@@ -1,4 +1,4 @@
-/* guard.h - work that may never come back (a driver that does not answer) on a thread of its own,
+/* guard.h - work that may never come back (a driver that does not answer) on a separate thread,
  * with a limit of time. */
 #ifndef ASSAY_PLATFORM_GUARD_H
 #define ASSAY_PLATFORM_GUARD_H

@@ -1,4 +1,4 @@
-/* linux_disturbance.c - counters that tell what disturbed a run, from /proc and /sys. A file that
+/* linux_disturbance.c - counters that show what disturbed a run, from /proc and /sys. A file that
  * is not there, or that shows what cannot be (all zero CPU times), makes its field unknown, never
  * zero. One reading takes well under a millisecond on a small machine: at most 64 CPUs are asked
  * for their clock. */

@@ -1,5 +1,5 @@
-/* linux_fs.c - small readers for /proc, /sys and /etc below $ASSAY_FSROOT, so that a machine nobody
- * here owns can be tested from a folder of its files. */
+/* linux_fs.c - small readers for /proc, /sys and /etc below $ASSAY_FSROOT, so that a machine that
+ * is not here can be tested from a folder of its files. */
 #include "platform/linux_fs.h"
 
 #include "base/file.h"

@@ -1,6 +1,6 @@
 /* linux_perf.c - perf_event_open. The C library has no wrapper, so the call is made by number.
  * Events are inherited by threads and processes that the counted thread starts; kernels before 6.12
- * refuse to read inherited events as a group (PERF_FORMAT_GROUP), so each is read by itself.
+ * refuse to read inherited events as a group (PERF_FORMAT_GROUP), so each is read alone.
  * Members of a group still count at the same times. */
 #include "platform/perf.h"
 

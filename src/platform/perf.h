@@ -46,7 +46,7 @@ struct assay__perf_calls {
     /** Counts from now on, or not, in every thread that the descriptor stands for. False with
      *  errno. NULL: always counts. */
     bool (*enable)(int fd, bool on);
-    /** Counts an event of a driver of its own (its number and word below
+    /** Counts an event of a separate driver (its number and word below
      *  /sys/bus/event_source/devices) for the whole machine, as `cpu` sees it. A descriptor, or -1
      *  with errno. NULL: cannot. */
     int (*open_system)(uint32_t type, uint64_t config, int cpu);

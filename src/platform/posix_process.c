@@ -127,12 +127,6 @@ static int exec_errno(int status_fd)
     return got == (ssize_t)sizeof number ? number : 0;
 }
 
-static void close_all(const int *fds, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (fds[i] >= 0) close(fds[i]);
-}
-
 static int open_plan(struct plan *plan, int shared_fd, int log_fd, int *our_socket, int *our_status)
 {
     int pair[2], status[2];
@@ -171,7 +165,8 @@ int assay__process_start(const char *const *argv, int shared_fd, int log_fd,
     if (pid < 0 && !number) number = errno;
     const int theirs[] = {plan.null_fd, plan.log_fd, plan.socket_fd, plan.shared_fd,
                           plan.status_fd};
-    close_all(theirs, sizeof theirs / sizeof theirs[0]);
+    for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++)
+        if (theirs[i] >= 0) close(theirs[i]);
     if (pid > 0) {
         number = exec_errno(our_status);
         if (number)

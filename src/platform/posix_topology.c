@@ -9,7 +9,7 @@
  * tree that says too little becomes a reason.
  *
  * Limits: kinds of cores get the names "performance" and "efficiency" where the processor or the
- * kernel tells which is which, not from clocks alone. */
+ * kernel says which is which, not from clocks alone. */
 #include "platform/topology.h"
 
 #include "base/cpu_list.h"
@@ -195,7 +195,7 @@ static int read_kinds(struct assay__arena *arena, struct assay__topology *topolo
                       hwloc_topology_t found)
 {
     int count = hwloc_cpukinds_get_nr(found, 0);
-    if (count < 2) return 0; /* all alike, or not told */
+    if (count < 2) return 0; /* all alike, or unknown */
     struct assay__core_kind *kinds = assay__arena_array(arena, (size_t)count, sizeof *kinds);
     if (!kinds) return ASSAY_ENOMEM;
     for (int i = 0; i < count; i++) {
@@ -262,19 +262,20 @@ static int read_caches(struct assay__arena *arena, struct assay__topology *topol
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* hwloc makes up one node where the system tells none: that one is kept only when it has memory. */
+/* hwloc makes up one node where the system reports none: that one is kept only when it has memory.
+ */
 static int read_nodes(struct assay__arena *arena, struct assay__topology *topology,
                       hwloc_topology_t found)
 {
     int count = count_of(found, HWLOC_OBJ_NUMANODE);
-    bool told = hwloc_topology_get_support(found)->discovery->numa != 0;
+    bool reported = hwloc_topology_get_support(found)->discovery->numa != 0;
     struct assay__memory_node *nodes = assay__arena_array(arena, (size_t)count + 1, sizeof *nodes);
     if (!nodes) return ASSAY_ENOMEM;
     for (int i = 0; i < count; i++) {
         hwloc_obj_t object = hwloc_get_obj_by_type(found, HWLOC_OBJ_NUMANODE, (unsigned)i);
         if (!object) continue;
         uint64_t bytes = object->attr->numanode.local_memory;
-        if (!told && !bytes) continue;
+        if (!reported && !bytes) continue;
         struct assay__memory_node *node = &nodes[topology->node_count];
         node->number = (int)object->os_index;
         node->memory_bytes = bytes;
@@ -334,7 +335,7 @@ int assay__topology_read(struct assay__arena *arena, struct assay__topology *top
         topology->reason = "hwloc could not be started";
     } else if (load(found, root) != 0) {
         topology->reason =
-            root ? "the tree does not tell: hwloc needs /sys/devices/system/cpu/cpu*/topology with "
+            root ? "the tree is incomplete: hwloc needs /sys/devices/system/cpu/cpu*/topology with "
                    "the files core_cpus (or thread_siblings)"
                  : "hwloc could not read this machine";
     } else {

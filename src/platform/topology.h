@@ -47,7 +47,7 @@ struct assay__topology {
     int least_threads_per_core, threads_per_core;
     const char *allowed;                  /* CPUs that this process may use: "0-3,8"; "" unknown */
     int allowed_count;                    /* 0 unknown */
-    const struct assay__core_kind *kinds; /* count 0: the system tells no kinds, or all are alike */
+    const struct assay__core_kind *kinds; /* count 0: no kinds are known, or all are alike */
     size_t kind_count;
     const struct assay__cache *caches; /* by level, data before instruction */
     size_t cache_count;

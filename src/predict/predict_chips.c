@@ -113,7 +113,7 @@ const struct assay__chip assay__chips[] = {
 #define CHIPS (sizeof assay__chips / sizeof assay__chips[0])
 
 /* What stays on the engine's own memory costs no bandwidth: 2 MB on M1, 4.72 MB on M5, both
- * measured (ane-guide, chapter 12). The smaller one stands for the chips between and before. */
+ * measured (ane-guide, chapter 12). The smaller one is used for the chips between and before. */
 #define ANE_ON_CHIP_BYTES 2e6
 #define ANE_ON_CHIP_M5_BYTES 4.72e6
 

@@ -40,8 +40,8 @@ static const struct accel_row {
 static const char *driver_reason(const char *driver)
 {
     if (strcmp(driver, "amdxdna") == 0)
-        return "the amdxdna driver has no such file: it tells clocks, power and load through an "
-               "ioctl on /dev/accel (xrt-smi examine asks it)";
+        return "the amdxdna driver has no such file: clocks, power and load come through an "
+               "ioctl on /dev/accel (xrt-smi examine)";
     if (strcmp(driver, "qaic") == 0)
         return "the qaic driver has no such file: use the vendor's qaic-util";
     return "this driver has no known file for busy time or clock";

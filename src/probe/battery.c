@@ -19,10 +19,12 @@
 static bool one_power(const struct assay__sysfs_file *const *files, bool product, double *value,
                       const char **reason)
 {
-    double volts = 1e6;
+    double volts;
     if (!assay__sysfs_integer(files[1]->text, value, reason)) return false;
-    if (product && !assay__sysfs_integer(files[2]->text, &volts, reason)) return false;
-    *value = fabs(*value) * 1e-6 * fabs(volts) * 1e-6;
+    *value = fabs(*value) * 1e-6;
+    if (!product) return true;
+    if (!assay__sysfs_integer(files[2]->text, &volts, reason)) return false;
+    *value *= fabs(volts) * 1e-6;
     return true;
 }
 

@@ -1,7 +1,7 @@
-/* hardware.h - the GPUs and NPUs that the operating system shows, whoever can use them: a list of
+/* hardware.h - the GPUs and NPUs that the operating system shows, usable or not: a list of
  * what is in the machine, not of what a model can run on. Linux: NVML, /sys/class/drm,
  * /sys/class/accel and /sys/bus/pci (below $ASSAY_FSROOT); macOS: the registry of IOKit. What is
- * not told stays unknown: "" or 0. */
+ * not known is "" or 0. */
 #ifndef ASSAY_PROBE_HARDWARE_H
 #define ASSAY_PROBE_HARDWARE_H
 

@@ -30,7 +30,7 @@
 #define GPUS 64
 #define PROCESSES 128
 #define VALUES 8                   /* at most, of one call */
-#define OPEN_LIMIT_NS 20000000000u /* a GPU that nobody uses is woken first: seconds, for each */
+#define OPEN_LIMIT_NS 20000000000u /* an idle GPU is woken first: seconds, for each */
 
 static _Atomic(pid_t) target_process;
 

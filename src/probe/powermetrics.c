@@ -7,7 +7,7 @@
  * else the program itself as a child process (it needs root: directly, or through sudo without a
  * password). The channels are those of the first sample; a reading is the newest whole sample, and
  * an energy the sum of all samples' energies. What the newest does not have is unavailable for that
- * reading. A sample speaks of now only while more follow: a file that was last written more than 3
+ * reading. A sample is current only while more follow: a file that was last written more than 3
  * sample times (at least 2 s) before it is opened has no channels, and one that does not grow from
  * then on is unavailable after the same time; a source that gave samples and stopped, after 10
  * sample times, at least 5 s. Of a file that is there at open, only the last 4 MiB are read; of one
@@ -136,7 +136,7 @@ static void take_in(struct assay__probe *probe, size_t limit)
     }
 }
 
-/* How long the newest sample speaks of now. One that does not say how long it took: the least. */
+/* How long the newest sample is current: the minimum when its own duration is unknown. */
 static double fresh_ns(const struct assay__probe *probe)
 {
     bool seen_to_grow = !probe->is_file || probe->samples > probe->samples_at_open;
@@ -415,7 +415,7 @@ static const char *powermetrics_reason(const struct assay__probe *probe)
     return probe->reason;
 }
 
-/* Why the newest sample does not speak of now; "". */
+/* Why the newest sample is not current; "". */
 static const char *stale(const struct assay__probe *probe)
 {
     if (probe->bad) return probe->bad;

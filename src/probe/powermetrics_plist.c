@@ -1,7 +1,7 @@
 /* powermetrics_plist.c - one sample of powermetrics as an XML property list. Not a general reader
  * of XML: elements without attributes that matter, in the order of a property list, nested at most
- * 32 deep. Containers are walked with a stack of the key that each stands under; a number is taken
- * when its path is one we know and nothing stands there yet (the first of two equal keys counts).
+ * 32 deep. Containers are walked with a stack of their keys; a number is taken
+ * when its path is one we know and it is still unknown (the first of two equal keys counts).
  *   elapsed_ns · thermal_pressure · processor.{cpu,gpu,ane}_{power,energy} (mW, mJ) ·
  *     processor.combined_power
  *   processor.clusters[].{name,freq_hz,idle_ratio,down_ratio} ·
@@ -23,7 +23,7 @@ struct text {
 struct reader {
     const char *at, *end;
     struct assay__powermetrics_sample *sample;
-    struct text keys[DEPTH]; /* the key under which the container at each depth stands */
+    struct text keys[DEPTH]; /* of the container at each depth */
     char kinds[DEPTH];       /* 'd' or 'a' */
     size_t depth;
     struct text key; /* the last <key> of the innermost dictionary */
@@ -45,7 +45,7 @@ static bool under(const struct reader *reader, size_t depth, const char *const *
     return true;
 }
 
-/* depth 0 is the root dictionary; an array's dictionaries have no key of their own. */
+/* depth 0 is the root dictionary; an array's dictionaries have no key. */
 static const char *const in_processor[] = {"", "processor"};
 static const char *const in_gpu[] = {"", "gpu"};
 static const char *const in_cluster[] = {"", "processor", "clusters", ""};

@@ -148,7 +148,7 @@ enum assay__powermetrics_status assay__powermetrics_next(const char *data, size_
     if (!xml || (plist && plist < xml)) xml = plist;
     if (!text && !xml) return ASSAY__POWERMETRICS_MORE;
     bool is_text = text && (!xml || text < xml);
-    *offset = (size_t)((is_text ? text : xml) - data); /* what stands before belongs to no sample */
+    *offset = (size_t)((is_text ? text : xml) - data); /* what comes before belongs to no sample */
     return is_text ? next_text(data, size, offset, at_end, sample, reason)
                    : next_plist(data, size, offset, sample, reason);
 }

@@ -93,10 +93,10 @@ struct assay__probe_ops {
     /** (optional) Which channels will be looked at: wanted[0 … channels - 1]. The others need not
      *  be read any more; their readings are NaN. */
     void (*select)(struct assay__probe *probe, const bool *wanted);
-    /** (optional) This system has no such source, and never will: its reason helps nobody here. */
+    /** (optional) This system has no such source, and never will: its reason does not help here. */
     bool (*is_foreign)(void);
-    /** (optional) The kinds of device whose power it could tell, by first letter: "cgn" are CPU,
-     * GPU and NPU. A report of unknown power says why each such probe told none. */
+    /** (optional) The kinds of device whose power it could report, by first letter: "cgn" are CPU,
+     * GPU and NPU. A report of unknown power says why each such probe has none. */
     const char *power_of;
     /** (optional) The files it reads beyond those of the machine itself (capture.c). */
     const struct assay__capture_files *files;
@@ -106,7 +106,7 @@ struct assay__probe_ops {
 const struct assay__probe_ops *assay__probe_at(size_t index);
 const struct assay__probe_ops *assay__probe_find(const char *name);
 
-/** Opens a probe with an arena of its own, on another thread, for at most its limit
+/** Opens a probe with a new arena, on another thread, for at most its limit
  *  (ops->open_limit_ns, else 1 s); longer: ASSAY_ETIMEOUT with the reason, and the thread is left
  *  behind with both. A probe of the calling thread (ops->own_thread) is opened here, without a
  *  limit. *arena: freed by the caller after the probe was closed; NULL on an error. */

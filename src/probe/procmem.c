@@ -3,7 +3,7 @@
  * may hold blanks and brackets, so fields count from the last ')'). The proportional set size, in
  * which a page shared by n processes counts 1/n, comes from /proc/PID/smaps_rollup; the kernel
  * walks all page tables of the process for it, which takes about a millisecond per 100 MB and holds
- * its memory map meanwhile. It is a probe of its own, so that it can be read less often. Page
+ * its memory map meanwhile. It is a separate probe, so that it can be read less often. Page
  * faults: minor ones need no disk.
  *
  * Below $ASSAY_FSROOT a process of this machine is not to be looked for: without a target there,

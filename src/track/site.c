@@ -38,7 +38,8 @@ struct track_site *track_sites(void)
 struct walk {
     void *frames[TRACK_FRAMES]; /* that count */
     int depth;
-    void *passed[TRACK_FRAMES]; /* of the language's libraries: used when nobody else is found */
+    void
+        *passed[TRACK_FRAMES]; /* of the language's libraries: used when there is no other caller */
     int passed_depth, seen;
     bool outside; /* of the tracker */
 };

@@ -1,5 +1,5 @@
 /* wrap.c - malloc and its relatives, in front of the C library's: each call goes on to the next
- * definition (RTLD_NEXT) and is told to record.c. dlsym itself may allocate before the next
+ * definition (RTLD_NEXT) and is recorded by record.c. dlsym itself may allocate before the next
  * definitions are known: such calls get pieces of a small static area that is never given back.
  *
  * Limits: memory from mmap, brk or an allocator of the program's own is not seen; free of a block

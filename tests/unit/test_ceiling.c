@@ -369,7 +369,7 @@ static void test_levels(void)
     CHECK_STR(reason, "");
     /* 16 cores on one L3: 2 MiB each, less than four times L2 */
     CHECK_INT(assay__level_bytes(arena, &machine, 2, 16, 1, &reason), 0);
-    CHECK_HAS(reason, "cannot be told apart");
+    CHECK_HAS(reason, "is not four times");
     machine.l2_bytes = 0;
     CHECK_INT(assay__level_bytes(arena, &machine, 1, 1, 1, &reason), 0);
     CHECK_HAS(reason, "size of l2");

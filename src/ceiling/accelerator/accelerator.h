@@ -27,7 +27,7 @@ struct assay__accelerator {
     const char *identity;
     const char *hardware; /* the card, as its driver names it; NULL: asked from NVML where that is
                              unambiguous. Published peaks are found by it */
-    bool own_memory;      /* it has memory of its own, although it is of class cpu */
+    bool own_memory;      /* it has its own memory, although it is of class cpu */
     /** Of the fake engine: the script that its run of a model follows. NULL: its default. */
     const char *(*script)(void *context, const struct assay__accelerator_model *model);
     void *script_context;

@@ -12,7 +12,7 @@
  * one loop over an element.
  *
  * The last operator takes one element of the result: little to carry back, and reducing would take
- * time of its own. */
+ * extra time. */
 #include "ceiling/accelerator/accelerator_models.h"
 
 #include "base/no_memory.h"
@@ -92,7 +92,7 @@ static const char *put_matmul(struct assay__net *net, const struct assay__accele
     return first_element(net, x, 2, model->dtype);
 }
 
-/* Each product has a left side of its own: the rows i … i + N − 1 of a matrix that is a little
+/* Each product has a different left side: the rows i … i + N − 1 of a matrix that is a little
  * taller. */
 static const char *put_matmul_integer(struct assay__net *net,
                                       const struct assay__accelerator_model *model,

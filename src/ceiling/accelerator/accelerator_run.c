@@ -1,4 +1,4 @@
-/* accelerator_run.c - one of our models, run on the accelerator in a worker process of its own: a
+/* accelerator_run.c - one of our models, run on the accelerator in a separate worker process: a
  * driver that crashes or hangs costs this run only. No node may fall back to the CPU (strict). The
  * time of a run is bounded by what is left of the whole. Samples are taken as the loop gives them;
  * the first inference and a short warm-up are left out. */
@@ -16,7 +16,7 @@
 #define MEASURE_S 0.3   /* of one run, when an inference is short */
 #define LEAST_SAMPLES 3 /* when it is long */
 #define MOST_SAMPLES 1000
-/* When nobody knows how long an inference takes: enough of a fast one, a few of a slow one. */
+/* When the duration of an inference is unknown: enough of a fast one, a few of a slow one. */
 #define UNKNOWN_SAMPLES 50
 #define UNKNOWN_S 2.5
 #define WARM_S 0.05

@@ -10,7 +10,7 @@
 
 #include <arm_neon.h>
 
-/* Each extension needs Armv8.2, and assemblers before binutils 2.41 insist on being told. */
+/* Each extension needs Armv8.2, and assemblers before binutils 2.41 need it stated. */
 #if !defined(__clang__)
 #define WITH(name, clang_name) __attribute__((target("arch=armv8.2-a+" name)))
 #elif __clang_major__ < 16

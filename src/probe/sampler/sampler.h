@@ -92,7 +92,7 @@ void assay__sampler_tick(struct assay__sampler *sampler);
 void assay__sampler_nudge(struct assay__sampler *sampler);
 /** Reads without storing, every interval_ns for duration_ns, to measure update periods faster than
  *  the sampling interval, and what a read costs. A probe whose read takes c of processor time is
- *  read every 2 c at most. Before start. A period found here stands unless sampling finds a longer
+ *  read every 2 c at most. Before start. A period found here holds unless sampling finds a longer
  *  one. The reads are on a thread under the same time limit as when it samples. */
 void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_ns,
                               uint64_t interval_ns);

@@ -244,7 +244,7 @@ static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t
     }
 }
 
-/* Times, counts, states and memory change when something happens, not at a pace of their own: they
+/* Times, counts, states and memory change when something happens, not at a fixed pace: they
  * are never short. */
 static bool has_pace(const struct assay__track *track)
 {
