@@ -1,5 +1,5 @@
 /* advise.c - evaluates every rule of the tables over one trial and sorts what was found. A rule
- * whose inputs are not all there is not called: what is missing is said instead. */
+ * whose inputs are incomplete is not called; the result says what is missing. */
 #include "advise/advise.h"
 
 #include "advise/rules.h"
@@ -47,11 +47,8 @@ static const char *no_layers(const struct assay__advice *a)
     if (!layers->count && a->trial->generation.tokens > 0)
         return "layers: those of a whole generation are not timed (profile one step, such as "
                "gpt2:phase=decode,past=32)";
-    if (layers->count)
-        return "layers: none has a time of its own (the engine gives enqueue times only)";
-    return layers->reason && *layers->reason
-               ? layers->reason
-               : "layers: they were not timed (assay run --layers, assay advise MODEL)";
+    if (layers->count) return "layers: the engine gives enqueue times only";
+    return layers->reason && *layers->reason ? layers->reason : "layers: they were not timed";
 }
 
 static const char *no_costs(const struct assay__advice *a)
@@ -66,7 +63,7 @@ static const char *no_ceilings(const struct assay__advice *a)
 {
     if (a->roofline.reason && *a->roofline.reason) return a->roofline.reason;
     if (a->roofline.least_of_ns > 0) return NULL;
-    return "ceilings: no layer can be judged by them (assay advise MODEL --ceilings measures them)";
+    return "ceilings: no layer can be judged by them; measure them";
 }
 
 static const char *no_memory(const struct assay__advice *a)
@@ -74,7 +71,7 @@ static const char *no_memory(const struct assay__advice *a)
     return isfinite(assay__trial_value(a->trial, "memory.peak.worker")) ||
                    isfinite(assay__trial_value(a->trial, "memory.peak.device"))
                ? NULL
-               : "memory: no peak of the worker or the device is known";
+               : "memory: the peaks of the worker and the device are unknown";
 }
 
 static const char *no_counters(const struct assay__advice *a)
@@ -83,14 +80,13 @@ static const char *no_counters(const struct assay__advice *a)
                                         "hardware.context_switches", "hardware.cycles"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (isfinite(assay__trial_value(a->trial, names[i]))) return NULL;
-    return "counters: none was read (assay run --counters, assay advise MODEL)";
+    return "counters: none was read";
 }
 
 static const char *no_allocations(const struct assay__advice *a)
 {
     const struct assay__allocations *all = &a->trial->allocations;
-    if (!all->reason)
-        return "allocations: they were not counted (assay memory, assay advise MODEL)";
+    if (!all->reason) return "allocations: they were not counted";
     return *all->reason ? all->reason : NULL;
 }
 
@@ -119,10 +115,7 @@ static const char *no_trials(const struct assay__advice *a)
     for (size_t i = 0; i < a->profile->trial_count; i++)
         other += a->profile->trials[i].state == ASSAY__TRIAL_OK &&
                  a->profile->trials[i].batch > 0 && a->profile->trials[i].batch != a->trial->batch;
-    return other
-               ? NULL
-               : "an experiment: needs measured neighbours, sizes that are and that are not powers "
-                 "of two (assay sweep --batch 7,8,9 -o FILE)";
+    return other ? NULL : "an experiment: sweep batch sizes around a power of two, such as 7,8,9";
 }
 
 static const char *(*const missing[ASSAY__NEED_COUNT])(const struct assay__advice *) = {
@@ -186,6 +179,7 @@ static void conclude(struct assay__advice *advice, struct assay__rule_result *re
     struct assay__finding *f = &result->finding;
     const struct assay__rule *rule = result->rule;
     f->severity = severity_of(rule, f->expected_gain);
+    if (rule->advice) f->advice = rule->advice;
     if (f->expected_gain > 1 && assay__trial_value(advice->trial, "energy.inference.gross") > 0)
         f->energy_saving = 1 - 1 / f->expected_gain; /* the same power for a shorter time */
     if (rule->apply) rule->apply(advice, &result->change);
@@ -196,22 +190,21 @@ static void evaluate(struct assay__advice *advice, const struct assay__rule *rul
                      struct assay__rule_result *result)
 {
     const char *why = NULL;
-    *result = (struct assay__rule_result){
-        .rule = rule,
-        .missing = "",
-        .finding = {.id = rule->id,
-                    .severity = rule->severity,
-                    .title = rule->title,
-                    .advice = "",
-                    .expected_gain = NAN,
-                    .verified_gain = NAN,
-                    .effort = rule->effort,
-                    .state = "open",
-                    .reason = "",
-                    .energy_saving = NAN,
-                    .verified_of = "",
-                    .tried = "",
-                    .drift_note = ""},
+    *result = (struct assay__rule_result){.rule = rule, .missing = ""};
+    result->finding = (struct assay__finding){
+        .id = rule->id,
+        .severity = rule->severity,
+        .title = rule->title,
+        .advice = "",
+        .effort = rule->effort,
+        .state = "open",
+        .reason = "",
+        .verified_of = "",
+        .tried = "",
+        .drift_note = "",
+        .expected_gain = NAN,
+        .verified_gain = NAN,
+        .energy_saving = NAN,
     };
     for (size_t i = 0; i < ASSAY__NEED_COUNT && !why; i++)
         if (rule->needs & (1u << i)) why = missing[i](advice);
@@ -245,24 +238,22 @@ static int by_potential(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static int keep_findings(struct assay__advice *advice)
+static void keep_findings(struct assay__advice *advice)
 {
     struct assay_profile *profile = advice->profile;
-    const struct assay__rule_result **found = calloc(advice->found + 1, sizeof *found);
+    const struct assay__rule_result **found = assay__arena_array(advice->arena, advice->found + 1,
+                                                                 sizeof *found);
     struct assay__finding *findings = assay__arena_array(profile->arena, advice->found + 1,
                                                          sizeof *findings);
     size_t count = 0;
-    for (size_t i = 0; found && i < advice->result_count; i++)
+    if (!found || !findings) return;
+    for (size_t i = 0; i < advice->result_count; i++)
         if (advice->results[i].outcome == ASSAY__RULE_FOUND) found[count++] = &advice->results[i];
-    if (found && findings) {
-        qsort(found, count, sizeof *found, by_potential);
-        for (size_t i = 0; i < count; i++)
-            findings[i] = found[i]->finding;
-        profile->findings = findings;
-        profile->finding_count = count;
-    }
-    free(found);
-    return found && findings ? 0 : ASSAY_ENOMEM;
+    qsort(found, count, sizeof *found, by_potential);
+    for (size_t i = 0; i < count; i++)
+        findings[i] = found[i]->finding;
+    profile->findings = findings;
+    profile->finding_count = count;
 }
 
 static bool is_wanted(const struct assay__advise_options *options, const struct assay__rule *rule)
@@ -291,7 +282,9 @@ static int evaluate_all(struct assay__advice *advice, const struct assay__advise
     for (size_t i = 0; (rule = assay__rule_at(i)); i++)
         if (is_wanted(options, rule))
             evaluate(advice, rule, &advice->results[advice->result_count++]);
-    return advice->failed ? ASSAY_ENOMEM : keep_findings(advice);
+    keep_findings(advice);
+    bool failed = assay__arena_failed(advice->arena) || assay__arena_failed(advice->profile->arena);
+    return failed ? ASSAY_ENOMEM : 0;
 }
 
 int assay__advise(struct assay_profile *profile, const struct assay__advise_options *options,
@@ -303,25 +296,22 @@ int assay__advise(struct assay_profile *profile, const struct assay__advise_opti
     const struct assay__trial *trial = trial_of(profile, options->trial);
     if (!trial) return assay_error_set(error, ASSAY_ENOTFOUND, "the profile has no such trial");
     struct assay__advice *advice = calloc(1, sizeof *advice);
-    int code = advice ? 0 : ASSAY_ENOMEM;
-    if (code == 0) {
-        advice->profile = profile;
-        advice->trial = trial;
-        advice->arena = assay__arena_new();
-        if (!advice->arena) code = ASSAY_ENOMEM;
-    }
-    if (code == 0) {
-        advice->p50_ns = assay__trial_value(advice->trial, "latency.p50") * 1e9;
-        code = assay__roofline(profile, trial, advice->arena, &advice->roofline);
-    }
+    int code = ASSAY_ENOMEM;
+    if (!advice) goto out;
+    advice->profile = profile;
+    advice->trial = trial;
+    advice->p50_ns = assay__trial_value(trial, "latency.p50") * 1e9;
+    advice->arena = assay__arena_new();
+    if (!advice->arena) goto out;
+    code = assay__roofline(profile, trial, advice->arena, &advice->roofline);
     if (code == 0) code = assay__advice_open_model(advice, options->model);
     if (code == 0) code = evaluate_all(advice, options);
-    if (code) {
-        assay__advice_free(advice);
-        return assay_error_set(error, code, "%s", assay_error_text(code));
-    }
+    if (code) goto out;
     *out = advice;
     return 0;
+out:
+    assay__advice_free(advice);
+    return assay_error_set(error, code, "%s", assay_error_text(code));
 }
 
 const struct assay__rule_result *assay__advice_finding(const struct assay__advice *advice,

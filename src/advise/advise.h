@@ -8,13 +8,12 @@
 /** The table of rules over all families; NULL past the end. */
 const struct assay__rule *assay__rule_at(size_t index);
 const struct assay__rule *assay__rule_find(const char *id);
-/** Names of what a rule needs, as it stands in doc/rules.md: "layers, costs"; "the profile" when it
- *  needs nothing more. */
+/** What a rule needs, as in doc/rules.md: "layers, costs"; "the profile" when that is enough. */
 void assay__rule_needs(struct assay__buf *out, const struct assay__rule *rule);
 /** "nothing", "found", "not-evaluated" */
 const char *assay__rule_outcome_name(enum assay__rule_outcome outcome);
-/** What the potential of a rule's finding is of: "latency", "samples per second", "time per token".
- *  "latency" where there is no such rule. */
+/** The quantity that a rule's potential is about: "latency" (also where there is no such rule),
+ *  "samples per second", "time per token". */
 const char *assay__rule_gain_of(const char *id);
 /** The table of doc/rules.md. */
 void assay__rules_markdown(struct assay__buf *out);
@@ -32,7 +31,7 @@ struct assay__advise_options {
 int assay__advise(struct assay_profile *profile, const struct assay__advise_options *options,
                   struct assay__advice **advice, struct assay_error *error);
 void assay__advice_free(struct assay__advice *advice); /* NULL legal */
-/** The result whose finding stands at that place in the profile's findings. */
+/** The result behind a finding, by its index in the profile. */
 const struct assay__rule_result *assay__advice_finding(const struct assay__advice *advice,
                                                        size_t index);
 

@@ -13,13 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *say(struct assay__advice *advice, const char *format, const char *text)
-{
-    const char *said = assay__arena_printf(advice->profile->arena, format, text);
-    if (!said) advice->failed = true;
-    return said ? said : "";
-}
-
 static int open_file(struct assay__advice *advice, const char *given)
 {
     const struct assay__model_info *info = advice->trial->model;
@@ -28,59 +21,56 @@ static int open_file(struct assay__advice *advice, const char *given)
     char fingerprint[17] = "";
     bool zoo = !given && !(info->path && *info->path);
     if (!path || !*path || (zoo && !assay__zoo_knows(path))) {
-        advice->model_reason = "the profile names no model file (--model FILE gives one)";
+        advice->model_reason = "the profile names no model file: name one";
         return 0;
     }
     if (!zoo && !assay__file_exists(path)) {
-        advice->model_reason = say(
-            advice, "the model file is not there: %s (--model FILE names another place)", path);
+        advice->model_reason = assay__arena_text(
+            advice->profile->arena, "the model file does not exist: %s (name another)", path);
         return 0;
     }
     int code = assay__model_open(path, &advice->model, NULL, &error);
     if (code) {
-        advice->model_reason = say(advice, "the model cannot be read: %s", error.message);
+        advice->model_reason = assay__arena_text(advice->profile->arena,
+                                                 "the model cannot be read: %s", error.message);
         return code == ASSAY_ENOMEM ? code : 0;
     }
     code = assay__model_fingerprint(advice->model, fingerprint);
     if (code == 0 && info->fingerprint && *info->fingerprint &&
         strcmp(info->fingerprint, fingerprint) != 0) {
-        advice->model_reason = say(
-            advice, "the model has changed since it was profiled (fingerprint now %s)",
-            fingerprint);
+        advice->model_reason = assay__arena_text(
+            advice->profile->arena,
+            "the model has changed since it was profiled (fingerprint now %s)", fingerprint);
         assay__model_free(advice->model);
         advice->model = NULL;
     }
     return code;
 }
 
-/* "input=1x3x224x224" of each of the trial's inputs. */
-static const char **trial_shapes(struct assay__advice *advice)
+const char **assay__advice_shapes(const struct assay__trial *trial, struct assay__arena *arena,
+                                  size_t *count)
 {
-    const struct assay__trial *trial = advice->trial;
-    const char **shapes = assay__arena_array(advice->arena, trial->input_count + 1, sizeof *shapes);
-    struct assay__buf text = {0};
+    const char **shapes = assay__arena_array(arena, trial->input_count + 1, sizeof *shapes);
+    *count = 0;
     for (size_t i = 0; shapes && i < trial->input_count; i++) {
         const struct assay__tensor_info *input = &trial->inputs[i];
-        assay__buf_clear(&text);
+        struct assay__buf text = {0};
+        if (input->rank < 1) continue;
         assay__buf_printf(&text, "%s=", input->name);
         for (int k = 0; k < input->rank; k++)
             assay__buf_printf(&text, "%s%lld", k ? "x" : "", (long long)input->dims[k]);
-        shapes[i] = text.failed || !text.data ? NULL
-                                              : assay__arena_strdup(advice->arena, text.data);
-        if (!shapes[i]) shapes = NULL;
+        shapes[*count] = assay__buf_keep(&text, arena);
+        if (!shapes[(*count)++]) return NULL;
     }
-    assay__buf_free(&text);
     return shapes;
 }
 
 static int analyse(struct assay__advice *advice)
 {
     struct assay_error error = {0};
-    const char **shapes = trial_shapes(advice);
+    size_t count = 0;
+    const char **shapes = assay__advice_shapes(advice->trial, advice->arena, &count);
     if (!shapes) return ASSAY_ENOMEM;
-    size_t count = 0; /* scalars need no word */
-    for (size_t i = 0; i < advice->trial->input_count; i++)
-        if (advice->trial->inputs[i].rank > 0) shapes[count++] = shapes[i];
     struct assay__workload_options options = {
         .shapes = shapes, .shape_count = count, .shapes_only = true};
     int code = assay__workload_plan(advice->model, &options, &advice->workload, &error);
@@ -88,11 +78,12 @@ static int analyse(struct assay__advice *advice)
         code = assay__analyse(advice->model, advice->workload, &advice->analysis, &error);
     if (code == ASSAY_ENOMEM) return code;
     if (code)
-        advice->shapes_reason = say(advice, "the graph's shapes are not known: %s", error.message);
+        advice->shapes_reason = assay__arena_text(
+            advice->profile->arena, "the graph's shapes are unknown: %s", error.message);
     return 0;
 }
 
-/* --- who makes and who reads ------------------------------------------------------------------ */
+/* --- producers and readers -------------------------------------------------------------------- */
 
 static void read_by(struct assay__advice *advice, const char *value, size_t reader)
 {

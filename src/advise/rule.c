@@ -1,12 +1,10 @@
-/* rule.c - what rules are written with: see rule.h. */
+/* rule.c - helpers of rules: shares, conclusions, the graph, and changes that several propose. */
 #include "advise/rule.h"
 
-#include "judge/comparison.h"
 #include "base/text.h"
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 double assay__amdahl(double share, double local)
@@ -20,9 +18,7 @@ const char *assay__advice_scaled(struct assay__advice *advice, double value, con
 {
     char text[64];
     assay__text_scaled(text, sizeof text, value, unit);
-    const char *copy = assay__arena_strdup(advice->profile->arena, text);
-    if (!copy) advice->failed = true;
-    return copy ? copy : "";
+    return assay__arena_text(advice->profile->arena, "%s", text);
 }
 
 double assay__advice_time(const struct assay__layer *layer)
@@ -61,34 +57,18 @@ double assay__advice_share(const struct assay__advice *advice, const char *ops, 
 
 /* --- conclusions ------------------------------------------------------------------------------ */
 
-static const char *format_text(struct assay__advice *advice, const char *format, va_list args)
-{
-    struct assay__buf text = {0};
-    assay__buf_vprintf(&text, format, args);
-    const char *copy = text.failed || !text.data
-                           ? NULL
-                           : assay__arena_strdup(advice->profile->arena, text.data);
-    assay__buf_free(&text);
-    if (!copy) advice->failed = true;
-    return copy ? copy : "";
-}
-
 void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_result *result,
                           const char *format, ...)
 {
     struct assay__finding *f = &result->finding;
+    struct assay__arena *arena = advice->profile->arena;
+    const char **grown = assay__arena_grow(arena, (void *)f->evidence, f->evidence_count,
+                                           sizeof *grown);
+    if (!grown) return;
     va_list args;
     va_start(args, format);
-    const char *text = format_text(advice, format, args);
+    grown[f->evidence_count++] = assay__arena_vtext(arena, format, args);
     va_end(args);
-    const char **grown = assay__arena_array(advice->profile->arena, f->evidence_count + 1,
-                                            sizeof *grown);
-    if (!grown) {
-        advice->failed = true;
-        return;
-    }
-    if (f->evidence_count) memcpy(grown, f->evidence, f->evidence_count * sizeof *grown);
-    grown[f->evidence_count++] = text;
     f->evidence = grown;
 }
 
@@ -97,7 +77,7 @@ void assay__rule_advice(struct assay__advice *advice, struct assay__rule_result 
 {
     va_list args;
     va_start(args, format);
-    result->finding.advice = format_text(advice, format, args);
+    result->finding.advice = assay__arena_vtext(advice->profile->arena, format, args);
     va_end(args);
 }
 
@@ -118,11 +98,9 @@ enum assay__rule_outcome assay__rule_without(struct assay__advice *advice,
                                              struct assay__rule_result *result, const char *metric)
 {
     const struct assay_metric *m = assay_metrics_get(advice->trial->metrics, metric);
-    const char *reason = assay__arena_printf(
-        advice->profile->arena, "%s: %s", metric,
-        m && m->note && *m->note ? m->note : "the profile does not hold it");
-    if (!reason) advice->failed = true;
-    return assay__rule_missing(result, reason ? reason : metric);
+    return assay__rule_missing(
+        result, assay__arena_text(advice->profile->arena, "%s: %s", metric,
+                                  m && m->note && *m->note ? m->note : "not in the profile"));
 }
 
 /* --- the graph -------------------------------------------------------------------------------- */
@@ -141,4 +119,34 @@ const char *assay__advice_node_name(const struct assay__node *node)
 {
     if (node->name && *node->name) return node->name;
     return node->output_count && node->outputs[0] ? node->outputs[0] : node->op;
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+#define BATCH_LARGEST                                                          \
+    4096 /* beyond it a batch of eight times the size is no longer worth a try \
+          */
+
+void assay__try_optimization(const struct assay__advice *advice, struct assay__change *change)
+{
+    enum assay__optimization level = advice->trial->target.optimization;
+    if (level && level != ASSAY__OPTIMIZATION_ALL) change->kind = ASSAY__CHANGE_OPTIMIZE;
+}
+
+void assay__try_batch(const struct assay__advice *advice, struct assay__change *change)
+{
+    int64_t batch = advice->trial->batch;
+    if (batch < 1 || batch > BATCH_LARGEST) return;
+    *change = (struct assay__change){ASSAY__CHANGE_BATCH, batch * ASSAY__BATCH_TIMES, NULL, 0};
+}
+
+void assay__try_weights_int8(const struct assay__advice *advice, struct assay__change *change)
+{
+    (void)advice;
+    change->kind = ASSAY__CHANGE_WEIGHTS_INT8;
+}
+
+void assay__try_spinning_off(const struct assay__advice *advice, struct assay__change *change)
+{
+    if (!advice->trial->target.spinning_off) change->kind = ASSAY__CHANGE_SPINNING_OFF;
 }

@@ -1,13 +1,12 @@
 /* rule.h - one rule of the advice: what it needs, what it looks for, and what it concludes. A rule
- * is a row in a table of its family (rules_<family>.c); the families are listed in rules.h.
+ * is a row in the table of its family (rules_<family>.c); the families are listed in rules.h.
  *
  * A rule gives one of three answers: a finding, nothing found, or "not evaluated" with the input
- * that is missing. Its conclusion rests on the numbers of this profile, which it puts down as
- * evidence: there is no finding without.
+ * that is missing. A finding rests on numbers of this profile, which are its evidence.
  *
  * The potential speed-up is Amdahl's: with a share s of the latency made l times as fast it is 1 /
- * (1 - s + s / l). It is what the change could give at most or, where the rule says so, at a stated
- * local gain: a potential, to be measured, never a promise. Where power is known, so is the
+ * (1 - s + s / l). It is the most that the change could give or, where the rule says so, what a
+ * stated local gain would give: a potential, not a promise. Where power is known, so is the
  * potential energy saving of an inference: 1 - 1 / gain, at unchanged power. */
 #ifndef ASSAY_ADVISE_RULE_H
 #define ASSAY_ADVISE_RULE_H
@@ -24,7 +23,7 @@
 #define ASSAY__GAIN_MEDIUM 1.1 /* severity by potential: what users notice … */
 #define ASSAY__GAIN_HIGH 1.5   /* … and what changes a choice of machine */
 
-/* What rules stand on; each is there or has a reason why not. */
+/* Inputs of rules; a profile has each of them or a reason why not. */
 enum assay__need {
     ASSAY__NEED_LATENCY = 1u << 0,
     ASSAY__NEED_LAYERS = 1u << 1,      /* layers with times */
@@ -82,7 +81,6 @@ struct assay__advice {
     size_t *layer_of; /* by node: the layer it went into; SIZE_MAX unknown */
     struct assay__rule_result *results; /* in the order of the tables */
     size_t result_count, found, nothing, missing;
-    bool failed;                                    /* out of memory on the way */
     const struct assay__verification *verification; /* verify.h; NULL: nothing was tried */
 };
 
@@ -92,22 +90,24 @@ struct assay__rule {
     const char *title;
     const char *looks; /* what it looks for, with its thresholds; for doc/rules.md */
     unsigned needs;    /* enum assay__need, enum assay__potential */
-    /* "small": an option; "medium": a file is made anew; "large": the model changes */
+    /* "small": an option; "medium": a new model file; "large": the model changes */
     const char *effort;
+    const char *advice; /* the change to make; NULL: the function writes it */
     enum assay__rule_outcome (*evaluate)(struct assay__advice *advice,
                                          struct assay__rule_result *result);
     /** What could be tried, once it is found; NULL: nothing that a program can do by itself. */
     void (*apply)(const struct assay__advice *advice, struct assay__change *change);
+    const void *with; /* for a function that serves several rules; NULL */
 };
 
-/* --- what rules are written with -------------------------------------------------------------- */
+/* --- helpers of rules ------------------------------------------------------------------------- */
 
-/** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or all
- *  of the time would vanish. */
+/** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or no
+ *  time would be left. */
 double assay__amdahl(double share, double local);
 /** "20.5 µs", in the profile's arena. */
 const char *assay__advice_scaled(struct assay__advice *advice, double value, const char *unit);
-/** Time of a layer in ns; 0 when it has none (then the share of what is known is what is said). */
+/** Time of a layer in ns; 0 when it is unknown, so that shares are of what is known. */
 double assay__advice_time(const struct assay__layer *layer);
 /** Is the layer's operator one of these ("Conv|Gemm")? */
 bool assay__op_among(const char *op, const char *ops);
@@ -118,13 +118,13 @@ double assay__advice_share(const struct assay__advice *advice, const char *ops, 
 /** A sentence of evidence. */
 void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_result *result,
                           const char *format, ...) ASSAY_PRINTF(3, 4);
-/** The concrete change. */
+/** The concrete change, where it is not the same for every profile. */
 void assay__rule_advice(struct assay__advice *advice, struct assay__rule_result *result,
                         const char *format, ...) ASSAY_PRINTF(3, 4);
 /** Found, with that potential (NaN: not known before it is tried). Below ASSAY__GAIN_LEAST:
  *  nothing. */
 enum assay__rule_outcome assay__rule_found(struct assay__rule_result *result, double gain);
-/** Not evaluated, as this metric is not known: its own reason is given. */
+/** Not evaluated because this metric is unknown, with its reason. */
 enum assay__rule_outcome assay__rule_without(struct assay__advice *advice,
                                              struct assay__rule_result *result, const char *metric);
 /** Not evaluated, for that reason. */
@@ -135,10 +135,10 @@ size_t assay__advice_producer(const struct assay__advice *advice, const char *va
 /** The one node that reads what this one makes; SIZE_MAX: none, several, or it is an output of the
  *  model. */
 size_t assay__advice_only_reader(const struct assay__advice *advice, size_t node);
-/** What people know the node by. */
+/** The node's name, else that of its first output, else its operator. */
 const char *assay__advice_node_name(const struct assay__node *node);
 
-/* rule_changes.c: changes that several rules would have one try */
+/* Changes that several rules propose. Each stays NONE where it is made already or cannot be. */
 void assay__try_optimization(const struct assay__advice *advice, struct assay__change *change);
 void assay__try_batch(const struct assay__advice *advice, struct assay__change *change);
 void assay__try_weights_int8(const struct assay__advice *advice, struct assay__change *change);
@@ -146,6 +146,10 @@ void assay__try_spinning_off(const struct assay__advice *advice, struct assay__c
 #define ASSAY__BATCH_TIMES 8 /* the larger batch: so many times the trial's */
 
 /* advise_model.c */
+/** "input=1x3x224x224" of each of the trial's inputs that has a rank; NULL when out of memory,
+ * which sticks to the arena. */
+const char **assay__advice_shapes(const struct assay__trial *trial, struct assay__arena *arena,
+                                  size_t *count);
 int assay__advice_open_model(struct assay__advice *advice, const char *path);
 void assay__advice_close_model(struct assay__advice *advice);
 

@@ -57,17 +57,16 @@ static enum assay__rule_outcome batch_small(struct assay__advice *a, struct assa
 {
     double engine_ns, weights_ns, share = fixed_ns(a, &engine_ns, &weights_ns) / a->p50_ns;
     if (a->trial->batch < 1)
-        return assay__rule_missing(r, "workload: the model has no batch axis that is known");
+        return assay__rule_missing(r, "workload: the model has no known batch axis");
     if (a->trial->batch > BATCH_MOST || share < BATCH_FIXED_SHARE) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "batch %lld", (long long)a->trial->batch);
     say_fixed(a, r, share, engine_ns, weights_ns);
     bool all = share >= FIXED_ALL; /* how much of it does grow is within the error of timing */
     assay__rule_advice(a, r,
-                       all ? "more samples per inference, where latency allows it: --batch %lld; "
-                             "how much is gained is not known before it is tried"
-                           : "more samples per inference, where latency allows it: --batch %lld; "
-                             "the potential is samples per second at that batch, one inference "
-                             "takes longer",
+                       all ? "run %lld samples per inference, where latency allows it; the gain is "
+                             "unknown until it is tried"
+                           : "run %lld samples per inference, where latency allows it; the "
+                             "potential is in samples per second, one inference takes longer",
                        (long long)a->trial->batch * ASSAY__BATCH_TIMES);
     return assay__rule_found(r, all ? (double)NAN : assay__amdahl(share, ASSAY__BATCH_TIMES));
 }
@@ -119,14 +118,14 @@ static enum assay__rule_outcome dynamic_shapes(struct assay__advice *a,
     /* the sizes of a generation grow from token to token */
     if (!symbolic || a->trial->generation.tokens > 0) return ASSAY__RULE_NOTHING;
     for (size_t i = 0; i < NAMES_MOST && (one = fixed_dim(a, i, NULL)); i++)
-        assay__buf_printf(&text, " --fix-dim %s", one);
+        assay__buf_printf(&text, " %s", one);
     assay__rule_evidence(a, r, "symbolic dimensions of the model's inputs: %zu", symbolic);
     if (text.length) assay__rule_evidence(a, r, "this run had%s", text.data);
     assay__rule_advice(a, r,
-                       "where the sizes are always the same, fix them: assay make --from MODEL%s "
-                       "-o FILE; compilers of accelerators need it, memory can be planned once",
-                       text.data ? text.data : " --fix-dim NAME=N");
-    if (text.failed) a->failed = true;
+                       "where sizes never change, fix them in the model%s%s; compilers for "
+                       "accelerators need fixed shapes, and memory can be planned once",
+                       text.length ? ":" : "", assay__buf_text(&text));
+    if (text.failed) assay__arena_fail(a->arena);
     assay__buf_free(&text);
     return assay__rule_found(r, NAN);
 }
@@ -196,11 +195,9 @@ static enum assay__rule_outcome size_steps(struct assay__advice *a, struct assay
                              (long long)even->batch, assay__digits(samples_of(even), 4).text);
     }
     if (!compared)
-        return assay__rule_missing(r, "an experiment: the trials hold no size between two powers "
-                                      "of two beside one (assay sweep --batch 7,8,9 -o FILE)");
+        return assay__rule_missing(
+            r, "an experiment: sweep batch sizes around a power of two, such as 7,8,9");
     if (worst >= 1) return ASSAY__RULE_NOTHING;
-    assay__rule_advice(a, r,
-                       "use the batches that are powers of two on this machine, and pad to them");
     return assay__rule_found(r, 1 / worst);
 }
 
@@ -220,12 +217,14 @@ const struct assay__rule assay__rules_batch[] = {
      "engine, weights of memory-bound layers near their roof; potential at 8 times the batch",
      ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS |
          ASSAY__POTENTIAL_SAMPLES,
-     "small", batch_small, assay__try_batch},
+     "small", NULL, batch_small, assay__try_batch, NULL},
     {"dynamic-shapes", "batch", "note", "The model's shapes are symbolic",
-     "an input with a symbolic dimension", 0, "medium", dynamic_shapes, fix_dims},
+     "an input with a symbolic dimension", 0, "medium", NULL, dynamic_shapes, fix_dims, NULL},
     {"size-steps", "batch", "low", "Sizes between powers of two cost more here",
      "a batch with less than 90 % of the samples per second of the power of two below it, as "
      "measured",
-     ASSAY__NEED_TRIALS | ASSAY__POTENTIAL_SAMPLES, "small", size_steps, power_of_two},
+     ASSAY__NEED_TRIALS | ASSAY__POTENTIAL_SAMPLES, "small",
+     "use batches that are powers of two on this machine, and pad to them", size_steps,
+     power_of_two, NULL},
     {0},
 };

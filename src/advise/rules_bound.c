@@ -56,11 +56,10 @@ static void say_whole(struct assay__advice *a, struct assay__rule_result *r)
 {
     double part = whole_ns(a) / a->p50_ns;
     if (part < 1.005) return;
-    assay__rule_evidence(
-        a, r,
-        "the layers' times add up to %s %% of the latency (timing slows them, or they ran side "
-        "by side): shares and potential are of that sum",
-        assay__digits(100 * part, 3).text);
+    assay__rule_evidence(a, r,
+                         "the layer times add up to %s %% of the latency (timing slows them, or "
+                         "they ran in parallel): shares and potential refer to that sum",
+                         assay__digits(100 * part, 3).text);
 }
 
 static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__rule_result *r)
@@ -80,10 +79,6 @@ static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__
     assay__rule_evidence(a, r, "the engine's fixed cost per run: %s",
                          layers->engine_ns > 0 ? assay__advice_scaled(a, engine / 1e9, "s")
                                                : "not known");
-    assay__rule_advice(
-        a, r,
-        "more work per call: a larger batch, fewer and wider operators; the potential is that of "
-        "half as many calls");
     /* the engine's fixed cost is one per run, however many calls there are */
     return assay__rule_found(
         r, assay__amdahl(calls / fmax(whole_ns(a), engine + calls), DISPATCH_LOCAL));
@@ -108,10 +103,6 @@ static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct ass
     say_whole(a, r);
     assay__rule_evidence(a, r, "they reach %s %% of the memory's roof: only fewer bytes help",
                          assay__digits(100 * least / time, 3).text);
-    assay__rule_advice(a, r,
-                       "move fewer bytes: 16-bit or int8 numbers, fused operators, a larger batch "
-                       "per reading of the "
-                       "weights; the potential is that of half the bytes");
     return assay__rule_found(r, assay__amdahl(share, MEMORY_LOCAL));
 }
 
@@ -155,11 +146,10 @@ static void say_far_layers(struct assay__advice *a, struct assay__rule_result *r
                          assay__bound_name(a->roofline.layers[far->worst].bound));
     double others = assay__trial_value(a->trial, "disturbance.cpu_other");
     if (assay__trial_on_cpu(a->trial) && others >= OTHERS_SHARE)
-        assay__rule_evidence(
-            a, r,
-            "but other processes used %s %% of the machine meanwhile: part of this "
-            "is theirs, measure on a quiet machine first",
-            assay__digits(others * 100, 3).text);
+        assay__rule_evidence(a, r,
+                             "but other processes used %s %% of the machine meanwhile: measure on "
+                             "a quiet machine first",
+                             assay__digits(others * 100, 3).text);
 }
 
 static double saved_gain(const struct assay__advice *a, double saved_ns)
@@ -175,11 +165,11 @@ static enum assay__rule_outcome utilization(struct assay__advice *a, struct assa
         add_far_layer(a, i, LOW_GOAL, &far);
     if (!far.count) return ASSAY__RULE_NOTHING;
     say_far_layers(a, r, &far, "layers");
-    assay__rule_advice(a, r,
-                       "other kernels: another build or provider of the engine, shapes that are "
-                       "multiples of the vector width, "
-                       "another layout; the potential is that of %.0f %% of the roof",
-                       LOW_GOAL * 100);
+    assay__rule_advice(
+        a, r,
+        "other kernels: another build or provider of the engine, shapes that are multiples of the "
+        "vector width, another layout; the potential is that of %.0f %% of the roof",
+        LOW_GOAL * 100);
     return assay__rule_found(r, saved_gain(a, far.saved));
 }
 
@@ -201,11 +191,11 @@ static enum assay__rule_outcome depthwise(struct assay__advice *a, struct assay_
             add_far_layer(a, a->layer_of[i], LOW_GOAL, &far);
     if (!far.count || far.time < DEPTHWISE_SHARE * whole_ns(a)) return ASSAY__RULE_NOTHING;
     say_far_layers(a, r, &far, "depthwise convolutions");
-    assay__rule_advice(a, r,
-                       "depthwise convolutions use few of the arithmetic units: full convolutions "
-                       "of fewer channels, or a "
-                       "device with kernels for them; the potential is that of %.0f %% of the roof",
-                       LOW_GOAL * 100);
+    assay__rule_advice(
+        a, r,
+        "depthwise convolutions use few of the arithmetic units: full convolutions of fewer "
+        "channels, or a device with kernels for them; the potential is that of %.0f %% of the roof",
+        LOW_GOAL * 100);
     return assay__rule_found(r, saved_gain(a, far.saved));
 }
 
@@ -232,10 +222,6 @@ static enum assay__rule_outcome gathers(struct assay__advice *a, struct assay__r
     assay__rule_evidence(a, r, "%zu gathering layers take %s %% of %s", count,
                          assay__digits(share * 100, 3).text, whole_name(a));
     say_whole(a, r);
-    assay__rule_advice(a, r,
-                       "look rows up in a smaller table (16-bit or int8 rows, fewer of them), or "
-                       "several rows at once; the "
-                       "potential is that of half the bytes");
     return assay__rule_found(r, assay__amdahl(share, GATHER_LOCAL));
 }
 
@@ -255,10 +241,6 @@ static enum assay__rule_outcome norms(struct assay__advice *a, struct assay__rul
     say_whole(a, r);
     assay__rule_evidence(a, r, "their roofs would allow %s less",
                          assay__advice_scaled(a, saved / 1e9, "s"));
-    assay__rule_advice(a, r,
-                       "fused operators (SkipLayerNormalization, attention with its Softmax "
-                       "inside), which pass over the "
-                       "data once; the potential is that of the roof");
     return assay__rule_found(r, saved_gain(a, saved));
 }
 
@@ -282,7 +264,7 @@ static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rul
     size_t count = 0, worst_node = 0;
     int64_t columns = 0;
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
-    if (!width) return assay__rule_missing(r, "machine: its vector instructions are not known");
+    if (!width) return assay__rule_missing(r, "machine: its vector instructions are unknown");
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
         if (!assay__op_among(node->op, "MatMul|Gemm") || a->layer_of[i] == ASSAY__MAP_NONE)
@@ -322,26 +304,37 @@ const struct assay__rule assay__rules_bound[] = {
     {"dispatch-bound", "bound", "medium", "Calling layers takes longer than computing them",
      "8 or more layers bound by overhead which, with the engine's cost per run, take 30 % of the "
      "latency or more; potential of half the calls",
-     CEILED, "large", dispatch, assay__try_batch},
+     CEILED, "large",
+     "do more work per call: a larger batch, fewer and wider operators; the potential is that of "
+     "half as many calls",
+     dispatch, assay__try_batch, NULL},
     {"memory-bound", "bound", "medium", "The memory is the limit",
      "memory-bound layers with 50 % of the latency or more, at 50 % of their roof or more; "
      "potential of half the bytes",
-     CEILED, "medium", memory_bound, assay__try_weights_int8},
+     CEILED, "medium",
+     "move fewer bytes: 16-bit or int8 numbers, fused operators, a larger batch per read of the "
+     "weights; the potential is that of half the bytes",
+     memory_bound, assay__try_weights_int8, NULL},
     {"low-utilization", "bound", "medium", "Layers run far below what the device can do",
      "layers of 20 µs or more below 30 % of their roof, but Scan, Loop and If; potential of 60 %",
-     CEILED, "large", utilization, NULL},
+     CEILED, "large", NULL, utilization, NULL, NULL},
     {"depthwise", "bound", "medium", "Depthwise convolutions leave the device idle",
      "depthwise convolutions below 30 % of their roof with 10 % of the latency or more; potential "
      "of 60 %",
-     CEILED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", depthwise, NULL},
+     CEILED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", NULL, depthwise, NULL, NULL},
     {"gathers", "bound", "medium", "Time goes into looking rows up",
      "gathering layers with 20 % of the latency or more; potential of half the bytes", TIMED,
-     "medium", gathers, assay__try_weights_int8},
+     "medium",
+     "use a smaller table (16-bit or int8 rows, fewer of them), or look up several rows at once; "
+     "the potential is that of half the bytes",
+     gathers, assay__try_weights_int8, NULL},
     {"norms", "bound", "medium", "Time goes into Softmax and normalisation",
      "such layers with 20 % of the latency or more; potential of their roof", CEILED, "medium",
-     norms, NULL},
+     "use fused operators (SkipLayerNormalization, attention with its Softmax), which pass over "
+     "the data once; the potential is that of the roof",
+     norms, NULL, NULL},
     {"vector-lanes", "bound", "low", "Small sizes leave vector lanes idle",
      "MatMul or Gemm of 20 µs or more whose last dimension uses less than 75 % of the vector lanes",
-     TIMED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", lanes, NULL},
+     TIMED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", NULL, lanes, NULL, NULL},
     {0},
 };

@@ -26,7 +26,7 @@ static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__
     if (assay__target_is_fallback(&a->trial->target)) return ASSAY__RULE_NOTHING;
     if (!layers->count)
         return assay__rule_missing(
-            r, "layers: which node ran where is not known (assay run --layers=engine)");
+            r, "layers: which node ran where is unknown (let the engine time the layers)");
     for (size_t i = 0; i < layers->count; i++) {
         bool here = runs_elsewhere(&layers->items[i]);
         if (i && here != runs_elsewhere(&layers->items[i - 1])) crossings++;
@@ -43,9 +43,8 @@ static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__
         assay__rule_evidence(a, r, "they take %s %% of the latency",
                              assay__digits(share * 100, 3).text);
     assay__rule_advice(a, r,
-                       "exchange these operators for ones that %s has, or give the graph up to "
-                       "where they begin to it (assay "
-                       "check MODEL names them)",
+                       "replace these operators by ones that %s supports, or give it the graph up "
+                       "to where they begin; a check of the model names them",
                        a->trial->target.device);
     return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
 }
@@ -59,16 +58,13 @@ static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__ru
     if (assay__target_is_fallback(&a->trial->target)) return ASSAY__RULE_NOTHING;
     if (!layers->count)
         return assay__rule_missing(
-            r, "layers: copies inside the graph are not known (assay run --layers=engine)");
+            r, "layers: copies inside the graph are unknown (let the engine time the layers)");
     if (!count) return ASSAY__RULE_NOTHING;
     double share = assay__advice_share(a, COPIES, NULL);
     assay__rule_evidence(a, r, "%zu copies between host and device inside the graph", count);
     if (share > 0)
         assay__rule_evidence(a, r, "they take %s %% of the latency",
                              assay__digits(share * 100, 3).text);
-    assay__rule_advice(a, r,
-                       "keep the data on the device: no operator of the CPU between two of the "
-                       "device, shapes as constants");
     return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
 }
 
@@ -84,9 +80,6 @@ static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay
     assay__rule_evidence(a, r, "copying inputs takes %s, outputs %s: %s %% of the latency",
                          assay__advice_scaled(a, in, "s"), assay__advice_scaled(a, out, "s"),
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(a, r,
-                       "bind inputs and outputs to memory of the device (I/O binding), and fetch "
-                       "only what the host reads");
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 
@@ -106,8 +99,7 @@ static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assa
                              assay__advice_scaled(a, gap, "s"));
     assay__rule_advice(a, r,
                        "larger batches, fused kernels, recorded graphs of launches; the potential "
-                       "is that of a device busy for "
-                       "%.0f %% of the time",
+                       "is that of a device busy for %.0f %% of the time",
                        IDLE_GOAL * 100);
     return assay__rule_found(r, IDLE_GOAL / busy);
 }
@@ -120,23 +112,27 @@ static enum assay__rule_outcome launches(struct assay__advice *a, struct assay__
     if (efficiency >= LAUNCH_EFFICIENCY || !(efficiency > 0)) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "computing takes %s %% of the run, the target is %.0f %%",
                          assay__digits(efficiency * 100, 3).text, LAUNCH_EFFICIENCY * 100);
-    assay__rule_advice(
-        a, r, "fewer launches: fusion, recorded graphs (enable_cuda_graph), larger batches");
     return assay__rule_found(r, LAUNCH_EFFICIENCY / efficiency);
 }
 
 const struct assay__rule assay__rules_device[] = {
     {"fallback", "device", "medium", "Nodes ran on the CPU instead",
      "layers of the CPU provider in a session of an accelerator", ASSAY__NEED_LATENCY, "large",
-     fallback, NULL},
+     NULL, fallback, NULL, NULL},
     {"copies", "device", "medium", "Copies between host and device inside the graph",
-     "MemcpyFromHost and MemcpyToHost layers", ASSAY__NEED_LATENCY, "medium", copies, NULL},
+     "MemcpyFromHost and MemcpyToHost layers", ASSAY__NEED_LATENCY, "medium",
+     "keep the data on the device: no CPU operator between two of the device, shapes as constants",
+     copies, NULL, NULL},
     {"io-binding", "device", "medium", "Inputs and outputs are copied with every inference",
-     "copies in and out with 10 % of the latency or more", ASSAY__NEED_LATENCY, "small", io_binding,
-     NULL},
+     "copies in and out with 10 % of the latency or more", ASSAY__NEED_LATENCY, "small",
+     "bind inputs and outputs to device memory (I/O binding), and fetch only what the host reads",
+     io_binding, NULL, NULL},
     {"device-idle", "device", "medium", "The device waits for work",
-     "a timeline's utilisation below 30 %; potential of 80 %", 0, "medium", device_idle, NULL},
+     "a timeline's utilisation below 30 %; potential of 80 %", 0, "medium", NULL, device_idle, NULL,
+     NULL},
     {"launch-bound", "device", "medium", "Launching takes longer than computing",
-     "a timeline's launch efficiency below 70 %; potential of 70 %", 0, "medium", launches, NULL},
+     "a timeline's launch efficiency below 70 %; potential of 70 %", 0, "medium",
+     "fewer launches: fusion, recorded graphs (enable_cuda_graph), larger batches", launches, NULL,
+     NULL},
     {0},
 };

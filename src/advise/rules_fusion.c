@@ -146,17 +146,21 @@ static size_t layers_of(const struct assay__advice *a, const struct group *group
     return count;
 }
 
-static enum assay__rule_outcome missed(struct assay__advice *a, struct assay__rule_result *r,
-                                       group_fn *find, const char *what)
+struct pattern {
+    group_fn *find;
+    const char *what;
+};
+
+static enum assay__rule_outcome missed(struct assay__advice *a, struct assay__rule_result *r)
 {
+    const struct pattern *pattern = r->rule->with;
     bool *taken = assay__arena_array(a->arena, a->trial->layers.count + 1, sizeof *taken);
     size_t groups = 0, missed_count = 0, layers = 0, first = SIZE_MAX;
     double saved = 0, spent = 0;
-    if (!taken) a->failed = true;
     for (size_t i = 0; taken && i < a->model->graph.node_count; i++) {
         struct group group = {.count = 0};
         double sum, longest;
-        if (!find(a, i, &group)) continue;
+        if (!pattern->find(a, i, &group)) continue;
         groups++;
         size_t own = layers_of(a, &group, taken, &sum, &longest);
         if (own < 2) continue;
@@ -168,74 +172,49 @@ static enum assay__rule_outcome missed(struct assay__advice *a, struct assay__ru
     if (!missed_count) return ASSAY__RULE_NOTHING;
     double share = fmin(saved / a->p50_ns, 1);
     assay__rule_evidence(a, r, "%zu of %zu groups %s ran as %zu layers, such as at '%s'",
-                         missed_count, groups, what, layers, assay__advice_node_name(at(a, first)));
+                         missed_count, groups, pattern->what, layers,
+                         assay__advice_node_name(at(a, first)));
     assay__rule_evidence(
         a, r, "they take %s %% of the latency; all but the longest layer of each: %s %%",
         assay__digits(100 * spent / a->p50_ns, 3).text, assay__digits(share * 100, 3).text);
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 
-static enum assay__rule_outcome fuse_norm(struct assay__advice *a, struct assay__rule_result *r)
-{
-    assay__rule_advice(
-        a, r,
-        "fold the normalisation into the weights of the convolution: --opt basic or more does it "
-        "when weights are constants, or export it folded");
-    return missed(a, r, conv_norm, "of Conv and BatchNormalization");
-}
-
-static enum assay__rule_outcome fuse_activation(struct assay__advice *a,
-                                                struct assay__rule_result *r)
-{
-    assay__rule_advice(
-        a, r,
-        "--opt extended or more joins them; an activation that the engine cannot join can often be "
-        "exchanged for one that it can (Relu, Clip)");
-    return missed(a, r, activation, "of a product and its activation");
-}
-
-static enum assay__rule_outcome fuse_layer_norm(struct assay__advice *a,
-                                                struct assay__rule_result *r)
-{
-    assay__rule_advice(a, r,
-                       "export with opset 17 or newer, where LayerNormalization is one operator, "
-                       "or --opt extended");
-    return missed(a, r, layer_norm, "of the nodes of a layer normalisation");
-}
-
-static enum assay__rule_outcome fuse_gelu(struct assay__advice *a, struct assay__rule_result *r)
-{
-    assay__rule_advice(
-        a, r, "export with opset 20 or newer, where Gelu is one operator, or --opt extended");
-    return missed(a, r, gelu, "of the nodes of a Gelu");
-}
-
-static enum assay__rule_outcome fuse_attention(struct assay__advice *a,
-                                               struct assay__rule_result *r)
-{
-    assay__rule_advice(a, r,
-                       "use the fused operator: ONNX Runtime's transformers optimizer makes "
-                       "Attention or MultiHeadAttention of "
-                       "them, opset 23 has Attention");
-    return missed(a, r, attention, "of MatMul, Softmax, MatMul");
-}
+static const struct pattern norm_pattern = {conv_norm, "of Conv and BatchNormalization"},
+                            activation_pattern = {activation, "of a product and its activation"},
+                            layer_norm_pattern = {layer_norm,
+                                                  "of the nodes of a layer normalisation"},
+                            gelu_pattern = {gelu, "of the nodes of a Gelu"},
+                            attention_pattern = {attention, "of MatMul, Softmax, MatMul"};
 
 #define NEEDED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_MODEL)
 
 const struct assay__rule assay__rules_fusion[] = {
     {"fusion-norm", "fusion", "medium", "Convolutions and their normalisation run apart",
      "Conv followed by BatchNormalization in the graph, as several layers", NEEDED, "small",
-     fuse_norm, assay__try_optimization},
+     "fold the normalisation into the weights of the convolution: optimisation level basic does it "
+     "when weights are constants, or export it folded",
+     missed, assay__try_optimization, &norm_pattern},
     {"fusion-activation", "fusion", "medium", "Products and their activation run apart",
      "Conv, Gemm or BatchNormalization followed by an activation, as several layers", NEEDED,
-     "small", fuse_activation, assay__try_optimization},
+     "small",
+     "optimisation level extended fuses them; an activation that the engine cannot fuse can often "
+     "be replaced by one that it can (Relu, Clip)",
+     missed, assay__try_optimization, &activation_pattern},
     {"fusion-layer-norm", "fusion", "medium", "A layer normalisation runs node by node",
      "ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, as several layers", NEEDED, "medium",
-     fuse_layer_norm, assay__try_optimization},
+     "export with opset 17 or newer, where LayerNormalization is one operator, or use optimisation "
+     "level extended",
+     missed, assay__try_optimization, &layer_norm_pattern},
     {"fusion-gelu", "fusion", "medium", "A Gelu runs node by node",
-     "Div, Erf, Add, Mul, as several layers", NEEDED, "medium", fuse_gelu, assay__try_optimization},
+     "Div, Erf, Add, Mul, as several layers", NEEDED, "medium",
+     "export with opset 20 or newer, where Gelu is one operator, or use optimisation level "
+     "extended",
+     missed, assay__try_optimization, &gelu_pattern},
     {"fusion-attention", "fusion", "medium", "Attention runs node by node",
-     "MatMul, scale and mask, Softmax, MatMul, as several layers", NEEDED, "medium", fuse_attention,
-     NULL},
+     "MatMul, scale and mask, Softmax, MatMul, as several layers", NEEDED, "medium",
+     "use the fused operator: ONNX Runtime's transformers optimizer turns them into Attention or "
+     "MultiHeadAttention, and opset 23 has Attention",
+     missed, NULL, &attention_pattern},
     {0},
 };

@@ -17,58 +17,68 @@
 #define MOVES "Concat|Split|Slice|Pad|Tile|Expand|DepthToSpace|SpaceToDepth"
 #define VIEWS "Reshape|Flatten|Squeeze|Unsqueeze"
 
-/* A share of the time in layers of some operators: the whole of it could go. */
-static enum assay__rule_outcome by_share(struct assay__advice *a, struct assay__rule_result *r,
-                                         const char *ops, const char *what, double least)
+/* Layers of some operators: all of their time could go. */
+struct share {
+    const char *ops, *what;
+    double least;
+};
+
+static const struct share transpose_share = {"Transpose", "Transpose", TRANSPOSE_SHARE},
+                          cast_share = {"Cast", "Cast", CAST_SHARE},
+                          move_share = {MOVES, "Concat, Split, Slice, Pad, Tile or Expand",
+                                        MOVE_SHARE};
+
+static enum assay__rule_outcome by_share(struct assay__advice *a, struct assay__rule_result *r)
 {
+    const struct share *of = r->rule->with;
     size_t count = 0;
-    double share = assay__advice_share(a, ops, &count);
-    if (!count || share < least) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu %s layers take %s %% of the latency (%s)", count, what,
+    double share = assay__advice_share(a, of->ops, &count);
+    if (!count || share < of->least) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%zu %s layers take %s %% of the latency (%s)", count, of->what,
                          assay__digits(share * 100, 3).text,
                          assay__advice_scaled(a, share * a->p50_ns / 1e9, "s"));
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 
-static enum assay__rule_outcome transposes(struct assay__advice *a, struct assay__rule_result *r)
-{
-    assay__rule_advice(a, r,
-                       "export the model in the layout that the engine computes in (NCHW for "
-                       "ONNX Runtime's CPU and CUDA), so that nothing is transposed");
-    return by_share(a, r, "Transpose", "Transpose", TRANSPOSE_SHARE);
-}
-
-static enum assay__rule_outcome casts(struct assay__advice *a, struct assay__rule_result *r)
-{
-    assay__rule_advice(a, r,
-                       "keep one type from input to output: feed the type the model computes in, "
-                       "and convert the weights instead of the activations");
-    return by_share(a, r, "Cast", "Cast", CAST_SHARE);
-}
-
-static enum assay__rule_outcome moves(struct assay__advice *a, struct assay__rule_result *r)
-{
-    assay__rule_advice(
-        a, r,
-        "join tensors where they are made (one wider product instead of several and a "
-        "Concat), and slice weights instead of activations");
-    return by_share(a, r, MOVES, "Concat, Split, Slice, Pad, Tile or Expand", MOVE_SHARE);
-}
-
 /* --- nodes that could go ---------------------------------------------------------------------- */
 
-/* Counts the nodes that `could_go`, and of those that ran as layers of their own the time. */
-typedef bool could_go_fn(const struct assay__advice *a, size_t node);
+/* Nodes of some operators that do nothing, or (`before`) that only another such node reads: the two
+ * are one. */
+struct removable {
+    const char *ops;
+    bool before;
+    const char *what;
+};
 
-static enum assay__rule_outcome removable(struct assay__advice *a, struct assay__rule_result *r,
-                                          could_go_fn *could_go, const char *what)
+static const struct removable cast_chain = {"Cast", true, "Cast nodes whose result is cast again"},
+                              view_chain = {VIEWS, true,
+                                            "reshaping nodes whose result is reshaped again"},
+                              transpose_pair = {"Transpose", true,
+                                                "Transpose nodes whose result is transposed again"},
+                              identities = {"Identity|Dropout", false, "Identity or Dropout nodes"};
+
+static bool is_op(const struct assay__advice *a, size_t i, const char *ops)
 {
+    const struct assay__node *node = i < a->model->graph.node_count ? &a->model->graph.nodes[i]
+                                                                    : NULL;
+    return node && (!node->domain || !*node->domain) && assay__op_among(node->op, ops);
+}
+
+static bool could_go(const struct assay__advice *a, size_t i, const struct removable *of)
+{
+    return is_op(a, i, of->ops) &&
+           (!of->before || is_op(a, assay__advice_only_reader(a, i), of->ops));
+}
+
+static enum assay__rule_outcome removable(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct removable *of = r->rule->with;
     const struct assay__graph *graph = &a->model->graph;
     const struct assay__layers *layers = &a->trial->layers;
     size_t count = 0, ran = 0, first = SIZE_MAX;
     double time = 0;
     for (size_t i = 0; i < graph->node_count; i++) {
-        if (!could_go(a, i)) continue;
+        if (!could_go(a, i, of)) continue;
         if (count++ == 0) first = i;
         size_t layer = a->layer_of[i];
         if (layer == ASSAY__MAP_NONE || strcmp(layers->items[layer].op, graph->nodes[i].op) != 0)
@@ -77,77 +87,13 @@ static enum assay__rule_outcome removable(struct assay__advice *a, struct assay_
         time += assay__advice_time(&layers->items[layer]);
     }
     if (!count || (layers->count && !ran)) return ASSAY__RULE_NOTHING; /* the engine removed them */
-    assay__rule_evidence(a, r, "%zu %s in the graph, such as '%s'", count, what,
+    assay__rule_evidence(a, r, "%zu %s in the graph, such as '%s'", count, of->what,
                          assay__advice_node_name(&graph->nodes[first]));
     if (!(time > 0) || !(a->p50_ns > 0)) return assay__rule_found(r, NAN);
     double share = fmin(time / a->p50_ns, 1);
     assay__rule_evidence(a, r, "%zu of them ran, in %s %% of the latency", ran,
                          assay__digits(share * 100, 3).text);
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
-}
-
-static const struct assay__node *node_at(const struct assay__advice *a, size_t i)
-{
-    return i < a->model->graph.node_count ? &a->model->graph.nodes[i] : NULL;
-}
-
-static bool is_op(const struct assay__node *node, const char *ops)
-{
-    return node && (!node->domain || !*node->domain) && assay__op_among(node->op, ops);
-}
-
-/* Its result is converted once more and read by nobody else: the two are one. */
-static bool cast_before_cast(const struct assay__advice *a, size_t i)
-{
-    return is_op(node_at(a, i), "Cast") &&
-           is_op(node_at(a, assay__advice_only_reader(a, i)), "Cast");
-}
-
-static bool view_before_view(const struct assay__advice *a, size_t i)
-{
-    return is_op(node_at(a, i), VIEWS) && is_op(node_at(a, assay__advice_only_reader(a, i)), VIEWS);
-}
-
-/* Two transposes in a row: one with the product of both, or none. */
-static bool transpose_before_transpose(const struct assay__advice *a, size_t i)
-{
-    return is_op(node_at(a, i), "Transpose") &&
-           is_op(node_at(a, assay__advice_only_reader(a, i)), "Transpose");
-}
-
-static bool does_nothing(const struct assay__advice *a, size_t i)
-{
-    return is_op(node_at(a, i), "Identity|Dropout");
-}
-
-static enum assay__rule_outcome cast_chain(struct assay__advice *a, struct assay__rule_result *r)
-{
-    assay__rule_advice(a, r, "one Cast to the last type instead of several, or none");
-    return removable(a, r, cast_before_cast, "Cast nodes whose result is cast again");
-}
-
-static enum assay__rule_outcome view_chain(struct assay__advice *a, struct assay__rule_result *r)
-{
-    assay__rule_advice(a, r, "one Reshape to the last shape instead of several");
-    return removable(a, r, view_before_view, "reshaping nodes whose result is reshaped again");
-}
-
-static enum assay__rule_outcome transpose_pair(struct assay__advice *a,
-                                               struct assay__rule_result *r)
-{
-    assay__rule_advice(
-        a, r, "join the two permutations into one; where they undo each other, leave out both");
-    return removable(a, r, transpose_before_transpose,
-                     "Transpose nodes whose result is transposed again");
-}
-
-static enum assay__rule_outcome identities(struct assay__advice *a, struct assay__rule_result *r)
-{
-    assay__rule_advice(
-        a, r,
-        "export the model for inference (no Dropout), or run it with --opt basic or more, "
-        "which removes them");
-    return removable(a, r, does_nothing, "Identity or Dropout nodes");
 }
 
 /* --- weights ---------------------------------------------------------------------------------- */
@@ -178,8 +124,9 @@ static enum assay__rule_outcome unused_weights(struct assay__advice *a,
     double bytes = 0;
     size_t count = 0;
     const char *first = "";
-    if (!read || note_graph(read, graph)) a->failed = true;
-    for (size_t i = 0; !a->failed && i < graph->initializer_count; i++) {
+    bool noted = read && note_graph(read, graph) == 0;
+    if (!noted) assay__arena_fail(a->arena);
+    for (size_t i = 0; noted && i < graph->initializer_count; i++) {
         const struct assay__tensor *t = &graph->initializers[i];
         if (assay__map_get(read, t->name) != ASSAY__MAP_NONE) continue;
         size_t size = assay__dtype_bytes(t->dtype, t->elements);
@@ -190,7 +137,6 @@ static enum assay__rule_outcome unused_weights(struct assay__advice *a,
     if (bytes < UNUSED_BYTES) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%zu initializers with %s are read by no node, such as '%s'", count,
                          assay__advice_scaled(a, bytes, "B"), first);
-    assay__rule_advice(a, r, "leave them out of the file: it loads faster and takes less room");
     return assay__rule_found(r, NAN);
 }
 
@@ -224,8 +170,6 @@ static enum assay__rule_outcome constant_outputs(struct assay__advice *a,
     if (!count) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%zu outputs are always the same %s, such as '%s'", count,
                          assay__advice_scaled(a, bytes, "B"), first);
-    assay__rule_advice(a, r,
-                       "take constants out of the outputs: they are copied with every inference");
     return assay__rule_found(r, NAN);
 }
 
@@ -233,31 +177,47 @@ static enum assay__rule_outcome constant_outputs(struct assay__advice *a,
 
 const struct assay__rule assay__rules_graph[] = {
     {"transposes", "graph", "medium", "Time goes into transposing",
-     "Transpose layers with 5 % of the latency or more", TIMED, "large", transposes, NULL},
+     "Transpose layers with 5 % of the latency or more", TIMED, "large",
+     "export the model in the engine's layout (NCHW for ONNX Runtime's CPU and CUDA), so that "
+     "nothing is transposed",
+     by_share, NULL, &transpose_share},
     {"casts", "graph", "medium", "Time goes into converting types",
-     "Cast layers with 3 % of the latency or more", TIMED, "large", casts, NULL},
+     "Cast layers with 3 % of the latency or more", TIMED, "large",
+     "keep one type from input to output: feed the type the model computes in, and convert the "
+     "weights instead of the activations",
+     by_share, NULL, &cast_share},
     {"moves", "graph", "medium", "Time goes into copying tensors",
      "layers that only copy (Concat, Split, Slice, Pad, Tile, Expand) with 10 % of the latency or "
      "more",
-     TIMED, "large", moves, NULL},
+     TIMED, "large",
+     "produce tensors joined (one wider product instead of several and a Concat), and slice "
+     "weights instead of activations",
+     by_share, NULL, &move_share},
     {"cast-chain", "graph", "low", "Casts of casts",
      "a Cast that only another Cast reads, and that the engine runs", ASSAY__NEED_MODEL, "medium",
-     cast_chain, assay__try_optimization},
+     "one Cast to the last type instead of several, or none", removable, assay__try_optimization,
+     &cast_chain},
     {"view-chain", "graph", "low", "Reshapes of reshapes",
      "a Reshape, Flatten, Squeeze or Unsqueeze that only another one reads, and that the engine "
      "runs",
-     ASSAY__NEED_MODEL, "medium", view_chain, assay__try_optimization},
+     ASSAY__NEED_MODEL, "medium", "one Reshape to the last shape instead of several", removable,
+     assay__try_optimization, &view_chain},
     {"transpose-pair", "graph", "low", "Transposes of transposes",
      "a Transpose that only another Transpose reads, and that the engine runs", ASSAY__NEED_MODEL,
-     "medium", transpose_pair, assay__try_optimization},
+     "medium", "merge the two permutations; where they undo each other, remove both", removable,
+     assay__try_optimization, &transpose_pair},
     {"identities", "graph", "low", "Nodes that do nothing",
-     "Identity and Dropout nodes that the engine runs", ASSAY__NEED_MODEL, "small", identities,
-     assay__try_optimization},
+     "Identity and Dropout nodes that the engine runs", ASSAY__NEED_MODEL, "small",
+     "export the model for inference (no Dropout), or use optimisation level basic, which removes "
+     "them",
+     removable, assay__try_optimization, &identities},
     {"unused-weights", "graph", "note", "Weights that nobody reads",
      "initializers of 1 KiB together or more that no node reads", ASSAY__NEED_MODEL, "medium",
-     unused_weights, NULL},
+     "leave them out of the file: it loads faster and takes less room", unused_weights, NULL, NULL},
     {"constant-outputs", "graph", "low", "Outputs that never change",
      "outputs of 64 KiB or more that are made of constants alone",
-     ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "medium", constant_outputs, NULL},
+     ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "medium",
+     "take constants out of the outputs: they are copied with every inference", constant_outputs,
+     NULL, NULL},
     {0},
 };

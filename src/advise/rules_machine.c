@@ -33,10 +33,6 @@ static enum assay__rule_outcome heat(struct assay__advice *a, struct assay__rule
     if (!r->finding.evidence_count)
         return isfinite(change) ? ASSAY__RULE_NOTHING
                                 : assay__rule_without(a, r, "disturbance.frequency_change");
-    assay__rule_advice(a, r,
-                       "better cooling, a power limit that the machine can hold, or pauses between "
-                       "runs; measure short runs and "
-                       "long ones apart");
     return assay__rule_found(r, fell ? 1 / (1 + change) : NAN);
 }
 
@@ -47,15 +43,11 @@ static enum assay__rule_outcome clock_below(struct assay__advice *a, struct assa
     const char *governor = a->profile->environment.governor;
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!isfinite(hz)) return assay__rule_without(a, r, "disturbance.frequency");
-    if (!(most > 0)) return assay__rule_missing(r, "machine: its highest clock is not known");
+    if (!(most > 0)) return assay__rule_missing(r, "machine: its highest clock is unknown");
     if (hz >= CLOCK_BELOW * most) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "the CPUs ran at %s of %s; governor '%s'",
                          assay__advice_scaled(a, hz, "Hz"), assay__advice_scaled(a, most, "Hz"),
                          governor && *governor ? governor : "not known");
-    assay__rule_advice(a, r,
-                       "let the clock rise: cpupower frequency-set -g performance, turbo on; the "
-                       "highest clock is one core's, all "
-                       "cores together may not reach it");
     return assay__rule_found(r, most / hz);
 }
 
@@ -72,10 +64,6 @@ static enum assay__rule_outcome governor(struct assay__advice *a, struct assay__
     if (isfinite(first))
         assay__rule_evidence(a, r, "the first inference took %s",
                              assay__advice_scaled(a, first, "s"));
-    assay__rule_advice(a, r,
-                       "for steady latencies: cpupower frequency-set -g performance; other "
-                       "governors are slow to raise the clock "
-                       "after a pause");
     return assay__rule_found(r, NAN);
 }
 
@@ -86,7 +74,6 @@ static enum assay__rule_outcome steal(struct assay__advice *a, struct assay__rul
     if (share < STEAL_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "the hypervisor gave %s %% of the CPU time to others",
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(a, r, "a machine or an instance of its own, or dedicated cores");
     return assay__rule_found(r, 1 / (1 - share));
 }
 
@@ -97,8 +84,6 @@ static enum assay__rule_outcome neighbours(struct assay__advice *a, struct assay
     if (share < OTHER_SHARE) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "other processes used %s %% of the machine's CPU time",
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(
-        a, r, "stop them and measure again, or keep the worker on cores of its own: --cpus LIST");
     return assay__rule_found(r, NAN);
 }
 
@@ -107,10 +92,8 @@ static enum assay__rule_outcome quota(struct assay__advice *a, struct assay__rul
     double held = assay__trial_value(a->trial, "disturbance.throttled");
     if (!isfinite(held)) return assay__rule_without(a, r, "disturbance.throttled");
     if (!(held > 0)) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the control group's CPU quota held the run up for %s",
+    assay__rule_evidence(a, r, "the control group's CPU quota stopped the run for %s",
                          assay__advice_scaled(a, held, "s"));
-    assay__rule_advice(
-        a, r, "a higher quota (cpu.max), or as many threads as the quota has CPUs: --threads N");
     return assay__rule_found(r, NAN);
 }
 
@@ -122,10 +105,6 @@ static enum assay__rule_outcome switches(struct assay__advice *a, struct assay__
     assay__rule_evidence(a, r, "%s context switches in an inference of %s",
                          assay__digits(each, 3).text,
                          assay__advice_scaled(a, a->p50_ns / 1e9, "s"));
-    assay__rule_advice(a, r,
-                       "fewer threads than cores, or cores of its own (--cpus LIST); threads that "
-                       "sleep between layers switch too: "
-                       "compare with and without --no-spinning");
     return assay__rule_found(r, NAN);
 }
 
@@ -138,10 +117,6 @@ static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__ru
     assay__rule_evidence(a, r, "%s page faults in a warm inference", assay__digits(each, 3).text);
     assay__rule_evidence(a, r, "estimated at %.3g µs each: %s %% of the latency", FAULT_S * 1e6,
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(a, r,
-                       "keep memory between inferences: the engine's arena on, outputs bound to "
-                       "memory of the caller, "
-                       "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high");
     r->finding.gain_estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
@@ -155,9 +130,6 @@ static enum assay__rule_outcome major_faults(struct assay__advice *a, struct ass
     if (isfinite(a->profile->environment.memory_bytes))
         assay__rule_evidence(a, r, "the machine has %s of memory",
                              assay__advice_scaled(a, a->profile->environment.memory_bytes, "B"));
-    assay__rule_advice(a, r,
-                       "read the model's file once before measuring; when it goes on, the memory "
-                       "is too small for the workload");
     return assay__rule_found(r, NAN);
 }
 
@@ -168,12 +140,11 @@ static enum assay__rule_outcome few_samples(struct assay__advice *a, struct assa
     if (!s->verdict || !*s->verdict)
         return assay__rule_missing(r, "stability: the run was not judged");
     if (strcmp(s->verdict, "too-few") != 0) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the statistics rest on %.0f samples",
+    assay__rule_evidence(a, r, "the statistics are based on %.0f samples",
                          isfinite(samples) ? samples : 0.0);
     if (s->more_iterations > 0)
         assay__rule_evidence(a, r, "%lld more would bring the median within 1 %%",
                              (long long)s->more_iterations);
-    assay__rule_advice(a, r, "measure longer before deciding anything: --time 10s, or --iters N");
     return assay__rule_found(r, NAN);
 }
 
@@ -187,13 +158,9 @@ static enum assay__rule_outcome unstable(struct assay__advice *a, struct assay__
     for (size_t i = 0; i < s->reason_count && i < 3; i++)
         assay__rule_evidence(a, r, "%s", s->reasons[i]);
     if (isfinite(cv) && cv > STABLE_CV)
-        assay__rule_evidence(a, r, "the latency varies by %s %% (standard deviation over mean)",
+        assay__rule_evidence(a, r, "the CV of the latency is %s %%",
                              assay__digits(cv * 100, 3).text);
     if (!r->finding.evidence_count) return ASSAY__RULE_NOTHING;
-    assay__rule_advice(a, r,
-                       "compare nothing with this run: quiet the machine, pin the worker (--cpus "
-                       "LIST), use several launches "
-                       "(--launches 10)");
     return assay__rule_found(r, NAN);
 }
 
@@ -214,40 +181,62 @@ static enum assay__rule_outcome tail(struct assay__advice *a, struct assay__rule
     assay__rule_evidence(a, r, "p99 is %s, %s times the median of %s",
                          assay__advice_scaled(a, p99, "s"), assay__digits(p99 / p50, 3).text,
                          assay__advice_scaled(a, p50, "s"));
-    assay__rule_advice(a, r,
-                       "one thread less than there are cores, cores of its own (--cpus LIST), the "
-                       "governor 'performance'; see the "
-                       "disturbances of the report");
     return assay__rule_found(r, NAN);
 }
 
 const struct assay__rule assay__rules_machine[] = {
-    {"thermal-throttling", "machine", "high", "The processor was slowed down for heat or power",
+    {"thermal-throttling", "machine", "high", "The processor was throttled for heat or power",
      "a disturbance that says so, or a clock that fell by 5 % or more during the run", 0, "medium",
-     heat, NULL},
+     "improve cooling, set a power limit that the machine can hold, or pause between runs; measure "
+     "short and long runs separately",
+     heat, NULL, NULL},
     {"clock-below", "machine", "low", "The clock stays below its highest",
-     "a mean clock below 90 % of the highest", 0, "small", clock_below, NULL},
+     "a mean clock below 90 % of the highest", 0, "small",
+     "let the clock rise: cpupower frequency-set -g performance, turbo on; the highest clock is "
+     "that of one core, all cores together may not reach it",
+     clock_below, NULL, NULL},
     {"governor", "machine", "note", "The governor saves power", "a governor other than performance",
-     0, "small", governor, NULL},
+     0, "small",
+     "for steady latencies: cpupower frequency-set -g performance; other governors are slow to "
+     "raise the clock after a pause",
+     governor, NULL, NULL},
     {"steal", "machine", "medium", "The hypervisor takes CPU time away",
-     "1 % or more of the CPU time stolen", 0, "medium", steal, NULL},
+     "1 % or more of the CPU time stolen", 0, "medium",
+     "use a dedicated machine, instance or cores", steal, NULL, NULL},
     {"neighbours", "machine", "medium", "Other processes use the machine",
-     "5 % or more of its CPU time", 0, "small", neighbours, NULL},
-    {"cpu-quota", "machine", "high", "A CPU quota holds the run up",
-     "any time throttled by the control group", 0, "small", quota, NULL},
-    {"context-switches", "machine", "low", "Threads leave their CPUs",
+     "5 % or more of its CPU time", 0, "small",
+     "stop them and measure again, or pin the worker to reserved CPUs", neighbours, NULL, NULL},
+    {"cpu-quota", "machine", "high", "A CPU quota slows the run down",
+     "any time throttled by the control group", 0, "small",
+     "raise the quota (cpu.max), or use as many threads as the quota has CPUs", quota, NULL, NULL},
+    {"context-switches", "machine", "low", "Threads are switched off their CPUs",
      "one context switch per inference or more", ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS,
-     "small", switches, assay__try_spinning_off},
+     "small",
+     "use fewer threads than cores, or pin the worker to reserved CPUs; threads that sleep between "
+     "layers switch too: compare with and without spinning",
+     switches, assay__try_spinning_off, NULL},
     {"page-faults", "machine", "low", "Warm inferences touch new memory",
      "one page fault per warm inference or more; potential at an estimated 0.5 µs each",
-     ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS, "small", faults, NULL},
-    {"major-faults", "machine", "medium", "Memory came from the disk",
-     "10 page faults or more that needed input or output", 0, "small", major_faults, NULL},
+     ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS, "small",
+     "keep memory between inferences: the engine's arena on, outputs bound to the caller's memory, "
+     "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high",
+     faults, NULL, NULL},
+    {"major-faults", "machine", "medium", "Pages were read from disk",
+     "10 page faults or more that needed input or output", 0, "small",
+     "read the model file once before measuring; if the faults continue, memory is too small for "
+     "the workload",
+     major_faults, NULL, NULL},
     {"few-samples", "machine", "medium", "Too few samples to say anything",
-     "the stability verdict too-few", 0, "small", few_samples, more_samples},
+     "the stability verdict too-few", 0, "small",
+     "measure for 10 s or more before deciding anything", few_samples, more_samples, NULL},
     {"unstable", "machine", "medium", "The measurement was not stable",
-     "the stability verdict unstable", 0, "small", unstable, NULL},
+     "the stability verdict unstable", 0, "small",
+     "do not compare this run: quiet the machine, pin the worker to CPUs, use 10 launches",
+     unstable, NULL, NULL},
     {"latency-tail", "machine", "medium", "The slowest inferences are far from the median",
-     "p99 of twice the median or more", ASSAY__NEED_LATENCY, "small", tail, NULL},
+     "p99 of twice the median or more", ASSAY__NEED_LATENCY, "small",
+     "use one thread fewer than there are cores, reserved CPUs, the governor 'performance'; see "
+     "the disturbances in the report",
+     tail, NULL, NULL},
     {0},
 };

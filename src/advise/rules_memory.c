@@ -24,9 +24,6 @@ static enum assay__rule_outcome growth(struct assay__advice *a, struct assay__ru
         assay__advice_scaled(a, m->growth_high, "B"));
     assay__rule_evidence(a, r, "a million inferences: %s",
                          assay__advice_scaled(a, m->growth_bytes * 1e6, "B"));
-    assay__rule_advice(a, r,
-                       "find who keeps it: assay memory MODEL lists the call sites; release every "
-                       "output, and update the engine");
     return assay__rule_found(r, NAN);
 }
 
@@ -41,9 +38,6 @@ static enum assay__rule_outcome allocations(struct assay__advice *a, struct assa
                          isfinite(bytes) ? assay__advice_scaled(a, bytes, "B") : "");
     assay__rule_evidence(a, r, "estimated at %.3g ns each with their release: %s %% of the latency",
                          ALLOCATION_S * 1e9, assay__digits(share * 100, 3).text);
-    assay__rule_advice(a, r,
-                       "bind outputs to memory that stays (I/O binding), the engine's arena on, "
-                       "fixed shapes (memory patterns)");
     r->finding.gain_estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
@@ -56,9 +50,6 @@ static enum assay__rule_outcome fragmentation(struct assay__advice *a, struct as
     if (unused < FRAGMENTED || !(heap >= HEAP_LEAST)) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%s %% of the %s that the allocator holds is not in use",
                          assay__digits(unused * 100, 3).text, assay__advice_scaled(a, heap, "B"));
-    assay__rule_advice(
-        a, r,
-        "give it back after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)");
     return assay__rule_found(r, NAN);
 }
 
@@ -78,10 +69,6 @@ static enum assay__rule_outcome arena(struct assay__advice *a, struct assay__rul
         "the engine's arena holds %s: %s beside the weights, where activations need %s at once",
         assay__advice_scaled(a, held, "B"), assay__advice_scaled(a, beyond, "B"),
         assay__advice_scaled(a, needed, "B"));
-    assay__rule_advice(a, r,
-                       "let the arena grow by what is asked for (arena_extend_strategy "
-                       "kSameAsRequested), or shrink it after a run "
-                       "(memory.enable_memory_arena_shrinkage)");
     return assay__rule_found(r, NAN);
 }
 
@@ -99,10 +86,6 @@ static enum assay__rule_outcome weight_copies(struct assay__advice *a, struct as
         a, r, "the worker's peak beside the activations is %s, %s times the weights of %s",
         assay__advice_scaled(a, peak, "B"), assay__digits(peak / weights, 3).text,
         assay__advice_scaled(a, weights, "B"));
-    assay__rule_advice(a, r,
-                       "weights are packed into a second copy: session.disable_prepacking = 1 "
-                       "where memory is short, or external "
-                       "data that is mapped and shared between sessions");
     return assay__rule_found(r, NAN);
 }
 
@@ -111,20 +94,33 @@ static enum assay__rule_outcome weight_copies(struct assay__advice *a, struct as
 const struct assay__rule assay__rules_memory[] = {
     {"memory-growth", "memory", "high", "Memory grows with every inference",
      "growth of live memory per inference whose 95 % interval lies above 0",
-     ASSAY__NEED_ALLOCATIONS, "medium", growth, NULL},
+     ASSAY__NEED_ALLOCATIONS, "medium",
+     "find the call sites that keep it (assay memory lists them); release every output, and update "
+     "the engine",
+     growth, NULL, NULL},
     {"allocations", "memory", "low", "Warm inferences allocate",
-     "allocations that take 2 % of the latency or more at an estimated 50 ns each",
-     TRACKED, "small", allocations, NULL},
+     "allocations that take 2 % of the latency or more at an estimated 50 ns each", TRACKED,
+     "small",
+     "bind outputs to memory that stays (I/O binding), the engine's arena on, fixed shapes (memory "
+     "patterns)",
+     allocations, NULL, NULL},
     {"fragmentation", "memory", "low", "The heap is mostly unused",
-     "50 % or more of a heap of 16 MiB or more", ASSAY__NEED_ALLOCATIONS, "small", fragmentation,
-     NULL},
+     "50 % or more of a heap of 16 MiB or more", ASSAY__NEED_ALLOCATIONS, "small",
+     "release it after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)",
+     fragmentation, NULL, NULL},
     {"arena-held", "memory", "low", "The engine holds far more than the graph needs",
      "an arena with 16 MiB beside the weights or more, and 4 times the predicted activations or "
      "more",
-     0, "small", arena, NULL},
+     0, "small",
+     "let the arena grow by the requested size only (arena_extend_strategy kSameAsRequested), or "
+     "shrink it after a run (memory.enable_memory_arena_shrinkage)",
+     arena, NULL, NULL},
     {"weight-copies", "memory", "low", "The weights are in memory more than once",
      "a peak beside the activations of 2.5 times the weights or more, for weights of 16 MiB or "
      "more",
-     ASSAY__NEED_MEMORY, "small", weight_copies, NULL},
+     ASSAY__NEED_MEMORY, "small",
+     "weights are packed into a second copy: set session.disable_prepacking = 1 where memory is "
+     "short, or map external data and share it between sessions",
+     weight_copies, NULL, NULL},
     {0},
 };

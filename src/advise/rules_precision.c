@@ -73,14 +73,10 @@ static enum assay__rule_outcome half(struct assay__advice *a, struct assay__rule
     if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
     /* on x86 the engine's CPU provider computes 16-bit floats as float32, with conversions */
     if (assay__trial_on_cpu(a->trial) && !is_arm(a)) return ASSAY__RULE_NOTHING;
-    if (!isfinite(narrow)) {
-        const char *why = assay__arena_printf(a->profile->arena,
-                                              "ceilings: compute.%s of %s is not known (assay "
-                                              "devices --ceilings)",
-                                              type, a->trial->target.device);
-        if (!why) a->failed = true;
-        return assay__rule_missing(r, why ? why : "ceilings");
-    }
+    if (!isfinite(narrow))
+        return assay__rule_missing(
+            r, assay__arena_text(a->profile->arena, "ceilings: compute.%s of %s was not measured",
+                                 type, a->trial->target.device));
     if (!(ratio >= FORMAT_RATIO)) return ASSAY__RULE_NOTHING;
     double saved = compute * (1 - 1 / ratio) + memory / 2; /* half the bytes */
     assay__rule_evidence(a, r,
@@ -94,9 +90,6 @@ static enum assay__rule_outcome half(struct assay__advice *a, struct assay__rule
 
 static enum assay__rule_outcome float16(struct assay__advice *a, struct assay__rule_result *r)
 {
-    assay__rule_advice(
-        a, r,
-        "compute in float16 and compare the outputs: assay make --from MODEL --float16 -o FILE");
     return half(a, r, "float16");
 }
 
@@ -139,9 +132,6 @@ static enum assay__rule_outcome weights_int8(struct assay__advice *a, struct ass
     assay__rule_evidence(
         a, r, "%zu memory-bound layers read %s of float32 weights in %s %% of the latency", count,
         assay__advice_scaled(a, bytes, "B"), assay__digits(100 * time / a->p50_ns, 3).text);
-    assay__rule_advice(a, r,
-                       "store the weights as int8 and compare the outputs: assay make --from MODEL "
-                       "--int8 weights -o FILE");
     double share = saved / a->p50_ns;
     return assay__rule_found(r, share < 1 ? 1 / (1 - share) : NAN);
 }
@@ -156,8 +146,7 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a, struct as
     const char *ops = assay__trial_on_cpu(a->trial) ? MATRIX : PRODUCTS;
     if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
     if (!isfinite(ratio))
-        return assay__rule_missing(
-            r, "ceilings: compute.int8 of the device is not known (assay devices --ceilings)");
+        return assay__rule_missing(r, "ceilings: compute.int8 of the device was not measured");
     for (size_t i = 0; i < layers->count; i++) {
         if (!is_limited(a, i, ASSAY__BOUND_COMPUTE) || !assay__op_among(layers->items[i].op, ops))
             continue;
@@ -170,9 +159,6 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a, struct as
                          assay__digits(share * 100, 3).text);
     assay__rule_evidence(a, r, "the int8 ceiling is %s times the float32 one",
                          assay__digits(ratio, 3).text);
-    assay__rule_advice(a, r,
-                       "integer products, activations quantised while running: assay make --from "
-                       "MODEL --int8 dynamic -o FILE; compare the outputs");
     return assay__rule_found(r, assay__amdahl(share, ratio));
 }
 
@@ -197,9 +183,6 @@ static enum assay__rule_outcome float64(struct assay__advice *a, struct assay__r
     assay__rule_evidence(a, r, "%lld tensors hold %s of float64, of %s in all", (long long)tensors,
                          assay__advice_scaled(a, (double)bytes, "B"),
                          assay__advice_scaled(a, (double)all, "B"));
-    assay__rule_advice(
-        a, r,
-        "export the model in float32: half the bytes, twice the numbers in a vector register");
     return assay__rule_found(r, NAN);
 }
 
@@ -209,18 +192,25 @@ const struct assay__rule assay__rules_precision[] = {
     {"float16", "precision", "medium", "float16 would be faster on this device",
      "a float32 model on a device whose float16 ceiling is 1.2 times as high or more; layers at 30 "
      "% of their roof or more count; the CPU only on Arm",
-     CEILED, "medium", float16, to_float16},
+     CEILED, "medium", "rewrite the model to float16 and compare the outputs", float16, to_float16,
+     NULL},
     {"bfloat16", "precision", "medium", "bfloat16 would be faster on this device",
-     "the same with bfloat16", CEILED, "medium", bfloat16, NULL},
+     "the same with bfloat16", CEILED, "medium", NULL, bfloat16, NULL, NULL},
     {"weights-int8", "precision", "medium", "Memory-bound layers read float32 weights",
      "memory-bound products and gathers with float32 weights, at 30 % of their roof or more; three "
      "quarters of those bytes go",
-     CEILED, "medium", weights_int8, assay__try_weights_int8},
+     CEILED, "medium", "rewrite the weights to int8 and compare the outputs", weights_int8,
+     assay__try_weights_int8, NULL},
     {"products-int8", "precision", "medium", "Compute-bound products could be integer products",
      "compute-bound products at 30 % of their roof or more, and an int8 ceiling 1.2 times the "
      "float32 one or more; convolutions count except on the CPU",
-     CEILED, "medium", products_int8, to_dynamic_int8},
+     CEILED, "medium",
+     "rewrite the model to dynamic int8 (activations quantised at run time) and compare the "
+     "outputs",
+     products_int8, to_dynamic_int8, NULL},
     {"float64", "precision", "medium", "Weights are float64", "a weight tensor of float64",
-     ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "medium", float64, NULL},
+     ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "medium",
+     "export the model in float32: half the bytes, twice the numbers in a vector register", float64,
+     NULL, NULL},
     {0},
 };

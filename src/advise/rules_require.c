@@ -10,8 +10,7 @@
 #define FLOOR 0.8       /* the monitoring guide recommends a change below that of a floor … */
 #define BUDGET_NEAR 0.8 /* … and warns above that of a budget */
 
-static const char no_table[] =
-    "requirement: the run was not held against a table (assay run --require TABLE)";
+static const char no_table[] = "requirement: the run was not checked against a table";
 
 static enum assay__rule_outcome rate(struct assay__advice *a, struct assay__rule_result *r)
 {
@@ -19,46 +18,42 @@ static enum assay__rule_outcome rate(struct assay__advice *a, struct assay__rule
            own = assay__trial_value(a->trial, "compute.rate");
     if (!isfinite(share)) return assay__rule_missing(r, no_table);
     if (share >= FLOOR) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s is %s %% of the rate that is required",
+    assay__rule_evidence(a, r, "%s is %s %% of the required rate",
                          assay__advice_scaled(a, own, "FLOP/s"),
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(
-        a, r,
-        "larger batches first (assay sweep MODEL --batch 1,2,4,8,16,32), then the findings above");
     return assay__rule_found(r, NAN);
 }
 
-static enum assay__rule_outcome budget(struct assay__advice *a, struct assay__rule_result *r,
-                                       const char *metric, const char *what, const char *change)
+struct budget {
+    const char *metric, *what;
+};
+
+static const struct budget memory = {"memory.budget_share", "peak memory"},
+                           power = {"power.budget_share", "power"};
+
+static enum assay__rule_outcome budget(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double share = assay__trial_value(a->trial, metric);
+    const struct budget *of = r->rule->with;
+    double share = assay__trial_value(a->trial, of->metric);
     if (!isfinite(share)) return assay__rule_missing(r, no_table);
     if (share <= BUDGET_NEAR) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s is %s %% of the budget%s", what,
+    assay__rule_evidence(a, r, "%s is %s %% of the budget%s", of->what,
                          assay__digits(share * 100, 3).text, share > 1 ? ": it is exceeded" : "");
-    assay__rule_advice(a, r, "%s", change);
     return assay__rule_found(r, NAN);
-}
-
-static enum assay__rule_outcome memory(struct assay__advice *a, struct assay__rule_result *r)
-{
-    return budget(a, r, "memory.budget_share", "peak memory",
-                  "a smaller batch, 16-bit or int8 weights, fewer requests in flight; assay memory "
-                  "MODEL shows where it goes");
-}
-
-static enum assay__rule_outcome power(struct assay__advice *a, struct assay__rule_result *r)
-{
-    return budget(a, r, "power.budget_share", "power",
-                  "fewer threads, a lower clock or power limit, a more efficient device");
 }
 
 const struct assay__rule assay__rules_require[] = {
     {"rate-required", "requirement", "high", "The rate is below what is required",
-     "less than 0.8 of the table's FLOP/s", 0, "large", rate, assay__try_batch},
+     "less than 0.8 of the table's FLOP/s", 0, "large",
+     "try larger batches first (a sweep of 1 to 32 shows which), then the findings above", rate,
+     assay__try_batch, NULL},
     {"memory-budget", "requirement", "high", "Memory is near or above its budget",
-     "more than 0.8 of the table's budget", 0, "medium", memory, NULL},
+     "more than 0.8 of the table's budget", 0, "medium",
+     "a smaller batch, 16-bit or int8 weights, fewer requests in flight; assay memory shows where "
+     "it goes",
+     budget, NULL, &memory},
     {"power-budget", "requirement", "high", "Power is near or above its budget",
-     "more than 0.8 of the table's budget", 0, "medium", power, NULL},
+     "more than 0.8 of the table's budget", 0, "medium",
+     "fewer threads, a lower clock or power limit, a more efficient device", budget, NULL, &power},
     {0},
 };

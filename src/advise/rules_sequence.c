@@ -28,7 +28,7 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__
         cell->steps < STEPS_LEAST)
         return ASSAY__RULE_NOTHING;
     if (!isfinite(share))
-        return assay__rule_missing(r, "layers: the engine's cost per run is not known");
+        return assay__rule_missing(r, "layers: the engine's cost per run is unknown");
     if (share < ENGINE_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%lld steps of a %s are unrolled into %lld nodes",
                          (long long)cell->steps, cell->kind,
@@ -36,10 +36,6 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__
     assay__rule_evidence(a, r, "the engine's cost per run is %s, %s %% of the latency",
                          assay__advice_scaled(a, layers->engine_ns / 1e9, "s"),
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(a, r,
-                       "compare with the same cell as one Scan (form=scan of the zoo): one node "
-                       "for the engine; its steps may cost "
-                       "more than is saved");
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 
@@ -55,10 +51,6 @@ static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__r
         a, r, "the Scan of %lld steps takes %s %% of the latency: %s per step",
         (long long)cell->steps, assay__digits(share * 100, 3).text,
         assay__advice_scaled(a, share * a->p50_ns / 1e9 / (double)cell->steps, "s"));
-    assay__rule_advice(a, r,
-                       "compare with the unrolled form (form=unrolled of the zoo): the engine "
-                       "optimises across steps, for a longer "
-                       "start and a larger graph");
     return assay__rule_found(r, NAN);
 }
 
@@ -81,10 +73,6 @@ static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__ru
         assay__digits(100 * needed / flops, 3).text);
     assay__rule_evidence(a, r, "%zu products take %s %% of the latency", count,
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(a, r,
-                       "leave missing synapses out: smaller products per group of neurons, or a "
-                       "sparse kernel; products that are "
-                       "bound by calls gain nothing");
     return assay__rule_found(r, assay__amdahl(share, flops / needed));
 }
 
@@ -107,10 +95,6 @@ static enum assay__rule_outcome cache(struct assay__advice *a, struct assay__rul
     assay__rule_evidence(a, r,
                          "a token takes %s in the first quarter of a generation and %s in the last",
                          assay__advice_scaled(a, first, "s"), assay__advice_scaled(a, last, "s"));
-    assay__rule_advice(a, r,
-                       "do not copy the cache with every token: one buffer for past and present "
-                       "(GroupQueryAttention, "
-                       "past_present_share_buffer), a window, or a cache of 16 or 8 bits");
     return assay__rule_found(r, isfinite(all) ? all / first : NAN);
 }
 
@@ -134,18 +118,13 @@ static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__ru
     if (!isfinite(token)) return assay__rule_without(a, r, "llm.itl");
     if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
     if (!isfinite(most))
-        return assay__rule_missing(
-            r, "ceilings: the memory's bandwidth is not known (assay devices --ceilings)");
+        return assay__rule_missing(r, "ceilings: the memory bandwidth was not measured");
     double share = weights / most / token;
     if (share < DECODE_NEAR || share > 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
         a, r, "every token reads %s of weights: at %s that alone takes %s %% of a token's %s",
         assay__advice_scaled(a, weights, "B"), assay__advice_scaled(a, most, "B/s"),
         assay__digits(share * 100, 3).text, assay__advice_scaled(a, token, "s"));
-    assay__rule_advice(a, r,
-                       "fewer bytes per token: int8 weights (assay make --from MODEL --int8 "
-                       "weights -o FILE), several sequences at "
-                       "once (--batch); the potential is that of a quarter of the bytes");
     return assay__rule_found(r, assay__amdahl(share, 4));
 }
 
@@ -173,18 +152,33 @@ const struct assay__rule assay__rules_sequence[] = {
     {"cell-unrolled", "sequence", "note", "An unrolled cell makes the engine's graph long",
      "a recurrent cell of 8 steps or more, unrolled, with 5 % of the latency or more in the "
      "engine's cost per run",
-     TIMED, "medium", unrolled, other_form},
+     TIMED, "medium",
+     "compare with the same cell as one Scan (form=scan in the zoo): one node for the engine, but "
+     "its steps may cost more than is saved",
+     unrolled, other_form, NULL},
     {"cell-scan", "sequence", "note", "A Scan keeps the engine from optimising across steps",
      "a recurrent cell of 8 steps or more as a Scan with half of the latency or more", TIMED,
-     "medium", scanned, other_form},
+     "medium",
+     "compare with the unrolled form (form=unrolled in the zoo): the engine optimises across "
+     "steps, at the price of a longer start and a larger graph",
+     scanned, other_form, NULL},
     {"sparse-as-dense", "sequence", "medium", "A sparse wiring is executed as a dense one",
-     "a wiring that needs 75 % of the executed FLOPs or less", TIMED, "large", sparse, NULL},
+     "a wiring that needs 75 % of the executed FLOPs or less", TIMED, "large",
+     "leave missing synapses out: smaller products per neuron group, or a sparse kernel; "
+     "overhead-bound products gain nothing",
+     sparse, NULL, NULL},
     {"cache-growth", "sequence", "medium", "Tokens become slower as the cache grows",
      "the last quarter of a generation 1.2 times as slow as the first or more",
-     ASSAY__POTENTIAL_TOKENS, "large", cache, NULL},
+     ASSAY__POTENTIAL_TOKENS, "large",
+     "do not copy the cache for every token: one buffer for past and present (GroupQueryAttention, "
+     "past_present_share_buffer), a window, or a 16-bit or 8-bit cache",
+     cache, NULL, NULL},
     {"decode-bandwidth", "sequence", "medium", "A token's time goes into reading the weights",
      "weights over the memory's bandwidth take 40 % of a token's time or more; potential of int8 "
      "weights",
-     ASSAY__POTENTIAL_TOKENS, "medium", decode, assay__try_weights_int8},
+     ASSAY__POTENTIAL_TOKENS, "medium",
+     "read fewer bytes per token: int8 weights, or several sequences per batch; the potential is "
+     "that of a quarter of the bytes",
+     decode, assay__try_weights_int8, NULL},
     {0},
 };

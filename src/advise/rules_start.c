@@ -19,10 +19,6 @@ static enum assay__rule_outcome cold_start(struct assay__advice *a, struct assay
     if (session < COLD_LEAST_S || session < COLD_TIMES * p50) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "creating the session takes %s, as long as %.0f inferences",
                          assay__advice_scaled(a, session, "s"), session / p50);
-    assay__rule_advice(a, r,
-                       "keep one session for many inferences; for short-lived processes weights as "
-                       "external data that is mapped, "
-                       "and a model that is optimised already");
     return assay__rule_found(r, NAN);
 }
 
@@ -35,10 +31,6 @@ static enum assay__rule_outcome compile(struct assay__advice *a, struct assay__r
     if (own < COMPILE_LEAST_S || own < COMPILE_SHARE * session) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "optimising and compiling the graph takes %s of the session's %s",
                          assay__advice_scaled(a, own, "s"), assay__advice_scaled(a, session, "s"));
-    assay__rule_advice(a, r,
-                       "optimise once and keep the result: optimized_model_filepath, then --opt "
-                       "none; on accelerators the "
-                       "provider's cache (ep.context_enable)");
     return assay__rule_found(r, NAN);
 }
 
@@ -50,21 +42,25 @@ static enum assay__rule_outcome first(struct assay__advice *a, struct assay__rul
     assay__rule_evidence(a, r, "the first inference takes %s, %s times a warm one (%s)",
                          assay__advice_scaled(a, own, "s"), assay__digits(own / p50, 3).text,
                          assay__advice_scaled(a, p50, "s"));
-    assay__rule_advice(a, r,
-                       "run one inference of every shape before the first request: memory, kernels "
-                       "and clocks are then warm");
     return assay__rule_found(r, NAN);
 }
 
 const struct assay__rule assay__rules_start[] = {
     {"cold-start", "start", "low", "Starting takes long",
      "a session's creation of 0.5 s or more, and as long as 100 inferences or more",
-     ASSAY__NEED_LATENCY | ASSAY__NEED_START, "medium", cold_start, NULL},
+     ASSAY__NEED_LATENCY | ASSAY__NEED_START, "medium",
+     "keep one session for many inferences; for short-lived processes map the weights as external "
+     "data and store the optimised model",
+     cold_start, NULL, NULL},
     {"compile-time", "start", "low", "The graph is compiled at every start",
      "0.2 s or more, and half of the session's creation or more", ASSAY__NEED_START, "medium",
-     compile, NULL},
+     "optimise once and keep the result: optimized_model_filepath, then no optimisation; on "
+     "accelerators the provider's cache (ep.context_enable)",
+     compile, NULL, NULL},
     {"first-inference", "start", "note", "The first inference is slow",
-     "5 times a warm inference or more", ASSAY__NEED_LATENCY | ASSAY__NEED_START, "small", first,
-     NULL},
+     "5 times a warm inference or more", ASSAY__NEED_LATENCY | ASSAY__NEED_START, "small",
+     "run one inference of every shape before the first request: memory, kernels and clocks are "
+     "then warm",
+     first, NULL, NULL},
     {0},
 };

@@ -34,7 +34,7 @@ static void room(const struct assay__advice *a, int *cores, int *threads)
     if (pinned > 0 && (!*cores || pinned < *cores)) *cores = pinned;
 }
 
-static const char no_cores[] = "machine: the number of its cores is not known";
+static const char no_cores[] = "machine: the number of its cores is unknown";
 
 static enum assay__rule_outcome threads_over(struct assay__advice *a, struct assay__rule_result *r)
 {
@@ -46,7 +46,7 @@ static enum assay__rule_outcome threads_over(struct assay__advice *a, struct ass
     if (own <= threads) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%d threads of the engine on %d hardware threads (%d cores)", own,
                          threads, cores);
-    assay__rule_advice(a, r, "run with as many threads as cores: --threads %d", cores);
+    assay__rule_advice(a, r, "use as many threads as cores: %d", cores);
     return assay__rule_found(r, NAN);
 }
 
@@ -60,10 +60,9 @@ static enum assay__rule_outcome threads_smt(struct assay__advice *a, struct assa
     if (own <= cores || own > threads) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%d threads on %d cores: %d of them share a core with another", own,
                          cores, own - cores);
-    assay__rule_advice(a, r,
-                       "two threads of one core share its arithmetic units: try one thread per "
-                       "core, --threads %d",
-                       cores);
+    assay__rule_advice(
+        a, r, "two threads of one core share its arithmetic units: try one thread per core (%d)",
+        cores);
     return assay__rule_found(r, NAN);
 }
 
@@ -79,7 +78,7 @@ static enum assay__rule_outcome threads_under(struct assay__advice *a, struct as
     assay__rule_evidence(a, r, "%d of %d cores are used", own, cores);
     assay__rule_evidence(a, r, "layers bound by computing take %s %% of the latency",
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(a, r, "use all cores: --threads %d", cores);
+    assay__rule_advice(a, r, "use all %d cores", cores);
     return assay__rule_found(r, assay__amdahl(share < 1 ? share : 1, (double)cores / (double)own));
 }
 
@@ -104,9 +103,6 @@ static enum assay__rule_outcome spinning(struct assay__advice *a, struct assay__
                          own);
     assay__rule_evidence(a, r, "the layers reach %s %% of what their roofs allow",
                          assay__digits(used * 100, 3).text);
-    assay__rule_advice(a, r,
-                       "let waiting threads sleep: --no-spinning (session.intra_op.allow_spinning "
-                       "= 0); it saves energy and the neighbours' time, and may cost latency");
     return assay__rule_found(r, NAN);
 }
 
@@ -122,7 +118,6 @@ static enum assay__rule_outcome optimization(struct assay__advice *a, struct ass
     else if (a->trial->model->node_count >= 0)
         assay__rule_evidence(a, r, "the model has %lld nodes",
                              (long long)a->trial->model->node_count);
-    assay__rule_advice(a, r, "let the engine optimise the graph: --opt all");
     return assay__rule_found(r, NAN);
 }
 
@@ -138,10 +133,8 @@ static enum assay__rule_outcome streams_over(struct assay__advice *a, struct ass
     assay__rule_evidence(
         a, r, "%d requests in flight and %d threads of the engine on %d hardware threads", streams,
         own, threads);
-    assay__rule_advice(a, r,
-                       "fewer requests at once or one thread each: --streams %d --threads 1 "
-                       "--no-spinning",
-                       cores);
+    assay__rule_advice(
+        a, r, "use at most %d requests in flight, or one thread each without spinning", cores);
     return assay__rule_found(r, NAN);
 }
 
@@ -155,20 +148,25 @@ static void one_thread(const struct assay__advice *a, struct assay__change *chan
 
 const struct assay__rule assay__rules_target[] = {
     {"threads-over", "target", "medium", "More threads than the processor has",
-     "threads of the engine above the hardware threads it may use", 0, "small", threads_over,
-     use_cores},
+     "threads of the engine above the hardware threads it may use", 0, "small", NULL, threads_over,
+     use_cores, NULL},
     {"threads-smt", "target", "low", "Two threads share a core",
-     "threads above the cores, not above the hardware threads", 0, "small", threads_smt, use_cores},
+     "threads above the cores, not above the hardware threads", 0, "small", NULL, threads_smt,
+     use_cores, NULL},
     {"threads-under", "target", "medium", "Cores stay unused",
      "fewer threads than cores, and 30 % or more of the latency in compute-bound layers", CEILED,
-     "small", threads_under, use_cores},
+     "small", NULL, threads_under, use_cores, NULL},
     {"spinning", "target", "low", "Idle threads spin",
      "90 % or more of the threads' CPUs busy while layers reach less than 10 % of their roofs",
-     CEILED | ASSAY__NEED_COUNTERS, "small", spinning, assay__try_spinning_off},
+     CEILED | ASSAY__NEED_COUNTERS, "small",
+     "let waiting threads sleep (session.intra_op.allow_spinning = 0): it saves energy and leaves "
+     "CPU time to others, and may cost latency",
+     spinning, assay__try_spinning_off, NULL},
     {"optimization-off", "target", "high", "Graph optimisation is not fully on",
-     "an optimisation level other than all", 0, "small", optimization, assay__try_optimization},
+     "an optimisation level other than all", 0, "small", "let the engine optimise the graph fully",
+     optimization, assay__try_optimization, NULL},
     {"streams-over", "target", "medium", "Requests compete for the cores",
-     "more requests in flight than hardware threads, each with several threads", 0, "small",
-     streams_over, one_thread},
+     "more requests in flight than hardware threads, each with several threads", 0, "small", NULL,
+     streams_over, one_thread, NULL},
     {0},
 };

@@ -195,13 +195,19 @@ char *assay__arena_printf(struct assay__arena *arena, const char *format, ...)
     return text;
 }
 
+const char *assay__arena_vtext(struct assay__arena *arena, const char *format, va_list args)
+{
+    const char *text = print(arena, format, args);
+    return text ? text : "";
+}
+
 const char *assay__arena_text(struct assay__arena *arena, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    const char *text = print(arena, format, args);
+    const char *text = assay__arena_vtext(arena, format, args);
     va_end(args);
-    return text ? text : "";
+    return text;
 }
 
 bool assay__arena_failed(const struct assay__arena *arena)

@@ -5,6 +5,7 @@
 #define ASSAY_BASE_ARENA_H
 
 #include <assay/api.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,6 +26,7 @@ char *assay__arena_printf(struct assay__arena *arena, const char *format, ...) A
 /** The same, but "" when out of memory. */
 const char *assay__arena_text(struct assay__arena *arena, const char *format, ...)
     ASSAY_PRINTF(2, 3);
+const char *assay__arena_vtext(struct assay__arena *arena, const char *format, va_list args);
 /** True once an allocation has failed, or assay__arena_fail() was called. NULL counts as failed. */
 bool assay__arena_failed(const struct assay__arena *arena);
 /** Marks it as failed: memory that belongs to the result came from elsewhere, and there was none.

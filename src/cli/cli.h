@@ -51,6 +51,22 @@ struct assay__option {
     bool hidden;
 };
 
+/* Rows of a table of options; AT(member) is the place of a member in the command's structure. */
+/* clang-format off */
+#define ASSAY__FLAG_ROW(name, letter, member, help)                                               \
+    {name, letter, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false}
+#define ASSAY__STRING_ROW(name, letter, member, argument, help)                                   \
+    {name, letter, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false}
+#define ASSAY__CHOICE_ROW(name, letter, member, argument, help, choices)                          \
+    {name, letter, ASSAY__OPTION_CHOICE, AT(member), argument, help, choices, NULL, 0, 0, false}
+#define ASSAY__LIST_ROW(name, member, argument, help)                                             \
+    {name, 0, ASSAY__OPTION_LIST, AT(member), argument, help, NULL, NULL, 0, 0, false}
+#define ASSAY__INTEGER_ROW(name, member, argument, help, low, high)                               \
+    {name, 0, ASSAY__OPTION_INTEGER, AT(member), argument, help, NULL, NULL, low, high, false}
+#define ASSAY__DURATION_ROW(name, member, help, low, high)                                        \
+    {name, 0, ASSAY__OPTION_DURATION, AT(member), "TIME", help, NULL, NULL, low, high, false}
+/* clang-format on */
+
 struct assay__command;
 
 struct assay__invocation {
@@ -65,7 +81,7 @@ struct assay__invocation {
  *  not <expected>". */
 int assay__option_pairs(const char *command, const char *option,
                         const struct assay__option_list *list, const char *expected);
-/** True when that option was given: tells a given 0 from none. */
+/** True when that option was given, be it as 0. */
 bool assay__option_given(const struct assay__invocation *invocation, const char *name);
 
 struct assay__command {
@@ -75,7 +91,7 @@ struct assay__command {
     const char *description;             /* paragraphs separated by a blank line */
     const char *examples;                /* lines */
     const struct assay__option *options; /* ends with a NULL name */
-    /* of several commands, after its own, which hide those of their names; NULL: none */
+    /* rows of several commands; the command's own hide those of the same name; NULL: none */
     const struct assay__option *shared;
     size_t options_size;
     int (*run)(struct assay__invocation *invocation);
@@ -90,14 +106,15 @@ const struct assay__option *assay__option_next(const struct assay__command *comm
 /** The table; NULL past the end. */
 const struct assay__command *assay__command_at(size_t index);
 const struct assay__command *assay__command_find(const char *name);
+/** Names the nearest command on stderr. ASSAY__EXIT_USAGE. */
+int assay__unknown_command(const char *name);
 
 /** Reads argv[first …] into the invocation. 0, or ASSAY__EXIT_USAGE after one line on stderr; *help
  *  is set by --help. */
 int assay__options_parse(struct assay__invocation *invocation, int argc, char **argv, int first,
                          bool *help);
 void assay__invocation_free(struct assay__invocation *invocation);
-/** The nearest of the candidates the callback gives, if it is near enough to be meant; else
- *  NULL. */
+/** The nearest of the candidates tried, if it is near enough to be meant; else NULL. */
 struct assay__nearest {
     const char *word, *best;
     size_t distance;
@@ -107,13 +124,16 @@ const char *assay__nearest_get(const struct assay__nearest *nearest);
 /** Appends `word` quoted for a POSIX shell when it needs quoting. */
 void assay__shell_quote(struct assay__buf *out, const char *word);
 
-/* --- talk and data ---------------------------------------------------------------------------- */
+/* --- messages and data ------------------------------------------------------------------------ */
 
 /** "assay: …" on stderr, one line; control characters are replaced. */
 void assay__say(const char *format, ...) ASSAY_PRINTF(1, 2);
-/** Says what went wrong and returns the exit status that stands for the code. */
+/** The same, and ASSAY__EXIT_USAGE. */
+int assay__refuse(const char *format, ...) ASSAY_PRINTF(1, 2);
+/** Says what went wrong and returns the exit status for the code. */
 int assay__fail(int code, const struct assay_error *error);
-/** All of it to stdout; a closed or full stdout is said. ASSAY__EXIT_DONE or ASSAY__EXIT_FAILED. */
+/** All of it to stdout; a closed or full stdout is reported. ASSAY__EXIT_DONE or
+ *  ASSAY__EXIT_FAILED. */
 int assay__write_stdout(const char *data, size_t size);
 /** The buffer to stdout, then frees it. */
 int assay__print(struct assay__buf *out);
@@ -162,7 +182,7 @@ struct assay__render_options {
     int64_t top; /* 0: the default; < 0 all */
     int64_t columns;
 };
-/** Do the options go together: --table is of CSV, --detail of text and JSON? 0, or
+/** Whether the options fit together: --table needs CSV, --detail text or JSON. 0, or
  *  ASSAY__EXIT_USAGE after one line on stderr. */
 int assay__render_check(const char *command, const struct assay__render_options *options);
 struct assay_profile;

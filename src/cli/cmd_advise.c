@@ -39,32 +39,27 @@ struct advise_options {
 #define AT(member) offsetof(struct advise_options, member)
 
 static const struct assay__option options[] = {
-    {"list", 0, ASSAY__OPTION_FLAG, AT(list), NULL,
-     "List the rules, with what each looks for and needs.", NULL, NULL, 0, 0, false},
-    {"rule", 0, ASSAY__OPTION_LIST, AT(rules), "ID", "Evaluate this rule only; may be given again.",
-     NULL, NULL, 0, 0, false},
-    {"model", 0, ASSAY__OPTION_STRING, AT(model), "FILE", "Where the model of PROFILE lies now.",
-     NULL, NULL, 0, 0, false},
-    {"trial", 0, ASSAY__OPTION_INTEGER, AT(trial), "N",
-     "Trial of PROFILE (default: the first that ran).", NULL, NULL, 1, 1e6, false},
-    {"power", 0, ASSAY__OPTION_FLAG, AT(power), NULL,
-     "Sample power too, for the energy that could be saved (watches the idle machine first).", NULL,
-     NULL, 0, 0, false},
-    {"verify", 0, ASSAY__OPTION_FLAG, AT(verify), NULL,
-     "Make every change that a program can make, and measure before and after (10 launches of 0.3 "
-     "s a side; --launches, --time).",
-     NULL, NULL, 0, 0, false},
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(run.render.table), "TABLE",
-     "Table of the CSV format (default findings).", ASSAY__ADVICE_TABLES, NULL, 0, 0, false},
-    {"verify-budget", 0, ASSAY__OPTION_DURATION, AT(budget_s), "TIME",
-     "How long --verify may take (default: 120s).", NULL, NULL, 0.001, 1e6, false},
+    ASSAY__FLAG_ROW("list", 0, list, "List the rules, with what each looks for and needs."),
+    ASSAY__LIST_ROW("rule", rules, "ID", "Evaluate this rule only; may be given again."),
+    ASSAY__STRING_ROW("model", 0, model, "FILE", "Where the model of PROFILE lies now."),
+    ASSAY__INTEGER_ROW("trial", trial, "N", "Trial of PROFILE (default: the first that ran).", 1,
+                       1e6),
+    ASSAY__FLAG_ROW(
+        "power", 0, power,
+        "Sample power too, for the energy that could be saved (watches the idle machine first)."),
+    ASSAY__FLAG_ROW("verify", 0, verify,
+                    "Make every change that a program can make, and measure before and after (10 "
+                    "launches of 0.3 s a side; --launches, --time)."),
+    ASSAY__CHOICE_ROW("table", 0, run.render.table, "TABLE",
+                      "Table of the CSV format (default findings).", ASSAY__ADVICE_TABLES),
+    ASSAY__DURATION_ROW("verify-budget", budget_s, "How long --verify may take (default: 120s).",
+                        0.001, 1e6),
     {0},
 };
 
 static int usage(const char *what)
 {
-    assay__say("advise: %s", what);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse("advise: %s", what);
 }
 
 static int check_rules(const struct advise_options *o)
@@ -76,10 +71,9 @@ static int check_rules(const struct advise_options *o)
         for (size_t k = 0; (rule = assay__rule_at(k)); k++)
             assay__nearest_try(&nearest, rule->id);
         const char *best = assay__nearest_get(&nearest);
-        assay__say(best ? "advise: there is no rule '%s'; did you mean '%s'?"
-                        : "advise: there is no rule '%s' (--list shows them)",
-                   o->rules.items[i], best);
-        return ASSAY__EXIT_USAGE;
+        return assay__refuse(best ? "advise: there is no rule '%s'; did you mean '%s'?"
+                                  : "advise: there is no rule '%s' (--list shows them)",
+                             o->rules.items[i], best);
     }
     return 0;
 }
@@ -97,9 +91,8 @@ static int check_profile(const struct assay__invocation *invocation)
         snprintf(name, sizeof name, "|%s|", option->name);
         bool known = strstr(fits, name) || (o->verify && strstr(tried, name));
         if (known || !assay__option_given(invocation, option->name)) continue;
-        assay__say("advise: --%s is for a MODEL that is run; '%s' is a profile that was",
-                   option->name, invocation->arguments[0]);
-        return ASSAY__EXIT_USAGE;
+        return assay__refuse("advise: --%s is for a MODEL that is run; '%s' is a profile that was",
+                             option->name, invocation->arguments[0]);
     }
     return 0;
 }
@@ -421,19 +414,18 @@ const struct assay__command assay__command_advise = {
     .arguments = "PROFILE|MODEL",
     .min_arguments = 0,
     .max_arguments = 1,
-    .description = "Evaluates a table of rules over a kept profile, or over a short run of MODEL "
-                   "that is made for it (1 s, with layers, memory and "
-                   "counters). A rule gives a finding with its evidence from this profile, the "
-                   "potential speed-up and the change to make; or "
-                   "it finds nothing; or it says which input is missing.\n\n"
-                   "A potential follows from shares of the latency: it is what could be had at "
-                   "most, not what was measured. Rules that look at the graph "
-                   "need the model's file; it is read again, and taken only when it is the one "
-                   "that was profiled.\n\n"
-                   "--verify tries before it advises: each change that a program can make is made "
-                   "and measured against the run without it, launches "
-                   "alternating. A finding then carries the measured gain with its 95 % interval "
-                   "and the drift of the outputs, or is withdrawn with the reason.",
+    .description =
+        "Evaluates a table of rules over a kept profile, or over a short run of MODEL that is made "
+        "for it (1 s, with layers, memory and counters). A rule gives a finding with its evidence "
+        "from this profile, the potential speed-up and the change to make; or it finds nothing; or "
+        "it says which input is missing.\n\n"
+        "A potential follows from shares of the latency: it is what could be had at most, not what "
+        "was measured. Rules that look at the graph need the model's file; it is read again, and "
+        "taken only when it is the one that was profiled.\n\n"
+        "--verify tries before it advises: each change that a program can make is made and "
+        "measured against the run without it, launches alternating. A finding then carries the "
+        "measured gain with its 95 % interval and the drift of the outputs, or is withdrawn with "
+        "the reason.",
     .examples = "  assay advise model.onnx\n"
                 "  assay advise resnet50 --ceilings -o advice.assay\n"
                 "  assay advise run.assay --json\n"

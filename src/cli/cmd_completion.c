@@ -3,6 +3,7 @@
  * *.assay and folders; everything else falls back to file names. */
 #include "cli/commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void put_choices(struct assay__buf *out, const char *choices)
@@ -29,11 +30,22 @@ static void put_names(struct assay__buf *out)
             assay__buf_printf(out, "%s%s", n++ ? " " : "", assay__command_at(i)->name);
 }
 
-/* Words that complete a command's first argument, where they are fixed. */
-static const char *argument_choices(const struct assay__command *command)
+/* Words that complete a command's first argument, between the two texts. False: they are not fixed,
+ * and nothing is put. */
+static bool put_words(struct assay__buf *out, const char *before,
+                      const struct assay__command *command, const char *after)
 {
-    return strchr(command->arguments, '|') && !strchr(command->arguments, ' ') ? command->arguments
-                                                                               : NULL;
+    const char *words = command->arguments;
+    bool fixed = strchr(words, '|') && !strchr(words, ' '),
+         names = strcmp(command->name, "help") == 0;
+    if (!fixed && !names) return false;
+    assay__buf_puts(out, before);
+    if (names)
+        put_names(out);
+    else
+        put_choices(out, words);
+    assay__buf_puts(out, after);
+    return true;
 }
 
 static bool takes_profile(const struct assay__command *command)
@@ -50,15 +62,7 @@ static void bash_command(struct assay__buf *out, const struct assay__command *co
          o = assay__option_next(command, o))
         if (!o->hidden) assay__buf_printf(out, " --%s%s", o->name, o->bare ? "=" : "");
     assay__buf_puts(out, "'\n");
-    const char *words = argument_choices(command);
-    if (words || strcmp(command->name, "help") == 0) {
-        assay__buf_puts(out, "        words='");
-        if (words)
-            put_choices(out, words);
-        else
-            put_names(out);
-        assay__buf_puts(out, "'\n");
-    }
+    put_words(out, "        words='", command, "'\n");
     if (takes_profile(command)) assay__buf_puts(out, "        profiles=yes\n");
     bool any = false;
     for (const struct assay__option *o = assay__option_next(command, NULL); o;
@@ -181,19 +185,11 @@ static void put_zsh(struct assay__buf *out)
         for (const struct assay__option *o = assay__option_next(command, NULL); o;
              o = assay__option_next(command, o))
             if (!o->hidden) zsh_option(out, o);
-        const char *words = argument_choices(command);
-        if (words || strcmp(command->name, "help") == 0) {
-            assay__buf_puts(out, " \\\n            '1:argument:(");
-            if (words)
-                put_choices(out, words);
-            else
-                put_names(out);
-            assay__buf_puts(out, ")'");
-        } else if (command->max_arguments) {
+        if (!put_words(out, " \\\n            '1:argument:(", command, ")'") &&
+            command->max_arguments)
             assay__buf_puts(out, takes_profile(command)
                                      ? " \\\n            '*:profile:_files -g \"*.assay\"'"
                                      : " \\\n            '*:file:_files'");
-        }
         assay__buf_puts(out, "\n        ;;\n");
     }
     assay__buf_puts(out,
@@ -239,15 +235,10 @@ static void put_fish(struct assay__buf *out)
                               "complete -c assay -n '__fish_seen_subcommand_from %s' -k -f -a "
                               "'(__fish_complete_suffix .assay)'\n",
                               command->name);
-        const char *words = argument_choices(command);
-        if (!words && strcmp(command->name, "help") != 0) continue;
-        assay__buf_printf(out, "complete -c assay -n '__fish_seen_subcommand_from %s' -f -a '",
-                          command->name);
-        if (words)
-            put_choices(out, words);
-        else
-            put_names(out);
-        assay__buf_puts(out, "'\n");
+        char before[128];
+        snprintf(before, sizeof before,
+                 "complete -c assay -n '__fish_seen_subcommand_from %s' -f -a '", command->name);
+        put_words(out, before, command, "'\n");
     }
 }
 
@@ -263,8 +254,8 @@ static int print_completion(struct assay__invocation *invocation)
         shells[i].put(&out);
         return assay__print(&out);
     }
-    assay__say("completion: '%s' is not one of bash, zsh, fish", invocation->arguments[0]);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse("completion: '%s' is not one of bash, zsh, fish",
+                         invocation->arguments[0]);
 }
 
 const struct assay__command assay__command_completion = {

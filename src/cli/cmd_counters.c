@@ -27,16 +27,14 @@ const struct assay__command assay__command_counters = {
     .min_arguments =
         0, /* a script of the fake engine needs no model; else measure_counters() insists */
     .max_arguments = 1,
-    .description = "Runs MODEL and reads the processor's counters (cycles, instructions, cache and "
-                   "branch misses, stalls) and the "
-                   "kernel's (CPU time, page faults, context switches, migrations): per inference, "
-                   "and per class of layers where "
-                   "layers are timed by markers.\n\n"
-                   "The latency is measured first, for 2 s unless --time or --iters say otherwise, "
-                   "with the counters off. Then the "
-                   "same loop runs in turns with and without them, and what counting costs is "
-                   "printed. A counter that this machine "
-                   "does not have says why, and what would provide it.",
+    .description =
+        "Runs MODEL and reads the processor's counters (cycles, instructions, cache and branch "
+        "misses, stalls) and the kernel's (CPU time, page faults, context switches, migrations): "
+        "per inference, and per class of layers where layers are timed by markers.\n\n"
+        "The latency is measured first, for 2 s unless --time or --iters say otherwise, with the "
+        "counters off. Then the same loop runs in turns with and without them, and what counting "
+        "costs is printed. A counter that this machine does not have says why, and what would "
+        "provide it.",
     .examples = "  assay counters resnet50\n"
                 "  assay counters model.onnx --threads 1 -o model.assay\n"
                 "  assay counters model.onnx --layers=off --json\n",

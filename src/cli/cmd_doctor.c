@@ -1,7 +1,7 @@
 /* cmd_doctor.c - assay doctor: what makes numbers on this machine untrustworthy or unavailable,
- * each with what would change it, then every probe with its cost. A check is one function and one
- * row of the table below; those that look at switches of the kernel are in doctor_system.c. Exit
- * status 0: the doctor advises, it does not judge. */
+ * each with a remedy, then every probe with its cost. A check is one function and one row of the
+ * table below; those of kernel settings are in doctor_system.c. The exit status is 0: the doctor
+ * advises, it does not judge. */
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/doctor.h"
@@ -13,6 +13,7 @@
 
 #include <assay/engine.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,178 +24,161 @@ struct doctor_options {
     const char *capture;
 };
 
+void assay__diagnose(struct assay__diagnosis *d, enum assay__health health, const char *advice,
+                     const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    assay__buf_vprintf(&d->says, format, args);
+    va_end(args);
+    d->health = health;
+    if (advice) assay__buf_puts(&d->advice, advice);
+}
+
 static void check_virtual(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     const char *kind = p->machine.virtualized;
-    if (!kind || !*kind) {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_puts(&d->says, "it is not known whether this is a virtual machine");
-    } else if (strcmp(kind, "none") == 0) {
-        assay__buf_puts(&d->says, "this is not a virtual machine");
-    } else {
-        d->health = ASSAY__HEALTH_WARNING;
-        assay__buf_printf(
-            &d->says,
-            "this is a virtual machine (%s): neighbours take time unseen, counters and "
-            "energy are often hidden",
+    if (!kind || !*kind)
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
+                        "it is unknown whether this is a virtual machine");
+    else if (strcmp(kind, "none") == 0)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "this is not a virtual machine");
+    else
+        assay__diagnose(
+            d, ASSAY__HEALTH_WARNING,
+            "measure on the bare machine, or compare within one run with several launches",
+            "this is a virtual machine (%s): neighbours take time unseen, counters and energy are "
+            "often hidden",
             kind);
-        assay__buf_puts(
-            &d->advice,
-            "measure on the bare machine, or compare within one run with several launches");
-    }
 }
 
 static void check_container(const struct assay__patient *p, struct assay__diagnosis *d)
 {
-    if (!p->machine.container || !*p->machine.container) {
-        assay__buf_puts(&d->says, "no container was detected");
-        return;
-    }
-    assay__buf_printf(&d->says,
-                      "this runs in a container (%s): fine for timing, but limits may apply",
-                      p->machine.container);
+    const char *container = p->machine.container;
+    if (!container || !*container)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "no container was detected");
+    else
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                        "this runs in a container (%s): fine for timing, but limits may apply",
+                        container);
 }
 
 static void check_governor(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     const char *governor = p->machine.governor;
-    if (!governor || !*governor) {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_puts(&d->says,
+    if (!governor || !*governor)
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN,
+                        "on a virtual machine the host decides; else load the cpufreq driver",
                         "the CPU's frequency governor cannot be read: clock changes stay unseen");
-        assay__buf_puts(&d->advice,
-                        "on a virtual machine the host decides; else load the cpufreq driver");
-    } else if (strcmp(governor, "performance") == 0) {
-        assay__buf_puts(&d->says, "the frequency governor is 'performance'");
-    } else {
-        d->health = ASSAY__HEALTH_WARNING;
-        assay__buf_printf(&d->says, "the frequency governor is '%s': the clock follows the load",
-                          governor);
-        assay__buf_puts(&d->advice,
-                        "sudo cpupower frequency-set -g performance; or a longer warm-up");
-    }
+    else if (strcmp(governor, "performance") == 0)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "the frequency governor is 'performance'");
+    else
+        assay__diagnose(d, ASSAY__HEALTH_WARNING,
+                        "sudo cpupower frequency-set -g performance; or a longer warm-up",
+                        "the frequency governor is '%s': the clock follows the load", governor);
 }
 
 static void check_load(const struct assay__patient *p, struct assay__diagnosis *d)
 {
+    int threads = p->machine.threads > 0 ? p->machine.threads : 1;
+    bool busy = p->after.load_1min > 0.25 * threads;
     if (!p->after.load_known) {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_puts(&d->says, "the load of this machine cannot be read");
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL, "the load of this machine cannot be read");
         return;
     }
-    int threads = p->machine.threads > 0 ? p->machine.threads : 1;
-    assay__buf_printf(&d->says, "load average %.2f on %d hardware thread%s", p->after.load_1min,
-                      threads, threads > 1 ? "s" : "");
-    if (p->before.cpu_known && p->after.cpu_known) {
-        double busy = p->after.cpu_busy_s - p->before.cpu_busy_s,
-               idle = p->after.cpu_idle_s - p->before.cpu_idle_s;
-        if (busy + idle > 0)
-            assay__buf_printf(&d->says, ", %.0f %% of CPU time in use now",
-                              busy / (busy + idle) * 100);
-    }
-    if (p->after.load_1min > 0.25 * threads) {
-        d->health = ASSAY__HEALTH_WARNING;
-        assay__buf_puts(&d->advice, "stop other work, or wait until it ends");
-    }
+    assay__diagnose(d, busy ? ASSAY__HEALTH_WARNING : ASSAY__HEALTH_GOOD,
+                    busy ? "stop other work, or wait until it ends" : NULL,
+                    "load average %.2f on %d hardware thread%s", p->after.load_1min, threads,
+                    threads > 1 ? "s" : "");
+    double used = p->after.cpu_busy_s - p->before.cpu_busy_s,
+           idle = p->after.cpu_idle_s - p->before.cpu_idle_s;
+    if (p->before.cpu_known && p->after.cpu_known && used + idle > 0)
+        assay__buf_printf(&d->says, ", %.0f %% of CPU time in use now", used / (used + idle) * 100);
 }
 
 static void check_steal(const struct assay__patient *p, struct assay__diagnosis *d)
 {
+    double steal = p->after.cpu_steal_s - p->before.cpu_steal_s,
+           total = steal + p->after.cpu_busy_s - p->before.cpu_busy_s + p->after.cpu_idle_s -
+                   p->before.cpu_idle_s,
+           share = steal / total;
     if (!p->before.steal_known || !p->after.steal_known || !p->before.cpu_known ||
-        !p->after.cpu_known) {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_puts(&d->says, "steal time cannot be read");
-        return;
-    }
-    double steal = p->after.cpu_steal_s - p->before.cpu_steal_s;
-    double total = steal + p->after.cpu_busy_s - p->before.cpu_busy_s + p->after.cpu_idle_s -
-                   p->before.cpu_idle_s;
-    if (!(total > 0)) {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_puts(&d->says, "steal time is not known: the counters of CPU time do not move");
-        return;
-    }
-    double share = steal / total;
-    assay__buf_printf(&d->says, "steal time %.1f %% over 0.2 s", share * 100);
-    if (share > 0.01) {
-        d->health = ASSAY__HEALTH_WARNING;
-        assay__buf_puts(&d->advice,
-                        "the hypervisor gives this machine's CPUs to others: use a quieter host");
-    }
+        !p->after.cpu_known)
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL, "steal time cannot be read");
+    else if (!(total > 0))
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
+                        "steal time is unknown: the counters of CPU time do not move");
+    else
+        assay__diagnose(
+            d, share > 0.01 ? ASSAY__HEALTH_WARNING : ASSAY__HEALTH_GOOD,
+            share > 0.01 ? "the hypervisor gives this machine's CPUs to others: use a quieter host"
+                         : NULL,
+            "steal time %.1f %% over 0.2 s", share * 100);
 }
 
 static void check_quota(const struct assay__patient *p, struct assay__diagnosis *d)
 {
-    if (!p->after.cgroup_known) {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_puts(&d->says, "CPU limits of the control group cannot be read");
-    } else if (p->after.cgroup_throttled_ns > 0 && p->after.cgroup_throttled_ns < 50000000) {
-        assay__buf_puts(
-            &d->says,
-            "the control group was held back for less than 0.1 s so far by its CPU limit");
-    } else if (p->after.cgroup_throttled_ns > 0) {
-        d->health = ASSAY__HEALTH_WARNING;
-        assay__buf_printf(&d->says,
-                          "the control group was held back for %.1f s so far by its CPU limit",
-                          (double)p->after.cgroup_throttled_ns / 1e9);
-        assay__buf_puts(&d->advice, "raise or remove the CPU limit: see the limits");
-    } else {
-        assay__buf_puts(&d->says, "the control group was never held back by a CPU limit");
-    }
+    double throttled_s = (double)p->after.cgroup_throttled_ns / 1e9;
+    if (!p->after.cgroup_known)
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
+                        "CPU limits of the control group cannot be read");
+    else if (throttled_s == 0)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                        "the control group was never throttled by a CPU limit");
+    else if (throttled_s < 0.05)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                        "the control group was throttled for less than 0.1 s so far by its CPU "
+                        "limit");
+    else
+        assay__diagnose(d, ASSAY__HEALTH_WARNING, "raise or remove the CPU limit: see the limits",
+                        "the control group was throttled for %.1f s so far by its CPU limit",
+                        throttled_s);
 }
 
 static void check_cpus(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     int threads = p->machine.threads, cores = p->machine.cores;
-    if (!*p->allowed) {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_puts(&d->says, "which CPUs this process may use cannot be read");
-    } else {
-        assay__buf_printf(&d->says, "this process may use CPU %s", p->allowed);
-    }
-    if (cores > 0 && threads > cores) {
-        assay__buf_printf(&d->says, "; %d hardware threads share %d cores", threads, cores);
-        assay__buf_puts(&d->advice, "--cpus with one CPU per core keeps sibling threads apart");
-    }
+    if (*p->allowed)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "this process may use CPU %s", p->allowed);
+    else
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
+                        "which CPUs this process may use cannot be read");
+    if (cores > 0 && threads > cores)
+        assay__diagnose(d, d->health, "--cpus with one CPU per core keeps sibling threads apart",
+                        "; %d hardware threads share %d cores", threads, cores);
 }
 
 static void check_thermal(const struct assay__patient *p, struct assay__diagnosis *d)
 {
+    unsigned long long count = p->after.throttle_known ? p->after.throttle_count : 0;
     if (!p->after.throttle_known && !p->after.temperature_known) {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_puts(
-            &d->says,
+        assay__diagnose(
+            d, ASSAY__HEALTH_UNKNOWN, "on a virtual machine only the host sees them",
             "neither temperature nor thermal throttling can be read: throttling stays unseen");
-        assay__buf_puts(&d->advice, "on a virtual machine only the host sees them");
         return;
     }
     if (p->after.temperature_known)
         assay__buf_printf(&d->says, "CPU at %.0f °C; ", p->after.temperature_c);
-    if (p->after.throttle_known && p->after.throttle_count) {
-        assay__buf_printf(&d->says, "throttled by heat %llu times since boot",
-                          (unsigned long long)p->after.throttle_count);
-        d->health = ASSAY__HEALTH_WARNING;
-        assay__buf_puts(&d->advice, "better cooling, or rests between runs");
-    } else {
+    if (count)
+        assay__diagnose(d, ASSAY__HEALTH_WARNING, "improve cooling, or pause between runs",
+                        "throttled by heat %llu times since boot", count);
+    else
         assay__buf_puts(&d->says, p->after.throttle_known ? "never throttled by heat since boot"
                                                           : "thermal throttling cannot be read");
-    }
 }
 
 static void check_clock(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     double read_ns = NAN, step_ns = NAN;
     assay__clock_measure(&read_ns, &step_ns);
-    assay__buf_printf(&d->says, "a clock read costs %.0f ns, the smallest step is %.0f ns", read_ns,
-                      step_ns);
-    if (read_ns > 200) {
-        d->health = ASSAY__HEALTH_WARNING;
-        assay__buf_puts(&d->advice, "the clock is slow (a system call?)");
-        if (strcmp(p->machine.architecture, "x86_64") == 0)
-            assay__buf_puts(&d->advice,
-                            ": echo tsc | sudo tee "
-                            "/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    }
+    bool slow = read_ns > 200;
+    assay__diagnose(d, slow ? ASSAY__HEALTH_WARNING : ASSAY__HEALTH_GOOD,
+                    slow ? "the clock is slow (a system call?)" : NULL,
+                    "a clock read costs %.0f ns, the smallest step is %.0f ns", read_ns, step_ns);
+    if (slow && strcmp(p->machine.architecture, "x86_64") == 0)
+        assay__buf_puts(&d->advice,
+                        ": echo tsc | sudo tee "
+                        "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 }
 
 struct cpu_device {
@@ -221,17 +205,15 @@ static void check_engine(const struct assay__patient *p, struct assay__diagnosis
     struct assay__devices_options only = {
         .engine = "ort", .only = "cpu", .interrupt = &assay__interrupted};
     int code = assay__devices_list(&only, on_device, &cpu, &error);
-    if (!code && cpu.available) {
-        assay__buf_printf(&d->says, "ONNX Runtime is %s", cpu.library);
-        return;
-    }
-    d->health = ASSAY__HEALTH_MISSING;
-    assay__buf_printf(&d->says, "ONNX Runtime cannot be used: %s",
-                      code && error.message[0] ? error.message
-                      : *cpu.reason            ? cpu.reason
-                                               : assay_error_text(code));
-    assay__buf_puts(&d->advice,
-                    "'make' fetches it; or set ASSAY_ORT_LIBRARY to the path of libonnxruntime");
+    if (!code && cpu.available)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "ONNX Runtime is %s", cpu.library);
+    else
+        assay__diagnose(d, ASSAY__HEALTH_MISSING,
+                        "'make' fetches it; or set ASSAY_ORT_LIBRARY to the path of libonnxruntime",
+                        "ONNX Runtime cannot be used: %s",
+                        code && error.message[0] ? error.message
+                        : *cpu.reason            ? cpu.reason
+                                                 : assay_error_text(code));
 }
 
 static void check_worker(const struct assay__patient *p, struct assay__diagnosis *d)
@@ -239,13 +221,12 @@ static void check_worker(const struct assay__patient *p, struct assay__diagnosis
     (void)p;
     char path[4096];
     struct assay_error error = {0};
-    if (assay__worker_locate(path, sizeof path, &error) == 0) {
-        assay__buf_printf(&d->says, "the worker is %s", path);
-        return;
-    }
-    d->health = ASSAY__HEALTH_MISSING;
-    assay__buf_printf(&d->says, "the worker program is missing: %s", error.message);
-    assay__buf_puts(&d->advice, "keep assay-worker beside assay, or set ASSAY_WORKER to its path");
+    if (assay__worker_locate(path, sizeof path, &error) == 0)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "the worker is %s", path);
+    else
+        assay__diagnose(d, ASSAY__HEALTH_MISSING,
+                        "keep assay-worker beside assay, or set ASSAY_WORKER to its path",
+                        "the worker program is missing: %s", error.message);
 }
 
 static void check_memory(const struct assay__patient *p, struct assay__diagnosis *d)
@@ -254,18 +235,16 @@ static void check_memory(const struct assay__patient *p, struct assay__diagnosis
     (void)p;
     memset(&memory, 0, sizeof memory);
     assay__memory_read(&memory);
-    if (memory.pss_known) {
-        assay__buf_puts(&d->says, "memory of the worker is read as proportional set size");
-    } else if (memory.rss_known) {
-        assay__buf_puts(
-            &d->says,
+    if (memory.pss_known)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                        "memory of the worker is read as proportional set size");
+    else if (memory.rss_known)
+        assay__diagnose(
+            d, ASSAY__HEALTH_GOOD, NULL,
             "memory of the worker is read as resident set size (shared pages count fully)");
-    } else {
-        d->health = ASSAY__HEALTH_MISSING;
-        assay__buf_puts(&d->says,
+    else
+        assay__diagnose(d, ASSAY__HEALTH_MISSING, "sudo mount -t proc proc /proc",
                         "memory of a process cannot be read: memory metrics will be unavailable");
-        assay__buf_puts(&d->advice, "sudo mount -t proc proc /proc");
-    }
 }
 
 static const struct {
@@ -333,6 +312,29 @@ static int show(const struct assay__patient *patient, const struct assay__diagno
     return assay__print_document(render, doc, &out);
 }
 
+/* Writes this machine's files into a folder and says what it wrote, and what it could not. */
+static int write_capture(const char *folder, const struct assay__render_options *render)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__capture capture;
+    struct assay_error error = {0};
+    struct assay__buf out = {0};
+    struct assay__doc *doc = NULL;
+    int code = arena ? assay__capture_write(arena, folder, &capture, &error) : ASSAY_ENOMEM;
+    int status;
+    if (code) {
+        status = assay__fail(code, &error);
+    } else {
+        if (assay__wants_json(render))
+            assay__capture_json(&out, &capture, folder);
+        else if (assay__capture_document(&capture, folder, &doc))
+            out.failed = true;
+        status = assay__print_document(render, doc, &out);
+    }
+    assay__arena_free(arena);
+    return status;
+}
+
 static int examine_machine(struct assay__invocation *invocation)
 {
     struct doctor_options *o = invocation->options;
@@ -341,7 +343,7 @@ static int examine_machine(struct assay__invocation *invocation)
     int status = assay__render_check("doctor", &o->render);
     if (status) return status;
     assay__render_top(invocation, &o->render);
-    if (o->capture) return assay__doctor_capture(o->capture, &o->render);
+    if (o->capture) return write_capture(o->capture, &o->render);
     struct assay__arena *arena = assay__arena_new();
     int code = arena ? examine(arena, &patient) : ASSAY_ENOMEM;
     for (size_t i = 0; i < CHECK_COUNT && !code; i++) {
@@ -361,9 +363,9 @@ static int examine_machine(struct assay__invocation *invocation)
 #define AT(member) offsetof(struct doctor_options, member)
 
 static const struct assay__option options[] = {
-    {"capture", 0, ASSAY__OPTION_STRING, AT(capture), "DIR",
-     "Write the files that describe this machine into the new folder DIR instead.", NULL, NULL, 0,
-     0, false},
+    ASSAY__STRING_ROW(
+        "capture", 0, capture, "DIR",
+        "Write the files that describe this machine into the new folder DIR instead."),
     ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__DOCTOR_TABLES),
     {0},
 };
@@ -372,16 +374,13 @@ const struct assay__command assay__command_doctor = {
     .name = "doctor",
     .summary = "say what makes numbers here untrustworthy, and what would help",
     .arguments = "",
-    .description = "Looks at this machine for 0.2 s and lists what disturbs measurements, what is "
-                   "missing and what "
-                   "cannot be observed, each with what would change it; then every probe, whether "
-                   "it can be read here, and what "
-                   "reading it costs. It changes nothing and its exit status is 0.\n\n"
-                   "--capture copies the files of /proc and /sys that assay reads, for a report "
-                   "about a machine: "
-                   "ASSAY_FSROOT=DIR then stands for it. The host's name is replaced; no "
-                   "environment, no command line and no serial "
-                   "number is in it.",
+    .description =
+        "Looks at this machine for 0.2 s and lists what disturbs measurements, what is missing and "
+        "what cannot be observed, each with what would change it; then every probe, whether it can "
+        "be read here, and what reading it costs. It changes nothing and its exit status is 0.\n\n"
+        "--capture copies the files of /proc and /sys that assay reads, for a report about a "
+        "machine: ASSAY_FSROOT=DIR then stands for it. The host's name is replaced; no "
+        "environment, no command line and no serial number is in it.",
     .examples = "  assay doctor\n  assay doctor --capture machine\n"
                 "  ASSAY_FSROOT=machine assay doctor\n",
     .options = options,

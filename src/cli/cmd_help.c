@@ -10,17 +10,7 @@ static int print_help(struct assay__invocation *invocation)
     }
     const char *name = invocation->arguments[0];
     const struct assay__command *command = assay__command_find(name);
-    if (!command) {
-        struct assay__nearest nearest = {.word = name};
-        for (size_t i = 0; assay__command_at(i); i++)
-            assay__nearest_try(&nearest, assay__command_at(i)->name);
-        const char *best = assay__nearest_get(&nearest);
-        if (best)
-            assay__say("help: unknown command '%s'; did you mean '%s'?", name, best);
-        else
-            assay__say("help: unknown command '%s'; 'assay help' lists them", name);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (!command) return assay__unknown_command(name);
     assay__help_command(&out, command);
     return assay__print(&out);
 }

@@ -41,10 +41,6 @@ struct make_options {
 };
 
 #define AT(member) offsetof(struct make_options, member)
-#define FLAG(name, member, help)                                                     \
-    {                                                                                \
-        name, 0, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false \
-    }
 /* " --fix-dim --extract …" */
 #define REWRITE_NAME(NAME, kind, option, ...) " --" option
 #define REWRITE_NAMES ASSAY__REWRITES(REWRITE_NAME)
@@ -62,24 +58,23 @@ struct make_options {
      false},
 
 static const struct assay__option options[] = {
-    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE", "The ONNX file to write.", NULL, NULL,
-     0, 0, false},
-    FLAG("list", list, "List the models of the zoo with their parameters."),
-    {"from", 0, ASSAY__OPTION_STRING, AT(from), "MODEL",
-     "Rewrite this model (a file or a name of the zoo).", NULL, NULL, 0, 0, false},
-    {"batch", 0, ASSAY__OPTION_INTEGER, AT(batch), "N",
-     "Make the batch N; a fixed one is changed where that can be shown to be right.", NULL, NULL, 1,
-     1e9, false},
-    ASSAY__REWRITES(REWRITE_OPTION)
-        FLAG("no-drift", no_drift, "Do not run the two models to compare their outputs."),
-    {"seed", 0, ASSAY__OPTION_INTEGER, AT(seed), "N",
-     "Seed of the inputs the outputs are compared on (default 0).", NULL, NULL, 0, 9e18, false},
-    {"library", 0, ASSAY__OPTION_STRING, AT(library), "FILE",
-     "ONNX Runtime's library for that (default: $ASSAY_ORT_LIBRARY, else the one set up here).",
-     NULL, NULL, 0, 0, false},
-    FLAG("quiet", quiet, "No progress."),
+    ASSAY__STRING_ROW("output", 'o', output, "FILE", "The ONNX file to write."),
+    ASSAY__FLAG_ROW("list", 0, list, "List the models of the zoo with their parameters."),
+    ASSAY__STRING_ROW("from", 0, from, "MODEL",
+                      "Rewrite this model (a file or a name of the zoo)."),
+    ASSAY__INTEGER_ROW(
+        "batch", batch, "N",
+        "Make the batch N; a fixed one is changed where that can be shown to be right.", 1, 1e9),
+    ASSAY__REWRITES(REWRITE_OPTION) ASSAY__FLAG_ROW(
+        "no-drift", 0, no_drift, "Do not run the two models to compare their outputs."),
+    ASSAY__INTEGER_ROW("seed", seed, "N",
+                       "Seed of the inputs the outputs are compared on (default 0).", 0, 9e18),
+    ASSAY__STRING_ROW(
+        "library", 0, library, "FILE",
+        "ONNX Runtime's library for that (default: $ASSAY_ORT_LIBRARY, else the one set up here)."),
+    ASSAY__FLAG_ROW("quiet", 0, quiet, "No progress."),
     ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__MAKE_TABLES),
-    {NULL, 0, ASSAY__OPTION_FLAG, 0, NULL, NULL, NULL, NULL, 0, 0, false},
+    {0},
 };
 
 struct making {
@@ -220,11 +215,10 @@ static int rewrite_model(struct making *make)
 static int check_output(const struct make_options *o, const char *source)
 {
     struct stat out;
-    if (!o->output) {
-        assay__say("make: -o FILE is missing, for example: assay make %s%s%s -o model.onnx",
-                   o->from ? "--from " : "", source, o->from ? " …" : "");
-        return ASSAY__EXIT_USAGE;
-    }
+    if (!o->output)
+        return assay__refuse(
+            "make: -o FILE is missing, for example: assay make %s%s%s -o model.onnx",
+            o->from ? "--from " : "", source, o->from ? " …" : "");
     if (stat(o->output, &out)) return 0;
     if (S_ISDIR(out.st_mode)) {
         assay__say("make: cannot write '%s': it is a folder", o->output);
@@ -260,8 +254,7 @@ static int check_rewrites(const struct make_options *o)
         struct assay_error error = {0};
         if (!rewrite_asked(o, i, &request) || !rewriter->check) continue;
         if (!rewriter->check(request.arguments, request.argument_count, &error)) continue;
-        assay__say("make: --%s: %s", assay__rewrite_option(i), error.message);
-        return ASSAY__EXIT_USAGE;
+        return assay__refuse("make: --%s: %s", assay__rewrite_option(i), error.message);
     }
     return 0;
 }
@@ -270,27 +263,20 @@ static int check(const struct assay__invocation *invocation, const char **source
 {
     const struct make_options *o = invocation->options;
     *source = o->from ? o->from : invocation->argument_count ? invocation->arguments[0] : NULL;
-    if (!*source) {
-        assay__say("make: what shall be made? assay make NAME -o FILE builds a model of the zoo "
-                   "(--list shows them), --from MODEL rewrites one");
-        return ASSAY__EXIT_USAGE;
-    }
-    if (o->from && invocation->argument_count) {
-        assay__say("make: '%s' and --from exclude each other", invocation->arguments[0]);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (!o->from && assay__file_exists(*source)) {
-        assay__say("make: %s is a file; to rewrite it: assay make --from %s …", *source, *source);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (!*source)
+        return assay__refuse("make: what shall be made? assay make NAME -o FILE builds a model of "
+                             "the zoo (--list shows them), --from MODEL rewrites one");
+    if (o->from && invocation->argument_count)
+        return assay__refuse("make: '%s' and --from exclude each other", invocation->arguments[0]);
+    if (!o->from && assay__file_exists(*source))
+        return assay__refuse("make: %s is a file; to rewrite it: assay make --from %s …", *source,
+                             *source);
     int status = assay__render_check("make", &o->render);
     if (!status) status = check_rewrites(o);
     if (status) return status;
-    if (o->from && !rewrites(o)) {
-        assay__say("make: --from %s: nothing to do; these change a model: --batch" REWRITE_NAMES,
-                   *source);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (o->from && !rewrites(o))
+        return assay__refuse(
+            "make: --from %s: nothing to do; these change a model: --batch" REWRITE_NAMES, *source);
     return check_output(o, *source);
 }
 
@@ -426,8 +412,7 @@ static int list_zoo(const struct assay__invocation *invocation)
     const struct make_options *o = invocation->options;
     if (!invocation->argument_count && !o->output && !o->from && !rewrites(o))
         return assay__print_list("make", &o->render, assay__zoo_json, assay__zoo_document);
-    assay__say("make: --list shows the zoo and makes nothing: no model, no -o");
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse("make: --list shows the zoo and makes nothing: no model, no -o");
 }
 
 static int make_or_list(struct assay__invocation *invocation)
@@ -471,15 +456,13 @@ const struct assay__command assay__command_make = {
     .min_arguments = 0, /* --list and --from need none; else make_or_list() insists */
     .max_arguments = 1,
     .description =
-        "Builds NAME, a model of the zoo with parameters (resnet50:batch=8; --list "
-        "shows them), or rewrites the model "
-        "given with --from, into the ONNX file given with -o.\n\n"
+        "Builds NAME, a model of the zoo with parameters (resnet50:batch=8; --list shows them), or "
+        "rewrites the model given with --from, into the ONNX file given with -o.\n\n"
         "Rewrites are applied in this order, whatever the order of the options:" REWRITE_NAMES
-        " (--batch goes with --fix-dim). Then the original and the "
-        "rewritten model run once on the same "
-        "seeded inputs, on the CPU, and the drift of every output is printed: largest "
-        "absolute error, relative L2, "
-        "cosine, and how often the largest element stands at the same place.",
+        " (--batch goes with --fix-dim). Then the original and the rewritten model run once on the "
+        "same seeded inputs, on the CPU, and the drift of every output is printed: largest "
+        "absolute error, relative L2, cosine, and how often the largest element stands at the same "
+        "place.",
     .examples = "  assay make resnet50 -o resnet50.onnx\n"
                 "  assay make cfc:units=64,outputs=16 -o cfc.onnx\n"
                 "  assay make --from model.onnx --float16 -o half.onnx\n"

@@ -36,17 +36,14 @@ const struct assay__command assay__command_memory = {
     .arguments = "MODEL",
     .min_arguments = 0,
     .max_arguments = 1,
-    .description = "Runs MODEL for 2 s and follows the worker's memory meanwhile: resident memory "
-                   "over time, what it shares "
-                   "(PSS), the memory of a device. Beside it stand what the graph predicts, what "
-                   "the engine's arena says and the "
-                   "bytes that each layer moves.\n\n"
-                   "Then one more worker runs with an allocation tracker loaded in front of the C "
-                   "library. It counts allocations "
-                   "and bytes by phase, size and caller, how much live memory grows per inference "
-                   "(a leak shows) and how much of "
-                   "the heap is in use. It is slower for that, by how much is printed; none of its "
-                   "time is in the latency.",
+    .description =
+        "Runs MODEL for 2 s and follows the worker's memory meanwhile: resident memory over time, "
+        "what it shares (PSS), the memory of a device. Beside it stand what the graph predicts, "
+        "what the engine's arena says and the bytes that each layer moves.\n\n"
+        "Then one more worker runs with an allocation tracker loaded in front of the C library. It "
+        "counts allocations and bytes by phase, size and caller, how much live memory grows per "
+        "inference (a leak shows) and how much of the heap is in use. It is slower for that, by "
+        "how much is printed; none of its time is in the latency.",
     .examples = "  assay memory resnet50\n"
                 "  assay memory model.onnx --batch 8 -o memory.assay\n"
                 "  assay memory gpt2 --seq 128 --json\n",

@@ -13,16 +13,17 @@ struct power_options {
 #define AT(member) offsetof(struct power_options, member)
 
 static const struct assay__option options[] = {
-    {"duration", 0, ASSAY__OPTION_DURATION, AT(duration_s), "TIME",
-     "Measure for TIME per launch, such as 30s or 2m (default 30s); --time is the same.", NULL,
-     NULL, 1e-3, 86400, false},
-    {"interval", 0, ASSAY__OPTION_DURATION, AT(interval_s), "TIME",
-     "Time between two readings of the sensors, from 1ms on (default 100ms).", NULL, NULL, 1e-3,
-     3600, false},
-    {"idle", 0, ASSAY__OPTION_DURATION, AT(idle_s), "TIME",
-     "Watch the idle machine for so long before the run (default 3s; 0s: no baseline, no net "
-     "energy).",
-     NULL, NULL, 0, 3600, false},
+    ASSAY__DURATION_ROW(
+        "duration", duration_s,
+        "Measure for TIME per launch, such as 30s or 2m (default 30s); --time is the same.", 1e-3,
+        86400),
+    ASSAY__DURATION_ROW("interval", interval_s,
+                        "Time between two readings of the sensors, from 1ms on (default 100ms).",
+                        1e-3, 3600),
+    ASSAY__DURATION_ROW("idle", idle_s,
+                        "Watch the idle machine for so long before the run (default 3s; 0s: no "
+                        "baseline, no net energy).",
+                        0, 3600),
     {0},
 };
 
@@ -31,11 +32,9 @@ static int measure_power(struct assay__invocation *invocation)
     const struct power_options *o = invocation->options;
     int status = assay__run_check(invocation);
     if (status) return status;
-    if (o->duration_s > 0 && (o->run.time_s > 0 || o->run.iters)) {
-        assay__say("power: --duration and --%s exclude each other",
-                   o->run.iters ? "iters" : "time");
-        return ASSAY__EXIT_USAGE;
-    }
+    if (o->duration_s > 0 && (o->run.time_s > 0 || o->run.iters))
+        return assay__refuse("power: --duration and --%s exclude each other",
+                             o->run.iters ? "iters" : "time");
     struct assay_run_options library = assay__run_options_of(invocation);
     library.command = "power";
     library.power = true;
@@ -56,16 +55,13 @@ const struct assay__command assay__command_power = {
     .min_arguments = 0,
     .max_arguments = 1,
     .description = "Runs MODEL and reads meanwhile what this machine can tell of power, energy, "
-                   "temperature, clocks and "
-                   "throttling: RAPL, sensor chips, thermal zones, NVML, GPU and NPU drivers, "
-                   "powermetrics, and as the last resort "
-                   "the battery. Reports energy per inference, with and without what the idle "
-                   "machine draws, operations per watt "
-                   "and how all of it went over time.\n\n"
+                   "temperature, clocks and throttling: RAPL, sensor chips, thermal zones, NVML, "
+                   "GPU and NPU drivers, powermetrics, and as the last resort the battery. Reports "
+                   "energy per inference, with and without what the idle machine draws, operations "
+                   "per watt and how all of it went over time.\n\n"
                    "Energy counters are preferred over sampled power. How often each source really "
-                   "updates is measured and "
-                   "printed; a run shorter than ten updates is marked. What cannot be read is "
-                   "named, with what would provide it.",
+                   "updates is measured and printed; a run shorter than ten updates is marked. "
+                   "What cannot be read is named, with what would provide it.",
     .examples = "  assay power resnet50\n"
                 "  assay power model.onnx --duration 60s --interval 20ms -o model.assay\n"
                 "  assay power model.onnx --device cuda:0 --idle 5s\n",

@@ -197,10 +197,9 @@ static int query_profile(struct assay__invocation *invocation)
     struct assay_error error = {0};
     const char *path = invocation->arguments[0];
     const char *sql = invocation->argument_count > 1 ? invocation->arguments[1] : NULL;
-    if (o->csv && (render->json || render->format)) {
-        assay__say("query: --csv and --%s exclude each other", render->json ? "json" : "format");
-        return ASSAY__EXIT_USAGE;
-    }
+    if (o->csv && (render->json || render->format))
+        return assay__refuse("query: --csv and --%s exclude each other",
+                             render->json ? "json" : "format");
     if (o->csv) render->format = "csv";
     if (!render->columns && !isatty(STDOUT_FILENO)) render->columns = WIDEST;
     struct result r = {.json = assay__wants_json(render),
@@ -215,8 +214,7 @@ static int query_profile(struct assay__invocation *invocation)
 
 static const struct assay__option options[] = {
     ASSAY__FORMAT_ROWS(ASSAY__VIEW_NAMES_AND("|json")),
-    {"csv", 0, ASSAY__OPTION_FLAG, AT(csv), NULL, "Print CSV; the same as --format csv.", NULL,
-     NULL, 0, 0, false},
+    ASSAY__FLAG_ROW("csv", 0, csv, "Print CSV; the same as --format csv."),
     ASSAY__LOOK_ROWS,
     {0},
 };
@@ -227,12 +225,11 @@ const struct assay__command assay__command_query = {
     .arguments = "PROFILE [SQL]",
     .min_arguments = 1,
     .max_arguments = 2,
-    .description = "Runs one SQL statement on PROFILE, read-only, and prints its rows. Without SQL "
-                   "it lists the "
-                   "tables and their columns. Samples are shown as the table samples(trial, "
-                   "launch, stream, seq, ns), "
-                   "the layers of each launch as layer_times(trial, launch, layer, time_ns), what "
-                   "was read over time as series(trial, launch, name, seq, time_ns, value).",
+    .description =
+        "Runs one SQL statement on PROFILE, read-only, and prints its rows. Without SQL it lists "
+        "the tables and their columns. Samples are shown as the table samples(trial, launch, "
+        "stream, seq, ns), the layers of each launch as layer_times(trial, launch, layer, "
+        "time_ns), what was read over time as series(trial, launch, name, seq, time_ns, value).",
     .examples = "  assay query resnet50.assay\n"
                 "  assay query resnet50.assay \"SELECT name, value FROM metrics WHERE state = "
                 "'measured'\"\n"

@@ -1,13 +1,13 @@
-/* cmd_report.c - assay report: render a kept profile. The same text on every machine. */
+/* cmd_report.c - assay report: render a kept profile, or what differs between several
+ * (doc/report-diff.md). Each is opened as untrusted input. */
 #include "judge/diff.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/report_several.h"
-#include "cli/report_figure.h"
 #include "cli/report_file.h"
 #include "cli/require_option.h"
 #include "report/figure/figure.h"
 #include "cli/render_options.h"
+#include "report/report_diff.h"
 #include "report/subject/subjects.h"
 #include "run/arm/recover.h"
 
@@ -25,29 +25,26 @@ struct report_options {
 #define AT(member) offsetof(struct report_options, member)
 
 static const struct assay__option options[] = {
-    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE",
-     "Write the report to FILE instead of stdout; without --format it is what its name ends in: "
-     ".html, .md, .csv, .json, .xml (JUnit), .txt, .svg (a figure).",
-     NULL, NULL, 0, 0, false},
+    ASSAY__STRING_ROW(
+        "output", 'o', output, "FILE",
+        "Write the report to FILE instead of stdout; without --format it is what its name ends in: "
+        ".html, .md, .csv, .json, .xml (JUnit), .txt, .svg (a figure)."),
     ASSAY__RENDER_ROWS(ASSAY__FORMAT_NAMES, ASSAY__ALL_TABLE_NAMES),
-    {"require", 0, ASSAY__OPTION_STRING, AT(require), "NAME|FILE",
-     "Judge the profile by this requirement table instead of the one it was run with; status 1 "
-     "when a minimum is not met.",
-     NULL, NULL, 0, 0, false},
-    {"detail", 0, ASSAY__OPTION_CHOICE, AT(render.detail), "DETAIL",
-     "Instead of the whole report: verdicts, score and three recommendations; or also bottlenecks, "
-     "opportunities and environment.",
-     "basic|detailed", NULL, 0, 0, false},
-    {"svg", 0, ASSAY__OPTION_CHOICE, AT(svg), "FIGURE", "Write one figure of the profile as SVG.",
-     ASSAY__FIGURE_NAMES, NULL, 0, 0, false},
-    {"chart", 0, ASSAY__OPTION_CHOICE, AT(chart), "FIGURE",
-     "Draw one figure of the profile as text.", ASSAY__FIGURE_NAMES, NULL, 0, 0, false},
-    {"trial", 0, ASSAY__OPTION_LIST, AT(trials), "LABEL",
-     "Of several profiles: the trial that is compared, by label or number; once for all, or once "
-     "for each.",
-     NULL, NULL, 0, 0, false},
-    {"list", 0, ASSAY__OPTION_FLAG, AT(list), NULL,
-     "List the formats, and the figures of --svg and --chart.", NULL, NULL, 0, 0, false},
+    ASSAY__STRING_ROW("require", 0, require, "NAME|FILE",
+                      "Judge the profile by this requirement table instead of the one it was run "
+                      "with; status 1 when a minimum is not met."),
+    ASSAY__CHOICE_ROW("detail", 0, render.detail, "DETAIL",
+                      "Instead of the whole report: verdicts, score and three recommendations; or "
+                      "also bottlenecks, opportunities and environment.",
+                      "basic|detailed"),
+    ASSAY__CHOICE_ROW("svg", 0, svg, "FIGURE", "Write one figure of the profile as SVG.",
+                      ASSAY__FIGURE_NAMES),
+    ASSAY__CHOICE_ROW("chart", 0, chart, "FIGURE", "Draw one figure of the profile as text.",
+                      ASSAY__FIGURE_NAMES),
+    ASSAY__LIST_ROW("trial", trials, "LABEL",
+                    "Of several profiles: the trial that is compared, by label or number; once for "
+                    "all, or once for each."),
+    ASSAY__FLAG_ROW("list", 0, list, "List the formats, and the figures of --svg and --chart."),
     {0},
 };
 
@@ -78,7 +75,7 @@ static bool conflicts(const struct assay__invocation *invocation, const struct r
     return true;
 }
 
-/* --- the command ------------------------------------------------------------------------------ */
+/* --- one profile ------------------------------------------------------------------------------ */
 
 /* What the file's name says, where nothing else does. */
 static void choose_format(struct report_options *o)
@@ -129,10 +126,105 @@ static int show(const char *path, struct report_options *o,
     return status;
 }
 
+/* --- several profiles ------------------------------------------------------------------------- */
+
+static const char *trial_of(const struct assay__option_list *trials, size_t index)
+{
+    return trials->count == 0 ? NULL : trials->items[trials->count == 1 ? 0 : index];
+}
+
+static int check_several(const struct assay__invocation *invocation,
+                         const struct assay__render_options *render,
+                         const struct assay__option_list *trials)
+{
+    size_t count = invocation->argument_count;
+    if (count > ASSAY__DIFF_MOST)
+        return assay__refuse("report: at most %d profiles stand side by side, not %zu",
+                             ASSAY__DIFF_MOST, count);
+    const char *format = render->json ? "json" : render->format ? render->format : "text";
+    const struct assay__format *row = assay__format_find(format);
+    if ((!row->walk && strcmp(format, "json") != 0) || render->detail)
+        return assay__refuse(
+            "report: --detail and the formats junit and model-explorer are for one profile");
+    if (trials->count > 1 && trials->count != count)
+        return assay__refuse(
+            "report: --trial is given %zu times for %zu profiles; give it once, or once for each",
+            trials->count, count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const char *one = trial_of(trials, k), *two = trial_of(trials, i);
+            bool same_trial = (!one && !two) || (one && two && strcmp(one, two) == 0);
+            if (!same_trial ||
+                !assay__same_file(invocation->arguments[k], invocation->arguments[i]))
+                continue;
+            return assay__refuse("report: '%s' is given twice: a profile does not differ from "
+                                 "itself (--trial once for each compares its trials)",
+                                 invocation->arguments[i]);
+        }
+    return 0;
+}
+
+static int open_all(const struct assay__invocation *invocation, struct assay_profile **profiles,
+                    struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < invocation->argument_count && !code; i++) {
+        code = assay_profile_open(invocation->arguments[i], &profiles[i], error);
+        if (!code && assay__profile_recover(profiles[i]))
+            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    }
+    return code;
+}
+
+static int render_diff(const struct assay__invocation *invocation, struct assay_profile **profiles,
+                       const struct assay__option_list *trials,
+                       const struct assay_report_options *view, struct assay__buf *out,
+                       struct assay_error *error)
+{
+    struct assay__diff_input inputs[ASSAY__DIFF_MOST] = {{0}};
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__diff diff;
+    size_t count = invocation->argument_count;
+    int code = arena ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        inputs[i] = (struct assay__diff_input){profiles[i], invocation->arguments[i],
+                                               trial_of(trials, i)};
+    if (!code) code = assay__diff(inputs, count, arena, &diff, error);
+    if (!code) code = assay__diff_report(&diff, view, out, error);
+    assay__arena_free(arena);
+    return code;
+}
+
+static int report_diff(const struct assay__invocation *invocation,
+                       const struct assay__render_options *render,
+                       const struct assay__option_list *trials, const char *output)
+{
+    struct assay_profile *profiles[ASSAY__DIFF_MOST] = {0};
+    struct assay_report_options view = assay__report_options_of(render, output != NULL);
+    struct assay_error error = {0};
+    struct assay__buf out = {0};
+    int status = check_several(invocation, render, trials);
+    if (status) return status;
+    int code = open_all(invocation, profiles, &error);
+    if (!code) code = render_diff(invocation, profiles, trials, &view, &out, &error);
+    if (!code && output) code = assay__file_write(output, out.data, out.length, &error);
+    if (code) {
+        assay__fail(code, &error);
+        status = ASSAY__EXIT_FAILED;
+    } else if (!output) {
+        status = assay__write_stdout(out.data, out.length);
+    }
+    assay__buf_free(&out);
+    for (size_t i = 0; i < ASSAY__DIFF_MOST; i++)
+        assay_profile_close(profiles[i]);
+    return status;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
 static int usage(const char *what)
 {
-    assay__say("report: %s", what);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse("report: %s", what);
 }
 
 /* The formats and figures there are; what the list would ignore is refused. */
@@ -165,8 +257,7 @@ static int report_profile(struct assay__invocation *invocation)
         status = assay__report_file_ending("report", "--output", o->output);
     if (status) return status;
     assay__render_top(invocation, &o->render);
-    if (several && !o->require)
-        return assay__report_diff(invocation, &o->render, &o->trials, o->output);
+    if (several && !o->require) return report_diff(invocation, &o->render, &o->trials, o->output);
     if (several) return usage("--require judges one profile");
     if (o->trials.count) return usage("--trial chooses what is compared of several profiles");
     if (o->require) status = assay__require_option("report", o->require, &arena, &table);
@@ -181,14 +272,13 @@ const struct assay__command assay__command_report = {
     .arguments = "PROFILE...",
     .min_arguments = 0, /* --list needs none; else report_profile() insists */
     .max_arguments = ASSAY__DIFF_MOST,
-    .description = "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. "
-                   "The profile is only read, and is treated as "
-                   "untrusted: one that someone else made is safe to open. A profile of a capture "
-                   "that was killed is "
-                   "shown as far as it got and called incomplete.\n\n"
-                   "Several profiles are shown side by side, the first is the base: what is faster "
-                   "or slower with its interval, layers matched by what they "
-                   "came from, and what else differs.",
+    .description =
+        "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. The "
+        "profile is only read, and is treated as untrusted: one that someone else made is safe to "
+        "open. A profile of a capture that was killed is shown as far as it got and called "
+        "incomplete.\n\n"
+        "Several profiles are shown side by side, the first is the base: what is faster or slower "
+        "with its interval, layers matched by what they came from, and what else differs.",
     .examples = "  assay report resnet50.assay\n"
                 "  assay report resnet50.assay -o resnet50.html\n"
                 "  assay report before.assay after.assay -o diff.html\n"

@@ -15,40 +15,36 @@ struct run_options {
 #define AT(member) offsetof(struct run_options, member)
 
 static const struct assay__option options[] = {
-    {"power", 0, ASSAY__OPTION_FLAG, AT(power), NULL,
-     "Also read power, energy, temperature and clocks while it runs.", NULL, NULL, 0, 0, false},
-    {"memory", 0, ASSAY__OPTION_FLAG, AT(memory), NULL,
-     "Also follow the worker's memory, and count its allocations in a launch of their own.", NULL,
-     NULL, 0, 0, false},
-    {"counters", 0, ASSAY__OPTION_FLAG, AT(counters), NULL,
-     "Also read the processor's and the kernel's counters.", NULL, NULL, 0, 0, false},
-    {"interval", 0, ASSAY__OPTION_DURATION, AT(interval_s), "TIME",
-     "Time between two readings of the sensors (default 100ms).", NULL, NULL, 1e-3, 3600, false},
-    {"idle", 0, ASSAY__OPTION_DURATION, AT(idle_s), "TIME",
-     "Watch the idle machine for so long before --power's run (default 3s).", NULL, NULL, 0, 3600,
-     false},
-    {"require", 0, ASSAY__OPTION_STRING, AT(require), "NAME|FILE",
-     "Judge the run by a requirement table: m1, m1-pro, m1-max, m1-ultra or a file; status 1 when "
-     "a minimum is not met.",
-     NULL, NULL, 0, 0, false},
-    {"detail", 0, ASSAY__OPTION_CHOICE, AT(run.render.detail), "DETAIL",
-     "Instead of the whole report: verdicts, score and three recommendations; or also bottlenecks, "
-     "opportunities and environment.",
-     "basic|detailed", NULL, 0, 0, false},
+    ASSAY__FLAG_ROW("power", 0, power,
+                    "Also read power, energy, temperature and clocks while it runs."),
+    ASSAY__FLAG_ROW(
+        "memory", 0, memory,
+        "Also follow the worker's memory, and count its allocations in a launch of their own."),
+    ASSAY__FLAG_ROW("counters", 0, counters,
+                    "Also read the processor's and the kernel's counters."),
+    ASSAY__DURATION_ROW("interval", interval_s,
+                        "Time between two readings of the sensors (default 100ms).", 1e-3, 3600),
+    ASSAY__DURATION_ROW("idle", idle_s,
+                        "Watch the idle machine for so long before --power's run (default 3s).", 0,
+                        3600),
+    ASSAY__STRING_ROW("require", 0, require, "NAME|FILE",
+                      "Judge the run by a requirement table: m1, m1-pro, m1-max, m1-ultra or a "
+                      "file; status 1 when a minimum is not met."),
+    ASSAY__CHOICE_ROW("detail", 0, run.render.detail, "DETAIL",
+                      "Instead of the whole report: verdicts, score and three recommendations; or "
+                      "also bottlenecks, opportunities and environment.",
+                      "basic|detailed"),
     {0},
 };
 
 /* Options of sampling without anything that samples are a mistake. */
 static int check_sampling(const struct assay__invocation *invocation, bool power, bool memory)
 {
-    if (assay__option_given(invocation, "idle") && !power) {
-        assay__say("run: --idle needs --power: without it nothing is sampled");
-        return ASSAY__EXIT_USAGE;
-    }
-    if (assay__option_given(invocation, "interval") && !power && !memory) {
-        assay__say("run: --interval needs --power or --memory: without it nothing is sampled");
-        return ASSAY__EXIT_USAGE;
-    }
+    if (assay__option_given(invocation, "idle") && !power)
+        return assay__refuse("run: --idle needs --power: without it nothing is sampled");
+    if (assay__option_given(invocation, "interval") && !power && !memory)
+        return assay__refuse(
+            "run: --interval needs --power or --memory: without it nothing is sampled");
     return 0;
 }
 
@@ -82,15 +78,13 @@ const struct assay__command assay__command_run = {
     .arguments = "MODEL",
     .min_arguments = 0, /* a script of the fake engine needs no model; else run_model() insists */
     .max_arguments = 1,
-    .description =
-        "Runs MODEL on a device of this machine and reports where its time goes. MODEL is an ONNX "
-        "file or the "
-        "name of a built-in model such as resnet50 (with parameters: resnet50:batch=8).\n\n"
-        "Latency comes from worker processes with every profiler off; layer times come from "
-        "separate passes and, with "
-        "the engine's fixed cost and what could not be attributed, add up to the unprofiled "
-        "median. Inputs are "
-        "synthetic and valid for the model unless --input gives real ones.",
+    .description = "Runs MODEL on a device of this machine and reports where its time goes. MODEL "
+                   "is an ONNX file or the name of a built-in model such as resnet50 (with "
+                   "parameters: resnet50:batch=8).\n\n"
+                   "Latency comes from worker processes with every profiler off; layer times come "
+                   "from separate passes and, with the engine's fixed cost and what could not be "
+                   "attributed, add up to the unprofiled median. Inputs are synthetic and valid "
+                   "for the model unless --input gives real ones.",
     .examples = "  assay run resnet50\n"
                 "  assay run model.onnx --batch 8 --threads 4 -o model.assay\n"
                 "  assay run model.onnx --shape data=1x3x224x224 --input data=cat.npy\n"

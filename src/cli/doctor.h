@@ -1,5 +1,5 @@
-/* doctor.h - what the parts of assay doctor share: the machine as it was found, and the checks that
- * look at it. What they find is of report/report_machine.h. */
+/* doctor.h - shared by the parts of assay doctor: the machine as it was found, and the checks that
+ * look at it. Their findings are those of report/report_machine.h. */
 #ifndef ASSAY_CLI_DOCTOR_H
 #define ASSAY_CLI_DOCTOR_H
 
@@ -17,6 +17,9 @@ struct assay__patient {
 };
 
 typedef void assay__check(const struct assay__patient *patient, struct assay__diagnosis *diagnosis);
+/** Sets the health and appends the text and the advice (NULL: none). */
+void assay__diagnose(struct assay__diagnosis *diagnosis, enum assay__health health,
+                     const char *advice, const char *format, ...) ASSAY_PRINTF(4, 5);
 
 /* doctor_system.c */
 assay__check assay__check_limits, assay__check_smt, assay__check_turbo, assay__check_swap,
@@ -34,8 +37,5 @@ void assay__doctor_probes_close(struct assay__patient *patient);
  *  *source: it, or "". */
 double assay__doctor_limit(const struct assay__patient *patient, const char *channel,
                            const char **source, bool *known);
-
-/* doctor_capture.c: the exit status */
-int assay__doctor_capture(const char *folder, const struct assay__render_options *render);
 
 #endif

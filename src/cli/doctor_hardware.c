@@ -82,13 +82,11 @@ void assay__check_drivers(const struct assay__patient *p, struct assay__diagnosi
                    ? assay__guard_run(list_hardware, drop_listing, listing, LIMIT_NS)
                    : ASSAY_ENOMEM;
     if (!code) code = listing->code;
-    if (code) {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_printf(&d->says, "GPUs and NPUs cannot be listed: %s",
-                          code == ASSAY_ETIMEOUT ? "a driver did not answer within 20 s"
-                                                 : assay_error_text(code));
-    } else {
+    if (code)
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL, "GPUs and NPUs cannot be listed: %s",
+                        code == ASSAY_ETIMEOUT ? "a driver did not answer within 20 s"
+                                               : assay_error_text(code));
+    else
         describe(d, listing);
-    }
     if (code != ASSAY_ETIMEOUT) drop_listing(listing); /* else it is the lost thread's */
 }

@@ -1,6 +1,6 @@
-/* doctor_system.c - checks of assay doctor that look at switches and limits of the kernel: each
- * names the command that would change it. Files lie below $ASSAY_FSROOT; where a system has none of
- * them, the finding says that it cannot be told. */
+/* doctor_system.c - checks of assay doctor for settings and limits of the kernel: each names the
+ * command that would change it. Files lie below $ASSAY_FSROOT; where a system does not have them,
+ * the finding is "unknown". */
 #include "base/text.h"
 #include "cli/doctor.h"
 #include "probe/sysfs.h"
@@ -13,12 +13,6 @@
 #define CPU "/sys/devices/system/cpu"
 #define GROUP_1 "/sys/fs/cgroup"
 #define LIST_MOST 256 /* CPUs walked for the advice of --cpus */
-
-static void unknown(struct assay__diagnosis *d, const char *text)
-{
-    d->health = ASSAY__HEALTH_UNKNOWN;
-    assay__buf_puts(&d->says, text);
-}
 
 /* --- limits of the control group -------------------------------------------------------------- */
 
@@ -74,18 +68,17 @@ void assay__check_limits(const struct assay__patient *p, struct assay__diagnosis
                           scaled);
         lift(p, d, "--memory 0 --memory-swap 0", memory_file);
     }
-    if (d->says.length) {
-        d->health = ASSAY__HEALTH_WARNING;
-        assay__buf_puts(&d->says, " by the control group");
-    } else if (cpu_known && memory_known) {
-        assay__buf_puts(&d->says, "no CPU or memory limit of a control group applies");
-    } else {
-        d->health = ASSAY__HEALTH_UNKNOWN;
-        assay__buf_printf(&d->says, "%s limit of the control group cannot be read",
-                          cpu_known      ? "no CPU limit applies; the memory"
-                          : memory_known ? "no memory limit applies; the CPU"
-                                         : "the CPU and memory");
-    }
+    if (d->says.length)
+        assay__diagnose(d, ASSAY__HEALTH_WARNING, NULL, " by the control group");
+    else if (cpu_known && memory_known)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                        "no CPU or memory limit of a control group applies");
+    else
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
+                        "%s limit of the control group cannot be read",
+                        cpu_known      ? "no CPU limit applies; the memory"
+                        : memory_known ? "no memory limit applies; the CPU"
+                                       : "the CPU and memory");
 }
 
 /* --- hardware threads, turbo ------------------------------------------------------------------ */
@@ -109,53 +102,49 @@ void assay__check_smt(const struct assay__patient *p, struct assay__diagnosis *d
     int threads = p->machine.threads, cores = p->machine.cores;
     if (!assay__sysfs_value(&active, CPU "/smt/active")) {
         if (threads <= 0 || cores <= 0) {
-            unknown(d, "it is not known whether cores have several hardware threads (SMT)");
+            assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
+                            "it is unknown whether cores have several hardware threads (SMT)");
             return;
         }
         active = threads > cores;
     }
     if (active == 0) {
-        assay__buf_puts(&d->says, "one hardware thread per core (SMT is off or absent)");
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                        "one hardware thread per core (SMT is off or absent)");
         return;
     }
-    d->health = ASSAY__HEALTH_WARNING;
-    assay__buf_puts(&d->says,
-                    "SMT is on: two busy threads of one core slow each other, so a time depends on "
-                    "where threads land");
     struct assay__buf list = {0};
     first_threads(p, &list);
     if (list.length) assay__buf_printf(&d->advice, "assay run --cpus %s; or ", list.data);
-    assay__buf_puts(&d->advice, "echo off | sudo tee " CPU "/smt/control (until the next boot)");
     assay__buf_free(&list);
+    assay__diagnose(d, ASSAY__HEALTH_WARNING,
+                    "echo off | sudo tee " CPU "/smt/control (until the next boot)",
+                    "SMT is on: two busy threads of one core slow each other, so a time depends on "
+                    "where threads land");
 }
 
 void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis *d)
 {
-    double value;
-    bool on;
-    const char *command;
+    static const char *const commands[] = {
+        "echo 1 | sudo tee " CPU "/intel_pstate/no_turbo (until the next boot)",
+        "echo 0 | sudo tee " CPU "/cpufreq/boost (until the next boot)"};
+    double off = 0, boost = 0;
+    bool intel = assay__sysfs_value(&off, CPU "/intel_pstate/no_turbo"),
+         known = intel || assay__sysfs_value(&boost, CPU "/cpufreq/boost");
     (void)p;
-    if (assay__sysfs_value(&value, CPU "/intel_pstate/no_turbo")) {
-        on = value == 0;
-        command = "echo 1 | sudo tee " CPU "/intel_pstate/no_turbo (until the next boot)";
-    } else if (assay__sysfs_value(&value, CPU "/cpufreq/boost")) {
-        on = value != 0;
-        command = "echo 0 | sudo tee " CPU "/cpufreq/boost (until the next boot)";
-    } else {
-        unknown(d, "whether the clock may rise above its nominal rate (turbo, boost) cannot be "
-                   "read");
-        assay__buf_puts(&d->advice, "on a virtual machine the host decides; else load the driver: "
-                                    "sudo modprobe acpi-cpufreq");
-        return;
-    }
-    if (!on) {
-        assay__buf_puts(&d->says, "turbo (boost) is off: the clock stays at its nominal rate");
-        return;
-    }
-    d->health = ASSAY__HEALTH_WARNING;
-    assay__buf_puts(&d->says,
-                    "turbo (boost) is on: the clock depends on heat and on how many cores work");
-    assay__buf_puts(&d->advice, command);
+    if (!known)
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN,
+                        "on a virtual machine the host decides; else load the driver: sudo "
+                        "modprobe acpi-cpufreq",
+                        "whether the clock may rise above its nominal rate (turbo, boost) cannot "
+                        "be read");
+    else if (intel ? off != 0 : boost == 0)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                        "turbo (boost) is off: the clock stays at its nominal rate");
+    else
+        assay__diagnose(d, ASSAY__HEALTH_WARNING, commands[!intel],
+                        "turbo (boost) is on: the clock depends on heat and on how many cores "
+                        "work");
 }
 
 /* --- swap ------------------------------------------------------------------------------------- */
@@ -172,24 +161,22 @@ void assay__check_swap(const struct assay__patient *p, struct assay__diagnosis *
     double total, unused;
     char size[64], used[64];
     if (!kib_of(text, "SwapTotal", &total) || !kib_of(text, "SwapFree", &unused)) {
-        unknown(d, "whether memory is swapped out cannot be read");
-        return;
-    }
-    if (total == 0) {
-        assay__buf_puts(&d->says, "there is no swap");
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
+                        "whether memory is swapped out cannot be read");
         return;
     }
     assay__text_scaled(size, sizeof size, total * 1024, "B");
     assay__text_scaled(used, sizeof used, (total - unused) * 1024, "B");
-    assay__buf_printf(&d->says, "%s of swap, ", size);
-    if (total - unused <= 0) {
-        assay__buf_puts(&d->says, "none in use");
-        return;
-    }
-    d->health = ASSAY__HEALTH_WARNING;
-    assay__buf_printf(&d->says, "%s in use: memory was short, and pages may have to be read back",
-                      used);
-    assay__buf_puts(&d->advice, "sudo swapoff -a (when free memory holds what is swapped out)");
+    if (total == 0)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "there is no swap");
+    else if (total - unused <= 0)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "%s of swap, none in use", size);
+    else
+        assay__diagnose(d, ASSAY__HEALTH_WARNING,
+                        "sudo swapoff -a (when free memory holds what is swapped out)",
+                        "%s of swap, %s in use: memory was short, and pages may have to be read "
+                        "back",
+                        size, used);
 }
 
 /* --- counters of the processor ---------------------------------------------------------------- */
@@ -198,18 +185,15 @@ void assay__check_perf_events(const struct assay__patient *p, struct assay__diag
 {
     double level;
     (void)p;
-    if (!assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid")) {
-        unknown(d, "no perf_event_paranoid: this system has no perf events, or hides them");
-        return;
-    }
-    assay__buf_printf(&d->says, "perf_event_paranoid is %.0f: ", level);
-    if (level <= 2) {
-        assay__buf_puts(&d->says, "a process may read its own counters");
-        return;
-    }
-    d->health = ASSAY__HEALTH_MISSING;
-    assay__buf_puts(&d->says, "only root may read counters");
-    assay__buf_puts(&d->advice, "sudo sysctl kernel.perf_event_paranoid=2");
+    if (!assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid"))
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
+                        "no perf_event_paranoid: this system has no perf events, or hides them");
+    else if (level <= 2)
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                        "perf_event_paranoid is %.0f: a process may read its own counters", level);
+    else
+        assay__diagnose(d, ASSAY__HEALTH_MISSING, "sudo sysctl kernel.perf_event_paranoid=2",
+                        "perf_event_paranoid is %.0f: only root may read counters", level);
 }
 
 void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d)
@@ -218,7 +202,8 @@ void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d
     static const char *const cores[] = {"cpu", "arm", "apple"};
     const char **units = assay__sysfs_list(p->arena, "/sys/bus/event_source/devices", "");
     if (!units) {
-        unknown(d, "the processor's counters (PMU) cannot be listed");
+        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
+                        "the processor's counters (PMU) cannot be listed");
         return;
     }
     for (const char **unit = units; *unit; unit++)
@@ -227,17 +212,16 @@ void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d
                                : strncmp(*unit, cores[i], strlen(cores[i])) == 0 &&
                                      strstr(*unit, "pmu") != NULL;
             if (!core) continue;
-            assay__buf_printf(&d->says, "the processor's counters are there (PMU '%s')", *unit);
+            assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                            "the processor's counters are there (PMU '%s')", *unit);
             return;
         }
-    d->health = ASSAY__HEALTH_MISSING;
-    assay__buf_puts(&d->says, "the processor's counters are missing (no PMU): cycles, "
-                              "instructions and cache misses will be unavailable");
     const char *virtualized = p->machine.virtualized;
-    if (*virtualized && strcmp(virtualized, "none") != 0)
-        assay__buf_puts(&d->advice,
-                        "the host must pass them on (QEMU: -cpu host,pmu=on; VMware: vpmc.enable = "
-                        "\"TRUE\"; clouds: a bare-metal size)");
-    else
-        assay__buf_puts(&d->advice, "switch the PMU on in the firmware's set-up");
+    assay__diagnose(d, ASSAY__HEALTH_MISSING,
+                    *virtualized && strcmp(virtualized, "none") != 0
+                        ? "the host must pass them on (QEMU: -cpu host,pmu=on; VMware: vpmc.enable "
+                          "= \"TRUE\"; clouds: a bare-metal size)"
+                        : "enable the PMU in the firmware settings",
+                    "the processor's counters are missing (no PMU): cycles, instructions and cache "
+                    "misses will be unavailable");
 }

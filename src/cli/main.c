@@ -1,5 +1,4 @@
-/* main.c - the way in: finds the command that is named in the table made from commands.h, and runs
- * it. */
+/* main.c - finds the named command in the table made from commands.h, and runs it. */
 #include "cli/commands.h"
 
 #include <fcntl.h>
@@ -35,17 +34,14 @@ static void fill_standard_descriptors(void)
     }
 }
 
-static int unknown_command(const char *name)
+int assay__unknown_command(const char *name)
 {
     struct assay__nearest nearest = {.word = name};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         assay__nearest_try(&nearest, commands[i]->name);
     const char *best = assay__nearest_get(&nearest);
-    if (best)
-        assay__say("unknown command '%s'; did you mean '%s'?", name, best);
-    else
-        assay__say("unknown command '%s'; 'assay help' lists them", name);
-    return ASSAY__EXIT_USAGE;
+    if (best) return assay__refuse("unknown command '%s'; did you mean '%s'?", name, best);
+    return assay__refuse("unknown command '%s'; 'assay help' lists them", name);
 }
 
 static int run_command(const struct assay__command *command, int argc, char **argv, int first)
@@ -82,18 +78,15 @@ int main(int argc, char **argv)
 {
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error that can be said */
-    if (argc < 2) {
-        assay__say("what shall it do? 'assay run MODEL' profiles a model, 'assay help' lists the "
-                   "commands");
-        return ASSAY__EXIT_USAGE;
-    }
+    if (argc < 2)
+        return assay__refuse("no command given: 'assay run MODEL' profiles a model, 'assay help' "
+                             "lists the commands");
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
     if (strcmp(name, "--version") == 0) name = "version";
     const struct assay__command *command = assay__command_find(name);
-    if (!command && name[0] == '-') {
-        assay__say("unknown option '%s' before a command; 'assay help' lists the commands", name);
-        return ASSAY__EXIT_USAGE;
-    }
-    return command ? run_command(command, argc, argv, 2) : unknown_command(name);
+    if (!command && name[0] == '-')
+        return assay__refuse(
+            "unknown option '%s' before a command; 'assay help' lists the commands", name);
+    return command ? run_command(command, argc, argv, 2) : assay__unknown_command(name);
 }

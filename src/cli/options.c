@@ -151,11 +151,10 @@ static int set_choice(const struct assay__command *command, const struct assay__
         if (assay__nearest_get(&nearest)) kept = at;
     }
     if (kept)
-        assay__say("%s: --%s: '%s' is not one of %s; did you mean '%.*s'?", command->name, o->name,
-                   value, o->choices, (int)strcspn(kept, "|"), kept);
-    else
-        assay__say("%s: --%s: '%s' is not one of %s", command->name, o->name, value, o->choices);
-    return ASSAY__EXIT_USAGE;
+        return assay__refuse("%s: --%s: '%s' is not one of %s; did you mean '%.*s'?", command->name,
+                             o->name, value, o->choices, (int)strcspn(kept, "|"), kept);
+    return assay__refuse("%s: --%s: '%s' is not one of %s", command->name, o->name, value,
+                         o->choices);
 }
 
 /* "-123…": a whole number, however long */
@@ -170,19 +169,14 @@ static int set_integer(const struct assay__command *command, const struct assay_
 {
     int64_t number = 0;
     if (assay__text_int64(value, &number)) {
-        if (is_digits(value)) {
-            assay__say("%s: --%s: %s is out of range (%.0f to %.0f)", command->name, o->name, value,
-                       o->low, o->high);
-            return ASSAY__EXIT_USAGE;
-        }
-        assay__say("%s: --%s: '%s' is not a whole number", command->name, o->name, value);
-        return ASSAY__EXIT_USAGE;
+        if (is_digits(value))
+            return assay__refuse("%s: --%s: %s is out of range (%.0f to %.0f)", command->name,
+                                 o->name, value, o->low, o->high);
+        return assay__refuse("%s: --%s: '%s' is not a whole number", command->name, o->name, value);
     }
-    if ((double)number < o->low || (double)number > o->high) {
-        assay__say("%s: --%s: %" PRId64 " is not between %.0f and %.0f", command->name, o->name,
-                   number, o->low, o->high);
-        return ASSAY__EXIT_USAGE;
-    }
+    if ((double)number < o->low || (double)number > o->high)
+        return assay__refuse("%s: --%s: %" PRId64 " is not between %.0f and %.0f", command->name,
+                             o->name, number, o->low, o->high);
     *member = number;
     return 0;
 }
@@ -191,16 +185,12 @@ static int set_duration(const struct assay__command *command, const struct assay
                         const char *value, double *member)
 {
     double seconds = 0;
-    if (assay__text_duration_s(value, &seconds) || !isfinite(seconds)) {
-        assay__say("%s: --%s: '%s' is not a duration such as 2s, 500ms or 1.5", command->name,
-                   o->name, value);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (seconds < o->low || seconds > o->high) {
-        assay__say("%s: --%s: %g s is not between %g and %g s", command->name, o->name, seconds,
-                   o->low, o->high);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (assay__text_duration_s(value, &seconds) || !isfinite(seconds))
+        return assay__refuse("%s: --%s: '%s' is not a duration such as 2s, 500ms or 1.5",
+                             command->name, o->name, value);
+    if (seconds < o->low || seconds > o->high)
+        return assay__refuse("%s: --%s: %g s is not between %g and %g s", command->name, o->name,
+                             seconds, o->low, o->high);
     *member = seconds;
     return 0;
 }
@@ -218,15 +208,10 @@ static int append(const char ***items, size_t *count, size_t *capacity, const ch
 static int set_string(const struct assay__command *command, const struct assay__option *o,
                       const char *value, const char **member)
 {
-    if (!*value) {
-        assay__say("%s: --%s: the value is empty", command->name, o->name);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (o->kind == ASSAY__OPTION_ONCE && *member && strcmp(*member, value) != 0) {
-        assay__say("%s: --%s is given twice, as '%s' and as '%s'; it takes one value",
-                   command->name, o->name, *member, value);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (!*value) return assay__refuse("%s: --%s: the value is empty", command->name, o->name);
+    if (o->kind == ASSAY__OPTION_ONCE && *member && strcmp(*member, value) != 0)
+        return assay__refuse("%s: --%s is given twice, as '%s' and as '%s'; it takes one value",
+                             command->name, o->name, *member, value);
     *member = value;
     return 0;
 }
@@ -246,9 +231,8 @@ static int set_value(struct assay__invocation *invocation, const struct assay__o
         const char **choice = (const char **)(void *)member, *before = *choice;
         int status = set_choice(invocation->command, o, value, choice);
         if (status || !before || strcmp(before, *choice) == 0) return status;
-        assay__say("%s: --%s is given twice, as '%s' and as '%s'", invocation->command->name,
-                   o->name, before, *choice);
-        return ASSAY__EXIT_USAGE;
+        return assay__refuse("%s: --%s is given twice, as '%s' and as '%s'",
+                             invocation->command->name, o->name, before, *choice);
     }
     case ASSAY__OPTION_INTEGER:
         return set_integer(invocation->command, o, value, (int64_t *)(void *)member);
@@ -278,17 +262,12 @@ static int take(struct assay__invocation *invocation, const struct assay__option
 {
     const char *command = invocation->command->name;
     if (o->kind == ASSAY__OPTION_FLAG) {
-        if (attached) {
-            assay__say("%s: --%s takes no value", command, o->name);
-            return ASSAY__EXIT_USAGE;
-        }
+        if (attached) return assay__refuse("%s: --%s takes no value", command, o->name);
         return set_value(invocation, o, NULL);
     }
     if (!attached && o->bare) return set_value(invocation, o, o->bare);
-    if (!attached && *at + 1 >= argc) {
-        assay__say("%s: --%s needs a value (%s)", command, o->name, o->argument);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (!attached && *at + 1 >= argc)
+        return assay__refuse("%s: --%s needs a value (%s)", command, o->name, o->argument);
     return set_value(invocation, o, attached ? attached : argv[++*at]);
 }
 
@@ -318,12 +297,10 @@ static int check_arguments(const struct assay__invocation *invocation)
 {
     const struct assay__command *command = invocation->command;
     size_t count = invocation->argument_count;
-    if (count < command->min_arguments) {
-        assay__say("%s: %.*s is missing: assay %s [options] %s", command->name,
-                   (int)strcspn(command->arguments, " "), command->arguments, command->name,
-                   command->arguments);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (count < command->min_arguments)
+        return assay__refuse("%s: %.*s is missing: assay %s [options] %s", command->name,
+                             (int)strcspn(command->arguments, " "), command->arguments,
+                             command->name, command->arguments);
     if (count > command->max_arguments) {
         struct assay__buf usage = {0};
         assay__usage(&usage, command);
@@ -377,8 +354,7 @@ int assay__option_pairs(const char *command, const char *option,
     for (size_t i = 0; i < list->count; i++) {
         const char *equals = strchr(list->items[i], '=');
         if (equals && equals != list->items[i] && equals[1]) continue;
-        assay__say("%s: --%s: '%s' is not %s", command, option, list->items[i], expected);
-        return ASSAY__EXIT_USAGE;
+        return assay__refuse("%s: --%s: '%s' is not %s", command, option, list->items[i], expected);
     }
     return 0;
 }

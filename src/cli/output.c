@@ -28,13 +28,10 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-void assay__say(const char *format, ...)
+static void say(const char *format, va_list args)
 {
     struct assay__buf text = {0}, line = {0};
-    va_list args;
-    va_start(args, format);
     assay__buf_vprintf(&text, format, args);
-    va_end(args);
     assay__buf_puts(&line, "assay: ");
     assay__text_safe(&line, text.data ? text.data : "out of memory");
     assay__buf_putc(&line, '\n');
@@ -42,6 +39,23 @@ void assay__say(const char *format, ...)
         write_all(STDERR_FILENO, line.data, line.length); /* nowhere to say that this failed */
     assay__buf_free(&text);
     assay__buf_free(&line);
+}
+
+void assay__say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+int assay__refuse(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    return ASSAY__EXIT_USAGE;
 }
 
 int assay__fail(int code, const struct assay_error *error)

@@ -1,8 +1,9 @@
-/* report_file.c - writes a report into a file, in the format that its name asks for. */
+/* report_file.c - writes a report into a file, in the format that its name asks for; and single
+ * figures, as SVG or text. */
 #include "cli/report_file.h"
 
 #include "base/file.h"
-#include "cli/report_figure.h"
+#include "cli/render_options.h"
 #include "profile/profile.h"
 #include "report/figure/figure.h"
 #include "report/formats.h"
@@ -21,7 +22,7 @@ bool assay__report_file_is_database(const char *path)
     return database;
 }
 
-static bool same_file(const char *a, const char *b)
+bool assay__same_file(const char *a, const char *b)
 {
     struct stat x, y;
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
@@ -37,10 +38,11 @@ static const char *name_of(const char *path)
 static bool same_place(const char *a, const char *b)
 {
     char folder_a[4096], folder_b[4096];
-    if (strcmp(a, b) == 0 || same_file(a, b)) return true;
+    if (strcmp(a, b) == 0 || assay__same_file(a, b)) return true;
     return strcmp(name_of(a), name_of(b)) == 0 &&
            assay__path_folder(a, folder_a, sizeof folder_a) == 0 &&
-           assay__path_folder(b, folder_b, sizeof folder_b) == 0 && same_file(folder_a, folder_b);
+           assay__path_folder(b, folder_b, sizeof folder_b) == 0 &&
+           assay__same_file(folder_a, folder_b);
 }
 
 /* What SQLite keeps beside a database: the report must not take its place. `kept`: a profile that
@@ -84,22 +86,15 @@ int assay__report_file_check(const char *command, const char *path, const char *
 {
     struct assay_error error = {0};
     if (!path) return 0;
-    if (kept && same_place(path, kept)) {
-        assay__say("%s: --report and --output name the same file '%s'", command, path);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (is_companion(path, kept)) {
-        assay__say("%s: '%s' is where the profile's own log stands; give another name", command,
-                   path);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (assay__report_file_is_database(path)) {
-        assay__say(
-            "%s: '%s' is a profile or another database, so the report does not replace it; give "
-            "another name",
-            command, path);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (kept && same_place(path, kept))
+        return assay__refuse("%s: --report and --output name the same file '%s'", command, path);
+    if (is_companion(path, kept))
+        return assay__refuse("%s: '%s' is where the profile's own log stands; give another name",
+                             command, path);
+    if (assay__report_file_is_database(path))
+        return assay__refuse("%s: '%s' is a profile or another database, so the report does not "
+                             "replace it; give another name",
+                             command, path);
     int code = assay__file_writable(path, &error);
     if (code) assay__fail(code, &error);
     return code ? ASSAY__EXIT_FAILED : 0; /* whatever is in the way */
@@ -152,4 +147,46 @@ int assay__report_file_write(const struct assay_profile *profile,
     }
     if (!quiet) assay__say("report written to %s", path);
     return 0;
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+static void put_text(const struct assay__figure *figures, size_t count,
+                     const struct assay__render_options *render, bool to_file,
+                     struct assay__buf *out)
+{
+    struct assay_report_options options = assay__report_options_of(render, to_file);
+    struct assay__doc *doc = NULL;
+    int code = assay__doc_new(&doc);
+    for (size_t i = 0; i < count && !code; i++)
+        assay__doc_figure(doc, &figures[i], 0);
+    if (code || assay__doc_view(doc, &options, out, NULL)) out->failed = true;
+    assay__doc_free(doc);
+}
+
+int assay__report_figure(const struct assay_profile *profile, const char *name,
+                         const struct assay__render_options *render, bool to_file,
+                         struct assay__buf *out, struct assay_error *error)
+{
+    const struct assay__figure_row *row = assay__figure_row_find(name);
+    struct assay__figure *figures;
+    struct assay_error reason = {0};
+    size_t count, left_out;
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__study *study = NULL;
+    int code = arena && row && !assay__study_new(profile, &study)
+                   ? assay__figures_of(study, row, arena, &figures, &count, &left_out, &reason)
+                   : assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
+    if (!code && render)
+        put_text(figures, count, render, to_file, out);
+    else if (!code)
+        assay__figures_svg(out, figures, count);
+    if (!code && left_out)
+        assay__say("report: %zu more trials have such a figure; the first %zu are drawn", left_out,
+                   count);
+    if (!code && out->failed) code = assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
+    if (code) assay_error_set(error, code, "no figure '%s': %s", name, reason.message);
+    assay__study_free(study);
+    assay__arena_free(arena);
+    return code;
 }

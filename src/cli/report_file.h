@@ -1,5 +1,5 @@
 /* report_file.h - a report as a file: `--report FILE` of the commands that measure, and -o of
- * `assay report`. */
+ * `assay report`; and one figure of a profile (`--svg`, `--chart`). */
 #ifndef ASSAY_CLI_REPORT_FILE_H
 #define ASSAY_CLI_REPORT_FILE_H
 
@@ -24,5 +24,17 @@ int assay__report_file_write(const struct assay_profile *profile,
 const char *assay__report_figure_of(const struct assay_profile *profile, const char *path);
 /** True when a file is there that is a profile or another database. */
 bool assay__report_file_is_database(const char *path);
+
+/** Both exist and are one file. */
+bool assay__same_file(const char *a, const char *b);
+
+#define ASSAY__FIGURE_NAMES \
+    "layers|treemap|roofline|latency|samples|memory|power|compare|devices|sweep|pareto"
+
+/** The figure into `out`: as SVG, or as text when `render` is given (its width and characters). 0,
+ *  or a negative code: ASSAY_ENOTFOUND with the reason when the profile does not have it. */
+int assay__report_figure(const struct assay_profile *profile, const char *name,
+                         const struct assay__render_options *render, bool to_file,
+                         struct assay__buf *out, struct assay_error *error);
 
 #endif

@@ -120,8 +120,8 @@ struct assay__diff_delta assay__diff_delta(const struct assay__diff_values *base
         return without_interval(out, NO_INTERVAL "the profiles do not hold it launch by launch");
     if (base->launches.count < ASSAY__COMPARISON_LAUNCHES ||
         other->launches.count < ASSAY__COMPARISON_LAUNCHES)
-        return without_interval(out, NO_INTERVAL "each side needs at least 5 launches that "
-                                                 "succeeded");
+        return without_interval(out,
+                                NO_INTERVAL "each side needs at least 5 launches that succeeded");
     if (!all_positive(base) || !all_positive(other))
         return without_interval(out, NO_INTERVAL "a ratio needs values above zero in every launch");
     struct assay__ratio found = assay__launch_ratio(&base->launches, &other->launches, arena);
@@ -316,15 +316,14 @@ static void make_notes(struct assay__diff *diff, struct assay__arena *arena)
     for (size_t s = 1; s < diff->count && !diff->same_model; s++)
         note_counterparts(diff, arena, s);
     if (!one_capture(diff))
-        add_note(diff,
-                 "The runs did not alternate, so changes of the machine between them are part of "
-                 "every difference. 'assay compare' and 'assay sweep' alternate.");
+        add_note(diff, "The runs did not alternate, so changes of the machine between them are "
+                       "part of every difference. 'assay compare' and 'assay sweep' alternate.");
     if (diff->judged > 1)
-        add_note(diff, assay__arena_text(arena,
-                                         "%zu numbers were tested, each at 95 %%: about one in "
-                                         "twenty would differ by chance. Their rows show medians "
-                                         "over launches.",
-                                         diff->judged));
+        add_note(diff,
+                 assay__arena_text(arena,
+                                   "%zu numbers were tested, each at 95 %%: about one in twenty "
+                                   "would differ by chance. Their rows show medians over launches.",
+                                   diff->judged));
 }
 
 static void summarize_side(struct assay__buf *text, const struct assay__diff *diff,

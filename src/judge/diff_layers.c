@@ -298,11 +298,10 @@ static void find_scale(struct assay__diff *diff, const struct assay__diff_layer 
               "when they changed by more than the passes of one run differ."
         : !isfinite(diff->layers_spread)
             ? "Every row that changed is shown: how far passes of one run differ is unknown."
-        : diff->layers_strict
-            ? "The runs as a whole show no difference; a row is shown when it changed by more than "
-              "the sums of one run's passes differ."
-            : "A row is shown when it changed by more, relatively, than the sums of one run's "
-              "passes differ.";
+        : diff->layers_strict ? "The runs as a whole show no difference; a row is shown when it "
+                                "changed by more than the sums of one run's passes differ."
+                              : "A row is shown when it changed by more, relatively, than the sums "
+                                "of one run's passes differ.";
 }
 
 struct ranked {

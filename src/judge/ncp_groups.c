@@ -197,10 +197,9 @@ static void close_row(const struct assay__ncp_groups *out, struct assay__part *r
 {
     if (row->untimed) {
         row->note = row->untimed < row->layers
-                        ? assay__arena_text(out->arena,
-                                            "%zu of %zu layers have no time; the others take %.4g "
-                                            "µs",
-                                            row->untimed, row->layers, row->time_ns / 1e3)
+                        ? assay__arena_text(
+                              out->arena, "%zu of %zu layers have no time; the others take %.4g µs",
+                              row->untimed, row->layers, row->time_ns / 1e3)
                     : row->layers == 1 ? "its layer has no time"
                                        : "its layers have no time";
         row->time_ns = NAN;
@@ -343,8 +342,7 @@ static const char *note_of(const struct assay__ncp_groups *out)
         shared |= out->groups[i].kind == ASSAY__PART_SHARED;
     if (scan)
         return "The engine runs all steps inside one Scan, where neuron groups cannot be "
-               "separated. "
-               "The unrolled form of the same network shows them.";
+               "separated. The unrolled form of the same network shows them.";
     if (out->layers == 0) return "Layers were not timed, so groups have no times.";
     if (shared)
         return "A layer that the engine fused from nodes of several groups is shown as shared, "

@@ -45,10 +45,11 @@ static void put_time(struct assay__trial *trial, double crossings)
     else if (crossings == 0)
         assay_metrics_derived(trial->metrics, name, 0, "graph", "nothing crosses");
     else
-        assay_metrics_unavailable(trial->metrics, name,
-                                  layers->count ? "the engine's record has no copy nodes: this "
-                                                  "provider copies inside other nodes"
-                                                : "layers were not timed by the engine");
+        assay_metrics_unavailable(
+            trial->metrics, name,
+            layers->count
+                ? "the engine's record has no copy nodes: this provider copies inside other nodes"
+                : "layers were not timed by the engine");
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */

@@ -74,10 +74,10 @@ static const char *const bounds[2][ASSAY__BOUND_COUNT] = {
      [ASSAY__BOUND_COMPUTE] = "limited by compute"},
     /* bandwidth */
     {[ASSAY__BOUND_OVERHEAD] = "overhead of small layers, in which little moves: ",
-     [ASSAY__BOUND_MEMORY] = "limited by memory: look at how data is laid out (copies, transposes, "
-                             "small pieces)",
-     [ASSAY__BOUND_COMPUTE] = "limited by compute, so memory waits: a bandwidth floor suits models "
-                              "that memory limits"},
+     [ASSAY__BOUND_MEMORY] =
+         "limited by memory: look at how data is laid out (copies, transposes, small pieces)",
+     [ASSAY__BOUND_COMPUTE] =
+         "limited by compute, so memory waits: a bandwidth floor suits models that memory limits"},
 };
 
 static void put_bound(struct assay__buf *out, const struct assay__require_evidence *e,
@@ -93,8 +93,8 @@ static void advise_compute(struct assay__buf *out, const struct assay__require_e
 {
     static const char *const behind[ASSAY__BOUND_COUNT] = {
         [ASSAY__BOUND_OVERHEAD] = ", or fuse small nodes",
-        [ASSAY__BOUND_MEMORY] = " to compute more per byte read, or store weights as float16 or "
-                                "int8",
+        [ASSAY__BOUND_MEMORY] =
+            " to compute more per byte read, or store weights as float16 or int8",
         [ASSAY__BOUND_COMPUTE] = ", float16 or int8, or a faster device"};
     double utilization = assay__trial_value(e->trial, "compute.utilization");
     if (e->bound == ASSAY__BOUND_UNKNOWN) {

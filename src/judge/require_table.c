@@ -262,11 +262,10 @@ static int unknown_key(const struct reading *r, const char *key)
     }
     if (strlen(key) <= 40 && assay__text_near(key, least))
         return bad(r, "there is no requirement '%s'; did you mean '%s'?", key, best);
-    return bad(
-        r,
-        "there is no requirement '%.40s'; there are tflops, bandwidth, throughput, p50, p99, "
-        "memory, power",
-        key);
+    return bad(r,
+               "there is no requirement '%.40s'; there are tflops, bandwidth, throughput, p50, "
+               "p99, memory, power",
+               key);
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -499,11 +498,10 @@ static int not_found(const char *name, struct assay_error *error)
         return assay_error_set(error, ASSAY_EINVAL,
                                "there is no requirement table '%s'; did you mean '%s'?", name,
                                best);
-    return assay_error_set(
-        error, ASSAY_EINVAL,
-        "there is no requirement table '%s': built in are m1, m1-pro, m1-max and "
-        "m1-ultra, anything else is a file",
-        name);
+    return assay_error_set(error, ASSAY_EINVAL,
+                           "there is no requirement table '%s': built in are m1, m1-pro, m1-max "
+                           "and m1-ultra, anything else is a file",
+                           name);
 }
 
 int assay__require_find(struct assay__arena *arena, const char *name,

@@ -84,16 +84,14 @@ static void review_bounds(struct reviewing *r)
     static const char *const words[] = {[ASSAY__BOUND_COMPUTE] = "compute",
                                         [ASSAY__BOUND_MEMORY] = "memory",
                                         [ASSAY__BOUND_OVERHEAD] = "overhead of small layers"};
-    add(list,
-        assay__arena_text(
-            r->arena,
-            "most of the layers' time is limited by %s: %s (compute %s, memory %s, overhead %s, "
-            "unknown %s)",
-            words[e->bound], percent(e->share[e->bound]).text,
-            percent(e->share[ASSAY__BOUND_COMPUTE]).text,
-            percent(e->share[ASSAY__BOUND_MEMORY]).text,
-            percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
-            percent(e->share[ASSAY__BOUND_UNKNOWN]).text));
+    add(list, assay__arena_text(r->arena,
+                                "most of the layers' time is limited by %s: %s (compute %s, memory "
+                                "%s, overhead %s, unknown %s)",
+                                words[e->bound], percent(e->share[e->bound]).text,
+                                percent(e->share[ASSAY__BOUND_COMPUTE]).text,
+                                percent(e->share[ASSAY__BOUND_MEMORY]).text,
+                                percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
+                                percent(e->share[ASSAY__BOUND_UNKNOWN]).text));
 }
 
 /* "reaches 62 % of its roof" */
@@ -184,13 +182,12 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
                                                          assay__trial_on_cpu(r->trial));
     double weights = assay__trial_value(r->trial, "memory.model");
     if (peak && peak->value > 2 * weights)
-        add(&r->out->opportunities,
-            assay__arena_text(r->arena,
-                              "memory: the peak of %s is %s × the weights (%s); "
-                              "'assay memory' shows where it goes",
-                              scaled(r, peak->value, "B"),
-                              assay__digits(peak->value / weights, 3).text,
-                              scaled(r, weights, "B")));
+        add(&r->out->opportunities, assay__arena_text(r->arena,
+                                                      "memory: the peak of %s is %s × the weights "
+                                                      "(%s); 'assay memory' shows where it goes",
+                                                      scaled(r, peak->value, "B"),
+                                                      assay__digits(peak->value / weights, 3).text,
+                                                      scaled(r, weights, "B")));
 }
 
 /* --- recommendations -------------------------------------------------------------------------- */
@@ -229,11 +226,10 @@ static void recommend_rest(struct reviewing *r)
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
         recommend_repeating(r);
     if (isnan(assay__trial_value(r->trial, "power.average")))
-        add(list,
-            r->trial->protocol.watched & ASSAY__WATCHED_POWER
-                ? "power is not known, so there is no score: 'assay doctor' says which sensor is "
-                  "missing"
-                : "power was not sampled, so there is no score");
+        add(list, r->trial->protocol.watched & ASSAY__WATCHED_POWER
+                      ? "power is not known, so there is no score: 'assay doctor' says which "
+                        "sensor is missing"
+                      : "power was not sampled, so there is no score");
     if (r->evidence.roofline.reason[0])
         add(list, assay__arena_text(r->arena, "what limits the layers is not known (%s)",
                                     r->evidence.roofline.reason));

@@ -19,8 +19,7 @@ int assay__sweep_slo_check(const char *text, struct assay_error *error)
     if (strchr(text, ','))
         return assay_error_set(
             error, ASSAY_EINVAL,
-            "--slo: '%s' has several limits, it takes one, such as p99=20ms: give "
-            "the strictest",
+            "--slo: '%s' has several limits, it takes one, such as p99=20ms: give the strictest",
             text);
     if (equals && assay__text_duration_s(equals + 1, &seconds) == 0 && seconds > 0 &&
         equals[strlen(equals) - 1] < 'a')
@@ -29,9 +28,7 @@ int assay__sweep_slo_check(const char *text, struct assay_error *error)
                                text);
     return assay_error_set(
         error, ASSAY_EINVAL,
-        "--slo: '%s' is not of the form p99=20ms (p50, p90, p95, p99, p99.9, max "
-        "or mean)",
-        text);
+        "--slo: '%s' is not of the form p99=20ms (p50, p90, p95, p99, p99.9, max or mean)", text);
 }
 
 int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_error *error)
@@ -40,10 +37,10 @@ int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_err
         return assay_error_set(error, ASSAY_EINVAL,
                                "--memory-budget: '%s' is not a size such as 500MB", text);
     if (text[strlen(text) - 1] >= '0' && text[strlen(text) - 1] <= '9') /* 10 of what? */
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "--memory-budget: '%s' has no unit: write %sMB, or with B, kB, GB, "
-                               "MiB, GiB",
-                               text, text);
+        return assay_error_set(
+            error, ASSAY_EINVAL,
+            "--memory-budget: '%s' has no unit: write %sMB, or with B, kB, GB, MiB, GiB", text,
+            text);
     return 0;
 }
 

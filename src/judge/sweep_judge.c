@@ -268,10 +268,9 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
     enum step step = STEP_UP;
     for (size_t i = 0; i < count; i++)
         if (points[path[i]].merits.count < 2)
-            return assay__arena_text(arena,
-                                     "unknown: %s has fewer than two launches, too few to judge a "
-                                     "step by",
-                                     points[path[i]].judged.label);
+            return assay__arena_text(
+                arena, "unknown: %s has fewer than two launches, too few to judge a step by",
+                points[path[i]].judged.label);
     for (; at + 1 < count; at++) {
         step = step_of(&points[path[at]], &points[path[at + 1]], arena);
         if (step != STEP_UP) break;
@@ -284,11 +283,11 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
             points[path[at]].judged.label, points[path[at + 1]].judged.label);
     for (size_t later = at + 1; later < count; later++)
         if (step_of(&points[path[at]], &points[path[later]], arena) == STEP_UP)
-            return assay__arena_text(
-                arena,
-                "unknown: the step after %s does not pay off, but %s again has more throughput for "
-                "its latency",
-                points[path[at]].judged.label, points[path[later]].judged.label);
+            return assay__arena_text(arena,
+                                     "unknown: the step after %s does not pay off, but %s again "
+                                     "has more throughput for its latency",
+                                     points[path[at]].judged.label,
+                                     points[path[later]].judged.label);
     sweep->knee = path[at];
     return assay__arena_text(
         arena,
@@ -306,10 +305,9 @@ static const char *find_knee(struct assay__sweep *sweep, struct assay__arena *ar
     size_t *path = assay__arena_array(arena, sweep->count, sizeof *path);
     size_t count = path ? walk(sweep, axis, like, path) : 0;
     if (count >= 3) return judge_path(sweep, path, count, arena);
-    return assay__arena_text(arena,
-                             "a knee needs at least three batch sizes that ran, all else equal: "
-                             "there %s %zu",
-                             count == 1 ? "is" : "are", count);
+    return assay__arena_text(
+        arena, "a knee needs at least three batch sizes that ran, all else equal: there %s %zu",
+        count == 1 ? "is" : "are", count);
 }
 
 /* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point of the highest
@@ -392,12 +390,11 @@ static const char *say_confirmed(const struct assay__sweep *sweep, const struct 
             "%s against %s: %zu and %zu launches succeeded, a test needs at least %d of each",
             first, second, arms[0].costs.count, arms[1].costs.count, ASSAY__COMPARISON_LAUNCHES);
     if (!(r->p_value < 0.05))
-        return assay__arena_text(
-            arena,
-            "%s and %s are tied after %zu launches each (p %.2g); too noisy to detect changes "
-            "below %s %%",
-            first, second, arms[0].costs.count, r->p_value,
-            assay__digits(r->smallest * 100, 2).text);
+        return assay__arena_text(arena,
+                                 "%s and %s are tied after %zu launches each (p %.2g); too noisy "
+                                 "to detect changes below %s %%",
+                                 first, second, arms[0].costs.count, r->p_value,
+                                 assay__digits(r->smallest * 100, 2).text);
     bool holds = r->ratio > 1;
     double low = holds ? r->ci.low : 1 / r->ci.high, high = holds ? r->ci.high : 1 / r->ci.low;
     return assay__arena_text(

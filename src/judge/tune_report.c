@@ -392,11 +392,10 @@ static const char *say_needless(const struct assay__tune_result *out, struct ass
 static const char *say_best(const struct assay__tune_result *out, struct assay__arena *arena)
 {
     static const char *const goals[] = {"throughput", "latency", "energy per inference"};
-    return assay__arena_text(arena, "best %s%s%s%s", goals[out->plan->goal], say_gain(out, arena),
-                             out->tested ? ""
-                                         : "; it had too few launches for a test: a larger budget "
-                                           "allows more",
-                             say_needless(out, arena));
+    return assay__arena_text(
+        arena, "best %s%s%s%s", goals[out->plan->goal], say_gain(out, arena),
+        out->tested ? "" : "; it had too few launches for a test: a larger budget allows more",
+        say_needless(out, arena));
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */

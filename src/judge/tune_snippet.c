@@ -90,10 +90,10 @@ static void put_notes(struct assay__buf *out, const struct settings *s, const ch
 {
     const struct assay__rewrite_precision *precision = assay__rewrite_precision_find(s->precision);
     if (precision) {
-        const char *option = assay__rewrite_option(precision->rewrite);
-        assay__buf_printf(out, "%s the %s copy: assay make --from MODEL --%s%s%s -o %s\n", comment,
-                          option, option, precision->argument ? " " : "",
-                          precision->argument ? precision->argument : "", s->model);
+        assay__buf_printf(out, "%s %s: the model rewritten by assay make, %s%s%s\n", comment,
+                          s->model, assay__rewrite_option(precision->rewrite),
+                          precision->argument ? " " : "",
+                          precision->argument ? precision->argument : "");
     }
     if (*s->target->build)
         assay__buf_printf(out, "%s with the build '%s' of ONNX Runtime\n", comment,

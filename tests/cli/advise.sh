@@ -54,7 +54,7 @@ expect_lines err 0
 mv model.onnx moved.onnx
 expect_exit 0 "$ASSAY" advise m.assay --rule cast-chain --json
 expect_equal "$(json_get out '.rules[0].outcome')" not-evaluated
-expect_has out "the model file is not there: model.onnx"
+expect_has out "the model file does not exist: model.onnx"
 expect_exit 0 "$ASSAY" advise m.assay --rule cast-chain --model moved.onnx --json
 expect_equal "$(json_get out '.rules[0].outcome')" nothing
 "$ASSAY" make cfc:units=16,outputs=4 --quiet -o model.onnx >/dev/null

@@ -23,7 +23,7 @@ expect_equal "$(json_get out '.checks[0].verdict')" missing
 expect_equal "$(json_get out '.checks[1].verdict')" missing
 expect_exit 0 "$ASSAY" doctor
 expect_lines err 0
-# held back by a CPU limit: a warning only from a time that shows
+# throttled by a CPU limit: a warning only from a time that shows
 if [ "$(uname -s)" = Linux ]; then
     mkdir -p machine/sys/fs/cgroup machine/proc/self
     : >machine/sys/fs/cgroup/cgroup.controllers
@@ -96,7 +96,7 @@ for check in json.load(open("out"))["checks"]:
     expect_has said "warning limited to"
     expect_has said "of memory"
     verdict cpu-limit # the limit sits above the process's own group, and so does what it cost
-    expect_has said "warning the control group was held back for 1.8 s"
+    expect_has said "warning the control group was throttled for 1.8 s"
     # probes: those of the fixture with what they cost, the others with the reason
     ASSAY_FSROOT=$ROOT/tests/fixtures/fsroot-intel-laptop expect_exit 0 "$ASSAY" doctor
     expect_has out "Probes"

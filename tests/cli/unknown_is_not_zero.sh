@@ -42,7 +42,7 @@ done
 mkdir empty/proc
 printf 'cpu  1000 20 300 40000 50 6 7 80 0 0\n' >empty/proc/stat
 expect_exit 0 "$ASSAY" doctor
-expect_has out "steal time is not known"
+expect_has out "steal time is unknown"
 python3 zeros.py out text || fail "doctor: a zero for what is not known"
 # the search finds what it is to find
 printf '{"a": {"b": [1, 0]}}' >wrong

@@ -540,7 +540,7 @@ static void test_longer_than_the_whole(void)
     struct assay__advice *advice = advise(p);
     const struct assay__finding *f = &result_of(advice, "low-utilization")->finding;
     CHECK(said(f, "2 layers below 30 % of their roof take 100 % of the layers' summed time"));
-    CHECK(said(f, "the layers' times add up to 200 % of the latency"));
+    CHECK(said(f, "the layer times add up to 200 % of the latency"));
     /* 1 - (1350 + 500 (1 - 0.2 / 0.6)) / 2000 */
     CHECK_NEAR(f->expected_gain, 1 / (1 - (1350 + 500 * (1 - 0.2 / 0.6)) / 2000), 1e-9);
     f = &result_of(advice, "norms")->finding;

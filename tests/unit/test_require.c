@@ -445,8 +445,8 @@ static void test_beyond(void)
     trial->layers.count = 1;
     struct assay__judgement j = judge("tflops 2 3");
     CHECK_STR(j.rows[0].beyond,
-              "the minimum of 2.00 TFLOP/s is out of reach here: cpu was measured to "
-              "do 1.50 TFLOP/s at most");
+              "the minimum of 2.00 TFLOP/s is out of reach here: the measured peak of cpu is "
+              "1.50 TFLOP/s");
     CHECK_HAS(j.rows[0].advice,
               "compute reaches 50.0 % of the minimum: the minimum of 2.00 TFLOP/s is out "
               "of reach here");
