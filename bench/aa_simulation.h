@@ -129,8 +129,8 @@ static inline int aa_launch(struct aa_bench *bench, const struct aa_kind *kind, 
                             uint64_t machine, uint64_t seed, uint64_t *at_ns,
                             struct assay__summary *summary, struct assay_error *error)
 {
-    const struct assay_engine_ops *engine = &assay__engine_fake;
-    struct assay_session *session = NULL;
+    const struct assay__engine_ops *engine = &assay__engine_fake;
+    struct assay__session *session = NULL;
     struct assay__streams *streams = NULL;
     char script[512];
     snprintf(
@@ -138,7 +138,7 @@ static inline int aa_launch(struct aa_bench *bench, const struct aa_kind *kind, 
         "first=%.0fns;warmup=20x%.0fns;steady=%.0fns;%s;seed=%llu;machine=%llu;machine_at=%lluns",
         steady_ns * 4, steady_ns * 1.4, steady_ns, kind->noise, (unsigned long long)(seed >> 1),
         (unsigned long long)(machine >> 1), (unsigned long long)*at_ns);
-    struct assay_session_options options = {.size = sizeof options, .script = script};
+    struct assay__session_options options = {.size = sizeof options, .script = script};
     int code = engine->open(&options, &session, error);
     if (code) return code;
     uint64_t begin_ns = engine->now_ns(session);

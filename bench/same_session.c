@@ -19,7 +19,7 @@
 #define MAX_VALUES 64
 #define MAX_BLOCKS 1000
 
-static struct assay_tensor tensors[MAX_VALUES];
+static struct assay__host_tensor tensors[MAX_VALUES];
 
 static int make_inputs(const struct assay__workload *workload, struct assay_error *error)
 {
@@ -27,7 +27,7 @@ static int make_inputs(const struct assay__workload *workload, struct assay_erro
         const struct assay__input_plan *plan = &workload->inputs[i];
         void *data = malloc(plan->bytes + 1);
         if (!data || assay__input_fill(plan, data, error)) return 1;
-        tensors[i] = (struct assay_tensor){.name = plan->name,
+        tensors[i] = (struct assay__host_tensor){.name = plan->name,
                                            .dtype = (int)plan->dtype,
                                            .rank = plan->rank,
                                            .dims = plan->dims,
@@ -46,7 +46,7 @@ static double median_of(const uint64_t *stamps)
     return assay__stats_median(times, ITERATIONS);
 }
 
-static double bare_block(struct assay_session *session)
+static double bare_block(struct assay__session *session)
 {
     static uint64_t stamps[ITERATIONS + 1];
     struct OrtValue *outputs[MAX_VALUES] = {NULL};
@@ -66,7 +66,7 @@ static double bare_block(struct assay_session *session)
     return median_of(stamps);
 }
 
-static double loop_block(const struct assay_engine_ops *ops, struct assay_session *session)
+static double loop_block(const struct assay__engine_ops *ops, struct assay__session *session)
 {
     static uint64_t stamps[ITERATIONS + 1];
     _Atomic uint64_t count = 0;
@@ -90,15 +90,15 @@ int main(int argc, char **argv)
     struct assay__model *model = NULL;
     struct assay__workload *workload = NULL;
     struct assay__workload_options plan = {0};
-    struct assay_session *session = NULL;
-    const struct assay_engine_ops *ops = assay_engine_find("ort");
+    struct assay__session *session = NULL;
+    const struct assay__engine_ops *ops = assay__engine_find("ort");
     size_t blocks = argc == 3 ? (size_t)strtoul(argv[2], NULL, 10) : 0;
     if (blocks < 1 || blocks > MAX_BLOCKS) return 2;
     if (assay__model_read(argv[1], &model, &error) ||
         assay__workload_plan(model, &plan, &workload, &error) ||
         workload->input_count > MAX_VALUES || make_inputs(workload, &error))
         goto failed;
-    struct assay_session_options options = {.size = sizeof options,
+    struct assay__session_options options = {.size = sizeof options,
                                             .model_path = argv[1],
                                             .device = "cpu",
                                             .threads = 1,

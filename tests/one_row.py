@@ -106,9 +106,9 @@ const struct assay__probe_ops assay__probe_example = {.name = "example", .summar
 """
 ENGINE = """
 #include "engine/engines.h"
-static int devices(const char *library, assay_device_fn *found, void *context, struct assay_error *error)
+static int devices(const char *library, assay__device_fn *found, void *context, struct assay_error *error)
 { (void)library, (void)found, (void)context, (void)error; return 0; }
-const struct assay_engine_ops assay__engine_example = {.abi = ASSAY_ENGINE_ABI, .size = sizeof assay__engine_example,
+const struct assay__engine_ops assay__engine_example = {.abi = ASSAY__ENGINE_ABI, .size = sizeof assay__engine_example,
     .name = "example", .summary = "an example", .devices = devices};
 """
 COMMAND = """
@@ -150,7 +150,7 @@ const struct assay__rewriter assay__rewriter_example = {.step = "example", .appl
 """
 WATCHER = """
 #include "run/watch/watchers.h"
-static bool wanted(const struct assay_run_options *options) { (void)options; return false; }
+static bool wanted(const struct assay__run_options *options) { (void)options; return false; }
 static int begin_it(const struct assay__watch_plan *plan, struct assay__watcher **watcher, struct assay_error *error)
 { (void)plan, (void)error; *watcher = NULL; return 0; }
 static void free_it(struct assay__watcher *watcher) { (void)watcher; }
@@ -195,11 +195,11 @@ int main(void) { %s }
 """
 HERE = {  # the program that asks
     "probe": ('#include "probe/probe.h"', 'return assay__probe_find("example") ? 0 : 1;'),
-    "engine": ("#include <assay/engine.h>", 'return assay_engine_find("example") ? 0 : 1;'),
+    "engine": ('#include "engine/engine.h"', 'return assay__engine_find("example") ? 0 : 1;'),
     "zoo model": ('#include "zoo/zoo.h"', 'struct assay__model *m = NULL; return '
                   'assay__zoo_build("example:width=4", &m, NULL) || assay__zoo_build("example:width=65", &m, NULL) == 0;'),
     "family of rules": ('#include "advise/advise.h"', 'return assay__rule_find("example") ? 0 : 1;'),
-    "watcher": ('#include "run/watch/watch.h"', 'struct assay_run_options o = {0}; struct assay__watch *w = NULL; '
+    "watcher": ('#include "run/watch/watch.h"', 'struct assay__run_options o = {0}; struct assay__watch *w = NULL; '
                 'struct assay__watch_plan p = {.options = &o}; return assay__watch_begin(&p, &w, NULL);'),
     "subject": ('#include "profile/profile.h"\n#include <assay/report.h>\n#include <string.h>', """
     static const struct { const char *format, *table, *has; } views[] = {{"text", NULL, "1.23 MB"}, {"html", NULL, "1.23"},

@@ -1,5 +1,12 @@
 /* api.h - what marks a symbol as part of the public ABI, and the version of the library.
- * Everything else in libassay is hidden; internal names start with assay__ (two underscores). */
+ * Everything else in libassay is hidden; internal names start with assay__ (two underscores).
+ *
+ * Threads: every function may be called from several threads at once on different objects. What is
+ * complete (a profile, an inspection, a list of devices …) may be read by several at once; it is
+ * freed by one, when the others are done. Callbacks run on the thread that made the call, the log
+ * function (log.h) on whichever thread logs.
+ *
+ * The library never prints, exits, aborts or changes the environment. */
 #ifndef ASSAY_API_H
 #define ASSAY_API_H
 

@@ -31,6 +31,9 @@ enum assay_code {
 struct assay_error {
     int code;
     char message[512];
+    /* The member of the options that was refused, or that would have helped, without its topic:
+     * "warmup", "ceilings". NULL: none. Static storage. */
+    const char *option;
 };
 
 /** The symbolic name ("ENOMEM") and the general text of a code; static storage, never NULL. */

@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/metric.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,9 @@ typedef uint64_t assay_clock_fn(void *context);
 /** Zero or NULL means default everywhere (set size = sizeof). */
 struct assay_measure_options {
     size_t size;
-    /* N + 1 to force N warm-up iterations; 0: at least 10, and its end found in the data */
-    int64_t warmup_plus_1;
+    bool
+        warmup_given; /* drop exactly `warmup`; false: at least 10, and its end found in the data */
+    int64_t warmup;
     int64_t iterations; /* 0: decided by time and precision */
     /* 0: at least 1 s and 1,000 iterations, until the median's interval is within 1 %, at most 10
      * s */

@@ -25,6 +25,11 @@ struct assay_report_options {
     const char *detail;
     bool full;          /* text: folded details and every row of every table too */
     const char *unfold; /* text: the last line where details were left out; NULL: none */
+    /* What would make a metric known ("measure power"), appended to the reason where it is not, in
+     * the formats for people; NULL, or NULL returned: nothing. */
+    const char *(*hint)(const char *metric);
+    const char *sort; /* of an inspection: "flops" | "bytes" | "memory"; NULL: flops */
+    bool strict;      /* of a check, junit: a warning fails */
 };
 
 /** A fresh NUL-terminated string; assay_free it. */

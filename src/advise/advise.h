@@ -1,7 +1,7 @@
 /* advise.h - what to change: every rule of the tables evaluated over one trial of a profile. A
  * function of the profile and, where it is still there, of the model's file: nothing is run. */
-#ifndef ASSAY_ADVISE_H
-#define ASSAY_ADVISE_H
+#ifndef ASSAY_ADVISE_ADVISE_H
+#define ASSAY_ADVISE_ADVISE_H
 
 #include "advise/rule.h"
 

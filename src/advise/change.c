@@ -78,16 +78,16 @@ bool assay__change_is_rewrite(const struct assay__change *change)
     return change->kind == ASSAY__CHANGE_FIX_DIMS || assay__change_is_precision(change->kind);
 }
 
-bool assay__change_options(const struct assay__change *change, struct assay_run_options *options)
+bool assay__change_options(const struct assay__change *change, struct assay__run_options *options)
 {
     switch (change->kind) {
-    case ASSAY__CHANGE_BATCH: options->batch = change->value; return true;
-    case ASSAY__CHANGE_THREADS: options->threads = (int)change->value; return true;
-    case ASSAY__CHANGE_SPINNING_OFF: options->spinning_off = 1; return true;
-    case ASSAY__CHANGE_OPTIMIZE: options->optimization = "all"; return true;
-    case ASSAY__CHANGE_ITERATIONS: options->iterations = change->value; return true;
+    case ASSAY__CHANGE_BATCH: options->workload.batch = change->value; return true;
+    case ASSAY__CHANGE_THREADS: options->target.threads = (int)change->value; return true;
+    case ASSAY__CHANGE_SPINNING_OFF: options->target.spinning_off = 1; return true;
+    case ASSAY__CHANGE_OPTIMIZE: options->target.optimization = "all"; return true;
+    case ASSAY__CHANGE_ITERATIONS: options->measuring.iterations = change->value; return true;
     case ASSAY__CHANGE_ZOO:
-        if (change->name_count) options->model = change->names[0];
+        if (change->name_count) options->workload.model = change->names[0];
         return change->name_count > 0;
     default: return false;
     }

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "model/rewrite/rewrites.h"
 
-#include <assay/run.h>
+#include "run/run_options.h"
 
 enum assay__change_kind {
     ASSAY__CHANGE_NONE,
@@ -43,7 +43,7 @@ bool assay__change_is_precision(enum assay__change_kind kind);
  *  the advice to stand; NaN: outputs cannot be compared, as the inputs are others. */
 double assay__change_drift_limit(enum assay__change_kind kind);
 /** Makes the change in the options of a run. False when it is none of those (NONE, a rewrite). */
-bool assay__change_options(const struct assay__change *change, struct assay_run_options *options);
+bool assay__change_options(const struct assay__change *change, struct assay__run_options *options);
 /** Makes it in a model that is the caller's. ASSAY_EINVAL when it is no rewrite. */
 int assay__change_rewrite(const struct assay__change *change, struct assay__model *model,
                           struct assay__rewrite_notes *notes, struct assay_error *error);

@@ -1,5 +1,7 @@
 /* error.c - names and texts of the error codes, and the one function that fills a struct
  * assay_error. */
+#include "base/options_read.h"
+
 #include <assay/error.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,14 +42,13 @@ static void trim_partial_utf8(char *text, size_t length)
     if (length - (start - 1) < wants) text[start - 1] = '\0';
 }
 
-int assay_error_set(struct assay_error *error, int code, const char *format, ...)
+static int set(struct assay_error *error, int code, const char *option, const char *format,
+               va_list args)
 {
     if (!error) return code;
     error->code = code;
-    va_list args;
-    va_start(args, format);
+    error->option = option;
     int length = vsnprintf(error->message, sizeof error->message, format, args);
-    va_end(args);
     if (length < 0) {
         snprintf(error->message, sizeof error->message, "%s", assay_error_text(code));
         return code;
@@ -57,4 +58,22 @@ int assay_error_set(struct assay_error *error, int code, const char *format, ...
     for (char *c = error->message; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
     return code;
+}
+
+int assay_error_set(struct assay_error *error, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(error, code, NULL, format, args);
+    va_end(args);
+    return code;
+}
+
+int assay__refuse_option(struct assay_error *error, const char *option, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(error, ASSAY_EINVAL, option, format, args);
+    va_end(args);
+    return ASSAY_EINVAL;
 }

@@ -23,3 +23,14 @@ int assay__options_read(const void *given, void *own, size_t own_size, const cha
            (size < own_size ? size : own_size) - sizeof size);
     return 0;
 }
+
+bool assay__info_write(const void *own, size_t own_size, void *out)
+{
+    size_t size = 0;
+    if (out) memcpy(&size, out, sizeof size);
+    if (size < sizeof size) return false;
+    memset((char *)out + sizeof size, 0, size - sizeof size);
+    memcpy((char *)out + sizeof size, (const char *)own + sizeof size,
+           (size < own_size ? size : own_size) - sizeof size);
+    return true;
+}

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "platform/platform.h"
+#include "profile/profile.h"
 
 #include <assay/error.h>
 #include <assay/metric.h>
@@ -113,5 +114,10 @@ int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
  *  every value is checked. */
 int assay__ceilings_load(struct assay__arena *arena, const char *path, const char *key,
                          struct assay__ceilings **out, struct assay_error *error);
+
+/** As rows of a profile, under the device's name; `rows` has room for set->count. The texts are
+ *  borrowed from the set. */
+void assay__ceilings_describe(const struct assay__ceilings *set, const char *device,
+                              struct assay__ceiling_info *rows);
 
 #endif

@@ -359,3 +359,20 @@ int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine 
     return assay__ceilings_cached(arena, key_of(arena, machine, options), options, measure_cpu,
                                   &cpu, out, error);
 }
+
+void assay__ceilings_describe(const struct assay__ceilings *set, const char *device,
+                              struct assay__ceiling_info *rows)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct assay__ceiling *from = &set->rows[i];
+        rows[i] = (struct assay__ceiling_info){.device = device,
+                                               .name = from->name,
+                                               .value = from->value,
+                                               .unit = from->unit,
+                                               .low = from->low,
+                                               .high = from->high,
+                                               .source = from->source,
+                                               .note = from->note,
+                                               .measured_at = set->measured_at};
+    }
+}

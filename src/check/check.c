@@ -7,7 +7,9 @@
 
 #include "base/no_memory.h"
 #include "base/file.h"
+#include "base/options_read.h"
 #include "base/vec.h"
+#include "zoo/model_open.h"
 
 #include <limits.h>
 #include <math.h>
@@ -349,6 +351,7 @@ int assay__check_new(struct assay__model *model, const struct assay__check_optio
     int code = check->arena ? 0 : assay__no_memory(error);
     if (!code) {
         check->name = assay__arena_strdup(check->arena, options->name);
+        check->zoo = options->zoo;
         check->target = assay__arena_strdup(check->arena, options->target);
         check->chip = assay__arena_strdup(check->arena, options->chip ? options->chip : "");
         code = check->name && check->target && check->chip ? assay__model_intern(model)
@@ -375,4 +378,76 @@ void assay__check_free(struct assay__check *check)
     assay__arena_free(check->arena);
     free(check->items);
     free(check);
+}
+
+/* --- public: struct assay_check is struct assay__check ---------------------------------------- */
+
+_Static_assert((int)ASSAY_VERDICT_NONE == (int)ASSAY__CHECK_NONE,
+               "verdicts are passed on as they are");
+
+static const struct assay__check *own_of(const struct assay_check *check)
+{
+    return (const struct assay__check *)(const void *)check;
+}
+
+int assay__check_model(const struct assay_check_options *options, struct assay__check **check,
+                       struct assay_error *error)
+{
+    struct assay__workload_options workload = assay__workload_options_of(&options->workload);
+    struct assay__model *model = NULL;
+    const char *target = options->target;
+    bool zoo = false;
+    *check = NULL;
+    if (!target || !*target)
+        return assay__refuse_option(error, "target", "no target was given: ane, or a device");
+    if (options->chip && strcmp(target, "ane") != 0)
+        return assay__refuse_option(error, "chip",
+                                    "a chip is for the target ane: others are asked");
+    workload.shapes_only = strcmp(target, "ane") == 0;
+    int code = assay__model_named(options->workload.model, &model, &zoo, error);
+    if (code) return code;
+    const struct assay__check_options own = {.target = target,
+                                             .chip = options->chip,
+                                             .engine = options->engine,
+                                             .library = options->library,
+                                             .name = options->workload.model,
+                                             .zoo = zoo,
+                                             .workload = &workload,
+                                             .timeout_s = options->timeout_s,
+                                             .interrupt = options->interrupt};
+    return assay__check_new(model, &own, check, error);
+}
+
+int assay_check(const struct assay_check_options *given, struct assay_check **check,
+                struct assay_error *error)
+{
+    struct assay_check_options options;
+    if (!check) return assay_error_set(error, ASSAY_EINVAL, "no place for the check");
+    *check = NULL;
+    int code = assay__options_read(given, &options, sizeof options, "check", error);
+    return code ? code : assay__check_model(&options, (struct assay__check **)(void *)check, error);
+}
+
+void assay_check_free(struct assay_check *check)
+{
+    assay__check_free((struct assay__check *)(void *)check);
+}
+
+enum assay_verdict assay_check_verdict(const struct assay_check *check)
+{
+    return check ? (enum assay_verdict)own_of(check)->verdict : ASSAY_VERDICT_NONE;
+}
+
+bool assay_check_item(const struct assay_check *check, size_t index, struct assay_check_item *item)
+{
+    if (!check || index >= own_of(check)->item_count) return false;
+    const struct assay__check_item *i = &own_of(check)->items[index];
+    const struct assay_check_item own = {.rule = i->rule->id,
+                                         .severity = assay__check_severity_name(i->severity),
+                                         .node = i->name,
+                                         .op = i->op,
+                                         .reason = i->reason,
+                                         .fix = i->fix ? i->fix : "",
+                                         .source = i->rule->source};
+    return assay__info_write(&own, sizeof own, item);
 }

@@ -10,6 +10,7 @@
 
 #include "cost/analysis.h"
 
+#include <assay/check.h>
 #include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -136,6 +137,7 @@ enum assay__ane_path {
 struct assay__check {
     struct assay__arena *arena;
     const char *name;                 /* of the model, as the user wrote it */
+    bool zoo;                         /* and it was built */
     const char *target, *chip;        /* chip "": every chip of the table */
     struct assay__model *model;       /* owned; its functions are inlined */
     struct assay__workload *workload; /* owned, or in the arena */
@@ -183,6 +185,9 @@ struct assay__check_options {
 /** Takes the model, also on failure. ASSAY_EINVAL: an unknown chip, with the nearest. */
 int assay__check_new(struct assay__model *model, const struct assay__check_options *options,
                      struct assay__check **check, struct assay_error *error);
+/** Opens the model of the options and looks at it: assay_check(). */
+int assay__check_model(const struct assay_check_options *options, struct assay__check **check,
+                       struct assay_error *error);
 void assay__check_free(struct assay__check *check);
 
 const char *assay__check_severity_name(enum assay__check_severity severity); /* "error" */

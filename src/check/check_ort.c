@@ -73,7 +73,7 @@ struct search {
     struct assay_error *error;
 };
 
-static int on_device(void *context, const struct assay_device *device)
+static int on_device(void *context, const struct assay__device *device)
 {
     struct search *search = context;
     if (search->found) return 0;

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 
 #include <assay/error.h>
+#include <assay/run.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -153,15 +154,16 @@ void assay__catch_interrupts(void);
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-struct assay_progress;
 struct assay__bar {
-    bool on;
+    bool on, quiet;
+    const char *command; /* whose remarks they are */
     uint64_t drawn_ns;
     char phase[32];
     int columns;
 };
-/** On only when stderr is a terminal and not quiet. */
-void assay__bar_start(struct assay__bar *bar, bool quiet);
+/** Drawn only when stderr is a terminal; neither drawn nor remarked upon when quiet. What the
+ * library shall call: the bar, remarks as lines of that command on stderr, Ctrl-C. */
+struct assay_callbacks assay__bar_start(struct assay__bar *bar, const char *command, bool quiet);
 /** An assay_progress_fn; context is the bar. */
 void assay__bar_update(void *context, const struct assay_progress *progress);
 void assay__bar_erase(struct assay__bar *bar);

@@ -1,31 +1,18 @@
 /* cmd_advise.c - assay advise: what to change, from a kept profile or from a run made for it. A
- * profile is told from a model by its first bytes.
- *
- * The run is short and looks at everything the rules stand on: layers, memory, counters, kept
- * ceilings. With --verify it is the first of several arms of one profile: the run without changes
- * and one arm per change follow. Beside a kept profile they stand in a profile of their own that is
- * not kept. */
+ * profile is told from a model by its first bytes. */
 #include "cli/commands.h"
 #include "cli/render_options.h"
 #include "cli/report_file.h"
-#include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 
-#include "experiment/verify.h"
+#include "advise/advise.h"
+#include "experiment/experiment.h"
 #include "base/file.h"
 #include "report/json/advise_json.h"
 #include "report/subject/advice_document.h"
-#include "run/arm/arm.h"
-#include "run/arm/recover.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define TIME_S 1.0
-#define VERIFY_LAUNCHES 10
-#define VERIFY_TIME_S 0.3
-#define VERIFY_BUDGET_S 120.0
-#define VERIFY_ARMS 16 /* that the sensors' readings must have room for */
 
 struct advise_options {
     struct assay__run_flags run; /* first: the shared rows write it */
@@ -151,92 +138,34 @@ static int say_interrupted(const struct assay_profile *profile, const char *outp
     return ASSAY__EXIT_INTERRUPTED;
 }
 
-/* --- trying ----------------------------------------------------------------------------------- */
+/* --- a kept profile, a model ------------------------------------------------------------------ */
 
-static void set_goal(const struct advise_options *o, struct assay__verify_options *verify)
+static struct assay_advise_options advise_options_of(const struct advise_options *o)
 {
-    struct assay_run_options *run = &verify->run;
-    run->launches = o->run.launches ? (int)o->run.launches : VERIFY_LAUNCHES;
-    run->iterations = o->run.iters;
-    run->time_s = o->run.iters ? 0 : o->run.time_s > 0 ? o->run.time_s : VERIFY_TIME_S;
-    verify->budget_s = o->budget_s > 0 ? o->budget_s : VERIFY_BUDGET_S;
-}
-
-static struct assay__advise_options advise_options_of(const struct advise_options *o)
-{
-    return (struct assay__advise_options){
-        .trial = o->trial ? (size_t)o->trial - 1 : SIZE_MAX,
-        .model = o->model,
-        .only = o->rules.items,
-        .only_count = o->rules.count,
-    };
-}
-
-/* --- a kept profile --------------------------------------------------------------------------- */
-
-/* Tries the findings of a kept profile in arms of their own; what cannot be run at all is said in
- * the findings. */
-static int verify_profile(const struct assay__invocation *invocation, struct assay__advice *advice,
-                          struct assay__verification *verification, struct assay_error *error)
-{
-    const struct advise_options *o = invocation->options;
-    struct assay__verify_options verify = {.budget_s = 0};
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__arms arms = {.count = 0};
-    struct assay_profile *tried = NULL;
-    struct assay__bar bar;
-    assay__bar_start(&bar, o->run.quiet);
-    int code = arena ? assay__verify_options_of(advice, o->model, arena, &verify, error)
-                     : ASSAY_ENOMEM;
-    if (code == ASSAY_EUNSUPPORTED) {
-        code = assay__verify_refuse(advice, error->message, verification);
-        goto out;
-    }
-    if (code) goto out;
-    set_goal(o, &verify);
-    verify.run.command = "advise";
-    verify.run.library = o->run.library;
-    verify.run.timeout_s = o->run.timeout_s;
-    verify.run.power = o->power;
-    verify.run.interrupt = &assay__interrupted;
-    verify.run.progress = assay__bar_update;
-    verify.run.progress_context = &bar;
-    struct assay_run_options whole = verify.run;
-    whole.launches *= VERIFY_ARMS;
-    code = assay__arms_begin(&arms, &whole, NULL, error);
-    if (code == 0) code = assay__arms_start(&arms, error);
-    if (code == 0) code = assay__verify(advice, &arms, &verify, verification, error);
-    if (code == 0) {
-        int kept = assay__arms_finish(&arms, &tried, error);
-        if (kept == ASSAY_ENOMEM) code = kept;
-    }
-    assay_profile_close(tried);
-    assay__arms_end(&arms);
-out:
-    assay__bar_erase(&bar);
-    assay__arena_free(arena);
-    return code;
+    return (struct assay_advise_options){.rules = o->rules.items,
+                                         .rule_count = o->rules.count,
+                                         .trial = (int)o->trial,
+                                         .model = o->model,
+                                         .verify = o->verify,
+                                         .budget_s = o->budget_s};
 }
 
 static int advise_profile(const struct assay__invocation *invocation)
 {
     const struct advise_options *o = invocation->options;
-    const struct assay__advise_options wanted = advise_options_of(o);
-    struct assay__verification verification;
+    const struct assay_advise_options wanted = advise_options_of(o);
+    struct assay__run_options run = assay__run_options_of(invocation);
     struct assay_profile *profile = NULL;
     struct assay__advice *advice = NULL;
     struct assay_error error = {0};
+    struct assay__bar bar;
     int status = ASSAY__EXIT_FAILED;
+    run.watching.power = o->power;
+    run.callbacks = assay__bar_start(&bar, "advise", o->run.quiet);
+    if (o->verify) assay__catch_interrupts();
     int code = assay_profile_open(invocation->arguments[0], &profile, &error);
-    if (code == 0) code = assay__profile_recover(profile); /* a capture that was killed */
-    const struct assay__finding *kept = code ? NULL : profile->findings;
-    size_t kept_count = code ? 0 : profile->finding_count;
-    if (code == 0) code = assay__advise(profile, &wanted, &advice, &error);
-    if (code == 0 && !o->verify && !o->trial) code = assay__verify_carry(profile, kept, kept_count);
-    if (code == 0 && o->verify) {
-        assay__catch_interrupts();
-        code = verify_profile(invocation, advice, &verification, &error);
-    }
+    if (code == 0) code = assay__advise_kept(&run, &wanted, profile, &advice, &error);
+    assay__bar_erase(&bar);
     if (code)
         assay__fail(code, error.message[0] ? &error : NULL);
     else
@@ -250,146 +179,33 @@ static int advise_profile(const struct assay__invocation *invocation)
     return status;
 }
 
-/* --- a run ------------------------------------------------------------------------------------ */
-
-struct session {
-    struct assay__recording recording;
-    struct assay__arm *arm;
-    struct assay__advice *advice;
-    bool begun, measured;
-};
-
-static int measure(struct session *s, const struct assay_run_options *library, int launches,
-                   struct assay_error *error)
-{
-    int code = assay__recording_begin(&s->recording, library, error);
-    s->begun = true;
-    if (code == 0) code = assay__arm_open(&s->recording, library, NULL, &s->arm, error);
-    if (code == 0) code = assay__recording_store(&s->recording, error);
-    if (code == 0) code = assay__arm_begin(s->arm, error);
-    for (int i = 0; i < launches && code == 0 && !assay__arm_interrupted(s->arm); i++)
-        code = assay__arm_launch(s->arm, error);
-    if (code == 0) code = assay__arm_extra(s->arm, error);
-    if (code) return code;
-    s->measured = true;
-    return assay__arm_finish(s->arm, NULL, error);
-}
-
-/* The findings are part of the profile that -o keeps, so the rules are asked before it is
- * closed. */
-static int advise_run(struct assay__invocation *invocation, struct assay_run_options *library,
-                      struct assay__bar *bar)
-{
-    const struct advise_options *o = invocation->options;
-    const struct assay__advise_options wanted = advise_options_of(o);
-    struct session s = {.begun = false};
-    struct assay_error error = {0}, kept = {0};
-    /* checked here on a copy, before anything is made: the arm checks, and fills in, its own */
-    struct assay_run_options checked = *library;
-    int status = ASSAY__EXIT_DONE, code = assay__run_options_check(&checked, &error);
-    if (code == 0) code = measure(&s, library, checked.launches, &error);
-    assay__bar_erase(bar);
-    if (s.measured && code == 0)
-        code = assay__advise(s.recording.profile, &wanted, &s.advice, &error);
-    int lost = s.measured ? assay__recording_finish(&s.recording, &kept) : 0;
-    if (code == ASSAY_EINTERRUPTED) {
-        status = say_interrupted(s.measured ? s.recording.profile : NULL, library->output);
-    } else if (code) {
-        status = assay__fail(code, error.message[0] ? &error : NULL);
-        if (s.measured) status = ASSAY__EXIT_FAILED;
-    } else {
-        status = print_advice(o, s.advice, s.recording.profile);
-    }
-    if (lost && !code) status = assay__fail(lost, &kept);
-    if (!status && library->output && !o->run.quiet)
-        assay__say("profile with its findings kept in %s", library->output);
-    assay__advice_free(s.advice);
-    assay__arm_close(s.arm);
-    if (s.begun) assay__recording_end(&s.recording, false);
-    return status;
-}
-
-/* --- a run and what is tried after it --------------------------------------------------------- */
-
-/* The first arm: what the rules look at. Its failure is the command's. */
-static int diagnose(struct assay__arms *arms, const struct assay_run_options *library,
-                    struct assay_error *error)
-{
-    struct assay_run_options one = *library;
-    one.launches = 1;
-    const struct assay__arm_identity identity = {.label = "diagnosis"};
-    int code = assay__arms_add(arms, &one, &identity, NULL, error);
-    if (code == 0 && arms->items[0]) code = assay__arms_start(arms, error);
-    if (code == 0 && arms->items[0]) code = assay__arms_launch(arms, 0, 1, 1, error);
-    if (code == 0) code = assay__arms_conclude(arms, 0, error);
-    if (code) return code;
-    const struct assay__trial *trial = assay__arms_trial(arms, 0);
-    if (trial->state == ASSAY__TRIAL_INTERRUPTED)
-        return assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted");
-    return trial->state == ASSAY__TRIAL_OK
-               ? 0
-               : assay_error_set(error, ASSAY_EENGINE, "%s", trial->reason);
-}
-
-static int advise_verified(struct assay__invocation *invocation, struct assay_run_options *library,
-                           struct assay__bar *bar)
-{
-    const struct advise_options *o = invocation->options;
-    const struct assay__advise_options wanted = advise_options_of(o);
-    struct assay__verify_options verify = {.run = *library};
-    struct assay__verification verification;
-    struct assay__advice *advice = NULL;
-    struct assay_profile *profile = NULL;
-    struct assay__arms arms = {.count = 0};
-    struct assay_error error = {0}, kept = {0};
-    struct assay_run_options whole = *library, checked = *library;
-    int status = ASSAY__EXIT_DONE, code = assay__run_options_check(&checked, &error);
-    if (code) return assay__fail(code, &error);
-    set_goal(o, &verify);
-    whole.launches = verify.run.launches * VERIFY_ARMS;
-    code = assay__arms_begin(&arms, &whole, NULL, &error);
-    if (code == 0) code = diagnose(&arms, library, &error);
-    if (code == 0) code = assay__advise(arms.recording.profile, &wanted, &advice, &error);
-    if (code == 0) code = assay__verify(advice, &arms, &verify, &verification, &error);
-    assay__bar_erase(bar);
-    int lost = arms.recording.profile ? assay__arms_finish(&arms, &profile, &kept) : 0;
-    if (code == ASSAY_EINTERRUPTED)
-        status = say_interrupted(profile, library->output);
-    else if (code)
-        status = assay__fail(code, error.message[0] ? &error : NULL);
-    else
-        status = print_advice(o, advice, profile);
-    if (code && code != ASSAY_EINTERRUPTED && profile) status = ASSAY__EXIT_FAILED;
-    if (!code && lost == ASSAY_EINTERRUPTED)
-        status = say_interrupted(profile, library->output);
-    else if (!code && lost)
-        status = assay__fail(lost, &kept);
-    if (!status && library->output && !o->run.quiet)
-        assay__say("profile with its findings kept in %s", library->output);
-    assay__advice_free(advice);
-    assay_profile_close(profile);
-    assay__arms_end(&arms);
-    return status;
-}
-
 static int advise_model(struct assay__invocation *invocation)
 {
     const struct advise_options *o = invocation->options;
-    struct assay_run_options library = assay__run_options_of(invocation);
-    struct assay__arena *arena = assay__arena_new(); /* of the ceilings; the profile copies them */
+    const struct assay_advise_options wanted = advise_options_of(o);
+    struct assay__run_options run = assay__run_options_of(invocation);
+    struct assay_profile *profile = NULL;
+    struct assay__advice *advice = NULL;
+    struct assay_error error = {0};
     struct assay__bar bar;
-    library.command = "advise";
-    library.memory = library.counters = true;
-    library.power = o->power;
-    if ((!(library.time_s > 0) || o->verify) && !library.iterations) library.time_s = TIME_S;
+    int status = ASSAY__EXIT_DONE;
+    run.watching.power = o->power;
     assay__catch_interrupts();
-    assay__bar_start(&bar, o->run.quiet);
-    library.progress = assay__bar_update;
-    library.progress_context = &bar;
-    int status = assay__run_ceilings(arena, o->run.ceilings, &bar, &library);
-    if (status == 0)
-        status = (o->verify ? advise_verified : advise_run)(invocation, &library, &bar);
-    assay__arena_free(arena);
+    run.callbacks = assay__bar_start(&bar, "advise", o->run.quiet);
+    int code = assay__advise_model(&run, &wanted, &profile, &advice, &error);
+    assay__bar_erase(&bar);
+    if (advice && profile && (!code || code == ASSAY_EINTERRUPTED))
+        status = print_advice(o, advice, profile);
+    if (code == ASSAY_EINTERRUPTED) {
+        status = say_interrupted(profile, o->run.output);
+    } else if (code) {
+        status = assay__fail(code, error.message[0] ? &error : NULL);
+        if (profile) status = ASSAY__EXIT_FAILED;
+    }
+    if (!status && o->run.output && !o->run.quiet)
+        assay__say("profile with its findings kept in %s", o->run.output);
+    assay__advice_free(advice);
+    assay_profile_close(profile);
     return status;
 }
 

@@ -63,34 +63,6 @@ static int check_usage(const struct check_options *o)
     return 0;
 }
 
-static int make(const struct assay__invocation *invocation, struct assay__check **check,
-                int *status, struct assay_error *error)
-{
-    const struct check_options *o = invocation->options;
-    const char *name = invocation->arguments[0];
-    struct assay__workload_options workload = assay__model_workload(&o->model);
-    workload.shapes_only = strcmp(o->target, "ane") == 0;
-    struct assay__model *model = NULL;
-    bool zoo = false;
-    int code = assay__model_named(name, &model, &zoo, error);
-    if (code) return code;
-    *status = assay__model_output_check("check", &o->model, model, name, zoo);
-    if (*status) {
-        assay__model_free(model);
-        return 0;
-    }
-    const struct assay__check_options wanted = {.target = o->target,
-                                                .chip = o->chip,
-                                                .engine = o->engine,
-                                                .library = o->library,
-                                                .name = name,
-                                                .zoo = zoo,
-                                                .workload = &workload,
-                                                .timeout_s = o->timeout_s,
-                                                .interrupt = &assay__interrupted};
-    return assay__check_new(model, &wanted, check, error);
-}
-
 static int status_of(const struct assay__check *check, bool strict)
 {
     switch (check->verdict) {
@@ -112,9 +84,20 @@ static int check_model(struct assay__invocation *invocation)
     if (!status) status = assay__model_view(invocation, FORMATS, &view);
     if (status) return status;
     view.full |= o->all;
+    view.strict = o->strict;
     assay__catch_interrupts();
-    int code = make(invocation, &check, &status, &error);
-    if (!code && !status) code = assay__check_report(check, o->strict, &view, &out, &error);
+    const char *name = invocation->arguments[0];
+    const struct assay_check_options wanted = {.workload = assay__model_workload(&o->model, name),
+                                               .target = o->target,
+                                               .chip = o->chip,
+                                               .engine = o->engine,
+                                               .library = o->library,
+                                               .timeout_s = o->timeout_s,
+                                               .interrupt = &assay__interrupted};
+    int code = assay__check_model(&wanted, &check, &error);
+    if (!code)
+        status = assay__model_output_check("check", &o->model, check->model, name, check->zoo);
+    if (!code && !status) code = assay__check_report(check, &view, &out, &error);
     if (code) status = assay__fail(code, &error);
     if (!status) status = assay__model_finish(&o->model, &out, &error);
     if (!status) status = status_of(check, o->strict);

@@ -13,10 +13,11 @@ static int measure_counters(struct assay__invocation *invocation)
 {
     int status = assay__run_check(invocation);
     if (status) return status;
-    struct assay_run_options library = assay__run_options_of(invocation);
+    struct assay__run_options library = assay__run_options_of(invocation);
     library.command = "counters";
-    library.counters = true;
-    if (!(library.time_s > 0) && !library.iterations) library.time_s = TIME_S;
+    library.watching.counters = true;
+    if (!(library.measuring.time_s > 0) && !library.measuring.iterations)
+        library.measuring.time_s = TIME_S;
     return assay__run_go(invocation, &library);
 }
 

@@ -1,23 +1,34 @@
 /* cmd_devices.c - assay devices: the processors of this machine, what every build of an engine
  * offers on them, what is missing and why, and, when asked, measured ceilings. Also keeps the
- * user's list of builds. devices_find.c does the work. */
+ * user's list of builds. */
 #include "cli/commands.h"
-#include "cli/device_list.h"
 #include "cli/render_options.h"
+#include "report/report_machine.h"
+#include "run/builds.h"
+#include "run/devices.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(member) offsetof(struct assay__devices_flags, member)
+struct devices_options {
+    bool ceilings, remeasure, quiet;
+    const char *engine, *library, *only, *device;
+    double timeout_s;
+    struct assay__render_options render;
+    struct assay__option_list ort, add, remove;
+};
+
+#define AT(member) offsetof(struct devices_options, member)
 
 /* What excludes what. 0, or ASSAY__EXIT_USAGE after it was said. */
-static int check(const struct assay__devices_flags *o)
+static int check(const struct devices_options *o)
 {
     if (!o->ceilings && (o->remeasure || o->only)) {
         assay__say("devices: --%s needs --ceilings", o->remeasure ? "remeasure" : "only");
         return ASSAY__EXIT_USAGE;
     }
-    if (o->engine && !assay_engine_find(o->engine)) {
+    if (o->engine && !assay__engine_find(o->engine)) {
         assay__say("devices: --engine: there is no engine '%s'", o->engine);
         return ASSAY__EXIT_USAGE;
     }
@@ -31,17 +42,107 @@ static int check(const struct assay__devices_flags *o)
     return assay__render_check("devices", r);
 }
 
+/* --- the user's list -------------------------------------------------------------------------- */
+
+struct loaded {
+    bool works;
+    char version[64], reason[256];
+};
+
+static int on_cpu(void *context, const struct assay__device *device)
+{
+    struct loaded *loaded = context;
+    loaded->works = device->available;
+    snprintf(loaded->version, sizeof loaded->version, "%s", device->version);
+    snprintf(loaded->reason, sizeof loaded->reason, "%s", device->reason);
+    return 0;
+}
+
+/* A build that cannot be loaded is not worth a line in the list. */
+static int add_one(const char *text, const struct devices_options *flags,
+                   struct assay__arena *arena, struct assay__buf *out)
+{
+    struct assay__build item[1];
+    struct assay__builds builds = {.items = item};
+    struct assay_error error = {0};
+    struct loaded loaded = {.works = false};
+    if (!strchr(text, '=')) {
+        assay__say("devices: --add-ort: '%s' is not of the form NAME=PATH", text);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (assay__build_take(arena, text, &builds, &error)) {
+        assay__say("devices: --add-ort: %s", error.message);
+        return error.code == ASSAY_ENOMEM ? ASSAY__EXIT_FAILED : ASSAY__EXIT_USAGE;
+    }
+    struct assay__devices_options options = {.engine = "ort",
+                                             .library = item[0].library,
+                                             .only = "cpu",
+                                             .timeout_s = flags->timeout_s,
+                                             .interrupt = &assay__interrupted};
+    int code = assay__devices_list(&options, on_cpu, &loaded, &error);
+    if (code == ASSAY_EINTERRUPTED) return ASSAY__EXIT_INTERRUPTED;
+    if (code || !loaded.works) {
+        assay__say("devices: --add-ort: '%s' was not added: %s", item[0].name,
+                   code ? error.message : loaded.reason);
+        return ASSAY__EXIT_FAILED;
+    }
+    code = assay__builds_add(item[0].name, item[0].library, &error);
+    if (code) return assay__fail(code, &error);
+    assay__buf_printf(out, "added %s: ONNX Runtime %s, %s\n", item[0].name, loaded.version,
+                      item[0].library);
+    return 0;
+}
+
+static int edit_list(const struct devices_options *flags)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__buf out = {0};
+    int status = arena ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
+    assay__catch_interrupts();
+    for (size_t i = 0; i < flags->remove.count && !status; i++) {
+        struct assay_error error = {0};
+        int code = assay__builds_remove(flags->remove.items[i], &error);
+        if (code)
+            status = assay__fail(code, &error);
+        else
+            assay__buf_printf(&out, "removed %s\n", flags->remove.items[i]);
+    }
+    for (size_t i = 0; i < flags->add.count && !status; i++)
+        status = add_one(flags->add.items[i], flags, arena, &out);
+    int printed = out.length ? assay__print(&out) : 0;
+    assay__buf_free(&out);
+    assay__arena_free(arena);
+    return status ? status : printed;
+}
+
 static int list_devices(struct assay__invocation *invocation)
 {
-    struct assay__devices_flags *o = invocation->options;
+    struct devices_options *o = invocation->options;
     struct assay__found found = {0};
     struct assay__buf out = {0};
     struct assay__doc *doc = NULL;
+    struct assay_error error = {0};
+    struct assay__bar bar;
     int status = check(o);
     if (status) return status;
-    if (o->add.count || o->remove.count) return assay__devices_edit(o);
+    if (o->add.count || o->remove.count) return edit_list(o);
     assay__render_top(invocation, &o->render);
-    status = assay__devices_find(o, &found);
+    const struct assay__device_search search = {
+        .engine = o->engine,
+        .library = o->library,
+        .device = o->device,
+        .ort = o->ort.items,
+        .ort_count = o->ort.count,
+        .timeout_s = o->timeout_s,
+        .ceilings = o->ceilings,
+        .remeasure = o->remeasure,
+        .only = o->only,
+        .callbacks = assay__bar_start(&bar, "devices", o->quiet),
+    };
+    assay__catch_interrupts();
+    int code = assay__devices_find(&search, &found, &error);
+    assay__bar_erase(&bar);
+    if (code) status = assay__fail(code, &error);
     if (!status) {
         if (assay__wants_json(&o->render))
             assay__devices_json(&out, &found);
@@ -112,6 +213,6 @@ const struct assay__command assay__command_devices = {
                 "  assay devices --device ovn/openvino:cpu\n  assay devices --ceilings\n"
                 "  assay devices --ceilings --only compute --json\n",
     .options = options,
-    .options_size = sizeof(struct assay__devices_flags),
+    .options_size = sizeof(struct devices_options),
     .run = list_devices,
 };

@@ -11,7 +11,7 @@
 #include "run/devices.h"
 #include "run/locate.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -187,7 +187,7 @@ struct cpu_device {
 };
 
 /* The device "cpu" itself: other providers of the class (XNNPACK, OpenVINO) may well be missing. */
-static int on_device(void *context, const struct assay_device *device)
+static int on_device(void *context, const struct assay__device *device)
 {
     struct cpu_device *cpu = context;
     if (!device->name || strcmp(device->name, "cpu") != 0) return 0;

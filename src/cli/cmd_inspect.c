@@ -68,17 +68,12 @@ static int view_of(struct assay__invocation *invocation, struct assay_report_opt
     if (!assay__option_given(invocation, "top")) o->model.render.top = o->layers ? -1 : TOP_DEFAULT;
     int status = assay__model_view(invocation, two ? FORMATS_OF_TWO : FORMATS, view);
     if (status) return status;
+    view->sort = o->sort;
     if (two && strcmp(view->format, "dot") == 0) {
         assay__say("inspect: the graph for Graphviz is of one model, not of two");
         return ASSAY__EXIT_USAGE;
     }
     return 0;
-}
-
-static enum assay__inspect_sort sort_of(const char *name)
-{
-    if (name && strcmp(name, "bytes") == 0) return ASSAY__SORT_BYTES;
-    return name && strcmp(name, "memory") == 0 ? ASSAY__SORT_MEMORY : ASSAY__SORT_FLOPS;
 }
 
 static int check_owned(const struct assay__invocation *invocation,
@@ -92,17 +87,11 @@ static int check_owned(const struct assay__invocation *invocation,
     return status;
 }
 
-static int open_model(const struct assay__invocation *invocation, size_t index,
+static int open_model(const struct inspect_options *o, const char *name,
                       struct assay__inspect **inspect, struct assay_error *error)
 {
-    const struct inspect_options *o = invocation->options;
-    struct assay__workload_options workload = assay__model_workload(&o->model);
-    struct assay__model *model = NULL;
-    bool zoo = false;
-    workload.shapes_only = true;
-    int code = assay__model_named(invocation->arguments[index], &model, &zoo, error);
-    if (code) return code;
-    return assay__inspect_new(model, invocation->arguments[index], zoo, &workload, inspect, error);
+    const struct assay_workload_options workload = assay__model_workload(&o->model, name);
+    return assay__inspect_model(&workload, inspect, error);
 }
 
 static int inspect_model(struct assay__invocation *invocation)
@@ -116,13 +105,13 @@ static int inspect_model(struct assay__invocation *invocation)
     if (!status) status = view_of(invocation, &view);
     if (status) return status;
     for (size_t i = 0; i < invocation->argument_count && !code; i++)
-        code = open_model(invocation, i, &models[i], &error);
+        code = open_model(o, invocation->arguments[i], &models[i], &error);
     if (!code) status = check_owned(invocation, models);
     if (status) goto out;
     if (!code && models[1])
         code = assay__inspect_diff_report(models[0], models[1], &view, &out, &error);
     else if (!code)
-        code = assay__inspect_report(models[0], sort_of(o->sort), &view, &out, &error);
+        code = assay__inspect_report(models[0], &view, &out, &error);
     status = code ? assay__fail(code, &error) : assay__model_finish(&o->model, &out, &error);
 out:
     for (size_t i = 0; i < 2; i++) {

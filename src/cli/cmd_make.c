@@ -440,7 +440,7 @@ static int make_or_list(struct assay__invocation *invocation)
                                       .rewrite_s = NAN,
                                       .drift_reason = ""};
     assay__catch_interrupts();
-    assay__bar_start(&make->bar, o->quiet);
+    assay__bar_start(&make->bar, "make", o->quiet);
     status = make_model(make, source);
     assay__drift_free(&make->drift);
     assay__model_free(make->model);

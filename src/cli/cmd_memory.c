@@ -22,11 +22,12 @@ static int measure_memory(struct assay__invocation *invocation)
     const struct memory_options *o = invocation->options;
     int status = assay__run_check(invocation);
     if (status) return status;
-    struct assay_run_options library = assay__run_options_of(invocation);
+    struct assay__run_options library = assay__run_options_of(invocation);
     library.command = "memory";
-    library.memory = true;
-    library.interval_s = o->interval_s;
-    if (!(library.time_s > 0) && !library.iterations) library.time_s = TIME_S;
+    library.watching.memory = true;
+    library.watching.interval_s = o->interval_s;
+    if (!(library.measuring.time_s > 0) && !library.measuring.iterations)
+        library.measuring.time_s = TIME_S;
     return assay__run_go(invocation, &library);
 }
 

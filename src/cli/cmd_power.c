@@ -35,16 +35,19 @@ static int measure_power(struct assay__invocation *invocation)
     if (o->duration_s > 0 && (o->run.time_s > 0 || o->run.iters))
         return assay__refuse("power: --duration and --%s exclude each other",
                              o->run.iters ? "iters" : "time");
-    struct assay_run_options library = assay__run_options_of(invocation);
+    struct assay__run_options library = assay__run_options_of(invocation);
     library.command = "power";
-    library.power = true;
-    library.interval_s = o->interval_s;
-    library.idle_plus_1_s = assay__option_given(invocation, "idle") ? o->idle_s + 1 : 0;
+    library.watching = (struct assay_watching_options){
+        .power = true,
+        .interval_s = o->interval_s,
+        .idle_given = assay__option_given(invocation, "idle"),
+        .idle_s = o->idle_s,
+    };
     if (o->duration_s > 0)
-        library.time_s = o->duration_s;
-    else if (!(library.time_s > 0) && !library.iterations)
-        library.time_s = DURATION_S;
-    if (!assay__option_given(invocation, "layers")) library.layers = ASSAY_LAYERS_OFF;
+        library.measuring.time_s = o->duration_s;
+    else if (!(library.measuring.time_s > 0) && !library.measuring.iterations)
+        library.measuring.time_s = DURATION_S;
+    if (!assay__option_given(invocation, "layers")) library.measuring.layers = ASSAY_LAYERS_OFF;
     return assay__run_go(invocation, &library);
 }
 

@@ -4,16 +4,11 @@
 #include "cli/commands.h"
 #include "cli/model_command.h"
 
-#include "cli/predict_targets.h"
+#include "predict/predict_targets.h"
 #include "report/formats.h"
 #include "report/report_model.h"
-#include "run/trial/describe.h"
-#include "zoo/model_open.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define TOP_DEFAULT 10
 #define FORMATS ASSAY__VIEW_NAMES_AND("|json")
@@ -75,101 +70,6 @@ static int finish(const struct predict_options *o, int code, struct assay__buf *
 
 /* --- a model ---------------------------------------------------------------------------------- */
 
-struct predicting {
-    const struct assay__invocation *invocation;
-    struct assay__arena *arena;
-    struct assay__model *model;
-    struct assay__workload *workload;
-    struct assay__analysis *analysis;
-    struct assay_profile *profile;
-    struct assay__predict_targets targets;
-    bool zoo;
-};
-
-static void predicting_free(struct predicting *p)
-{
-    assay__analysis_free(p->analysis);
-    assay__workload_free(p->workload);
-    assay_profile_close(p->profile);
-    assay__model_free(p->model);
-}
-
-static const char *created(struct assay__arena *arena)
-{
-    char text[32] = "";
-    time_t now = time(NULL);
-    struct tm parts;
-    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    const char *copy = assay__arena_strdup(arena, text);
-    return copy ? copy : "";
-}
-
-static int open_model(struct predicting *p, struct assay_error *error)
-{
-    const struct predict_options *o = p->invocation->options;
-    const char *name = p->invocation->arguments[0];
-    struct assay__workload_options wanted = assay__model_workload(&o->model);
-    struct assay__model_costs costs = {0};
-    int code = assay__model_open(name, &p->model, &p->zoo, error);
-    if (!code && assay__workload_plan(p->model, &wanted, &p->workload, error)) {
-        wanted.shapes_only = true; /* what cannot be fed can still be predicted */
-        code = assay__workload_plan(p->model, &wanted, &p->workload, error);
-    }
-    p->profile = assay__profile_new();
-    if (!code && !p->profile) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    if (code) return code;
-    assay__profile_set_command(p->profile, "predict");
-    p->profile->command_line = p->invocation->command_line;
-    p->profile->created = created(p->profile->arena);
-    p->profile->complete = true;
-    code = assay__describe_machine(p->profile, error);
-    if (!code)
-        code = assay__describe_model(p->profile, p->profile->models[0], p->model, p->workload, name,
-                                     p->zoo ? "" : name, &costs, error);
-    assay__costs_free(&costs);
-    if (!code) code = assay__analyse(p->model, p->workload, &p->analysis, error);
-    return code;
-}
-
-static int check_owned(const struct predicting *p)
-{
-    const struct predict_options *o = p->invocation->options;
-    return assay__model_output_check("predict", &o->model, p->model, p->invocation->arguments[0],
-                                     p->zoo);
-}
-
-static const struct assay__precision *precision_of(const struct predict_options *o,
-                                                   const struct assay__work *work,
-                                                   enum assay__unit unit)
-{
-    if (o->precision) return assay__precision_find(o->precision);
-    if (unit == ASSAY__UNIT_CPU)
-        return assay__precision_find(work->activation_bits <= 16 ? "float16" : "float32");
-    return assay__precision_find(work->weight_bits <= 4   ? "w4"
-                                 : work->weight_bits <= 8 ? "w8"
-                                                          : "float16");
-}
-
-static int predict_all(struct predicting *p, struct assay_error *error)
-{
-    struct assay__work *work = NULL;
-    int code = assay__work_of(p->analysis, false, p->arena, &work, error);
-    if (code) return code;
-    struct assay__predicted_item *items = assay__arena_array(p->arena, work->count + 1,
-                                                             sizeof *items);
-    for (size_t i = 0; i < p->targets.count && items && !code; i++) {
-        const struct assay__predict_target *target = &p->targets.items[i];
-        const struct assay__precision *precision = precision_of(p->invocation->options, work,
-                                                                target->unit);
-        struct assay__prediction prediction;
-        memset(items, 0, work->count * sizeof *items);
-        assay__predict(work, target, precision, &p->targets.fits[i], items, &prediction);
-        code = assay__predict_trial(p->profile, p->analysis, work, target, precision,
-                                    &p->targets.fits[i], items, &prediction);
-    }
-    return code || !items ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
-}
-
 /* 3 when no unit could be predicted. */
 static int outcome(const struct assay_profile *profile)
 {
@@ -178,27 +78,31 @@ static int outcome(const struct assay_profile *profile)
     return ASSAY__EXIT_FAILED;
 }
 
-static int predict_model(const struct assay__invocation *invocation, struct assay__arena *arena,
+static int predict_model(const struct assay__invocation *invocation,
                          struct assay_report_options *view)
 {
     const struct predict_options *o = invocation->options;
-    struct predicting p = {.invocation = invocation, .arena = arena};
+    struct assay_prediction *p = NULL;
     struct assay_error error = {0};
     struct assay__buf out = {0};
     bool given = assay__option_given(invocation, "top"), layers = !given || o->model.render.top;
-    int status = assay__predict_targets(arena, o->chip, o->unit, &p.targets);
-    if (status) return status;
+    const struct assay_predict_options wanted = {
+        .workload = assay__model_workload(&o->model, invocation->arguments[0]),
+        .chip = o->chip,
+        .unit = o->unit,
+        .precision = o->precision};
     if (!given) view->top = TOP_DEFAULT;
-    int code = open_model(&p, &error);
-    status = code ? 0 : check_owned(&p);
+    int code = assay__predict_model(&wanted, &p, &error);
+    if (code) return assay__fail(code, &error);
+    p->profile->command_line = invocation->command_line;
+    int status = assay__model_output_check("predict", &o->model, p->model, invocation->arguments[0],
+                                           p->zoo);
     if (!status) {
-        if (!code) code = predict_all(&p, &error);
-        if (!code)
-            code = assay__prediction_report(p.profile, p.targets.fits, layers, view, &out, &error);
+        code = assay__prediction_report(p->profile, p->targets.fits, layers, view, &out, &error);
         status = finish(o, code, &out, &error);
-        if (!status) status = outcome(p.profile);
+        if (!status) status = outcome(p->profile);
     }
-    predicting_free(&p);
+    assay_prediction_free(p);
     return status;
 }
 
@@ -232,7 +136,7 @@ static int validate(const struct assay__invocation *invocation, struct assay__ar
     const char *key = NULL;
     bool published = o->chip == NULL;
     int code = published ? assay__validate_published(arena, &validation, &error)
-                         : assay__predict_this(arena, false, NULL, &target, &key, &error);
+                         : assay__predict_this(arena, NULL, &target, &key, &error);
     if (!code && !published) code = load_calibration(arena, o->chip, key, &kept, &error);
     if (!code && !published)
         code = assay__validate_calibration(&kept, &target, arena, &validation, &error);
@@ -265,8 +169,8 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
                                                     .context = &bar,
                                                     .interrupt = &assay__interrupted};
     assay__catch_interrupts();
-    assay__bar_start(&bar, o->quiet);
-    int code = assay__predict_this(arena, true, &bar, &target, &key, &error);
+    const struct assay_callbacks calls = assay__bar_start(&bar, "predict", o->quiet);
+    int code = assay__predict_this(arena, &calls, &target, &key, &error);
     if (!code) code = assay__calibrate(arena, &target, &wanted, key, &made, &error);
     assay__bar_erase(&bar);
     if (!code) code = assay__calibration_path(key, path, sizeof path, &error);
@@ -344,7 +248,7 @@ static int choose_task(struct assay__invocation *invocation)
     }
     status = o->validate    ? validate(invocation, arena, &view)
              : o->calibrate ? calibrate(invocation, arena)
-                            : predict_model(invocation, arena, &view);
+                            : predict_model(invocation, &view);
     assay__arena_free(arena);
     return status;
 }

@@ -60,12 +60,15 @@ static int run_model(struct assay__invocation *invocation)
                               assay__require_asks(o->run.table, ASSAY__REQUIRE_POWER));
     if (!status) status = check_sampling(invocation, power, o->memory);
     if (!status) {
-        struct assay_run_options library = assay__run_options_of(invocation);
-        library.power = power;
-        library.memory = o->memory;
-        library.counters = o->counters;
-        library.interval_s = o->interval_s;
-        library.idle_plus_1_s = assay__option_given(invocation, "idle") ? o->idle_s + 1 : 0;
+        struct assay__run_options library = assay__run_options_of(invocation);
+        library.watching = (struct assay_watching_options){
+            .power = power,
+            .memory = o->memory,
+            .counters = o->counters,
+            .interval_s = o->interval_s,
+            .idle_given = assay__option_given(invocation, "idle"),
+            .idle_s = o->idle_s,
+        };
         status = assay__run_go(invocation, &library);
     }
     assay__arena_free(arena);

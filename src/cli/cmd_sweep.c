@@ -1,29 +1,14 @@
-/* cmd_sweep.c - assay sweep: one model at every point of a grid (device, precision, optimisation,
- * threads, spinning, sequence, batch), launches alternating between the points; what is best for a
- * goal, and where the knee is. A point that fails is a row with its reason. An interrupted sweep
- * goes on with --resume. */
+/* cmd_sweep.c - assay sweep: the options of a sweep, presets, and what is said of it. */
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/run_command.h"
+#include "experiment/experiment.h"
 #include "judge/comparison.h"
 #include "judge/require.h"
 #include "judge/sweep.h"
-#include "experiment/sweep_run.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "cli/commands.h"
-#include "cli/device_selection.h"
-#include "cli/run_ceilings.h"
-#include "cli/run_command.h"
-#include "engine/engine.h"
 #include "model/rewrite/rewrites.h"
-#include "profile/profile.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define LAUNCHES 3
-#define TIME_S 0.5 /* with its loading a launch stays near 1 s */
-#define POINTS_MOST 400
 
 struct sweep_options {
     struct assay__run_flags run; /* first: the shared rows write it */
@@ -70,208 +55,20 @@ static const struct assay__option options[] = {
     {0},
 };
 
-struct sweep_work {
-    struct assay__arena *arena;
-    struct assay__config_space space;
-    struct assay__device_selection words;
-    struct assay__sweep_device devices[ASSAY__SELECTED_DEVICES];
-    struct assay_profile *kept;
-    bool software; /* the one device is emulated, when none varies */
-    const char *model;
-    struct assay__plan plan;
-};
-
-static int usage(const struct assay_error *error)
-{
-    if (error->code == ASSAY_ENOMEM) return assay__fail(ASSAY_ENOMEM, NULL);
-    assay__say("sweep: %s", error->message);
-    return ASSAY__EXIT_USAGE;
-}
-
-/* --- the grid --------------------------------------------------------------------------------- */
-
-/* What the words of the list, or the one device, are. */
-static int read_devices(const struct sweep_options *o, struct sweep_work *work)
-{
-    struct assay__devices_flags flags = {
-        .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet || !o->devices};
-    struct assay__found found = {.count = 0};
-    struct assay__device_selection one = {.count = 0}, *words = o->devices ? &work->words : &one;
-    struct assay_error error = {0};
-    const char *engine = o->run.engine ? o->run.engine : "ort",
-               *device = o->run.device ? assay__device_bare(o->run.device) : "cpu";
-    if (!o->devices && assay__engine_device_class(engine, device) == ASSAY__CLASS_CPU) return 0;
-    int status = assay__devices_find(&flags, &found);
-    if (!status && assay__device_selection_read(o->devices ? o->devices : o->run.device, &found,
-                                                work->arena, words, &error))
-        status = usage(&error);
-    assay__devices_free(&found);
-    work->software = one.count == 1 && one.items[0].software;
-    for (size_t i = 0; i < work->words.count; i++)
-        work->devices[i] = (struct assay__sweep_device){
-            assay__device_class_parse(work->words.items[i].kind), work->words.items[i].software,
-            work->words.items[i].refusal};
-    return status;
-}
-
 /* Its batch where none is asked for; its backbone when the model is a bare 'cfc'. Alone it compares
  * compiled with not. */
-static int apply_preset(struct sweep_options *o, struct sweep_work *work)
+static int apply_preset(struct sweep_options *o, struct assay__arena *arena, const char **model)
 {
     const struct assay__require_table *table = o->preset ? assay__require_preset(o->preset) : NULL;
     if (!table) return 0;
     bool varies = o->batch || o->seq || o->threads || o->opt || o->precision || o->spinning ||
                   o->devices;
     if (!varies) o->opt = "none,all";
-    if (!o->batch) o->batch = assay__arena_printf(work->arena, "%lld", (long long)table->batch);
-    if (!o->batch) return assay__fail(ASSAY_ENOMEM, NULL);
-    if (strcmp(work->model, "cfc") != 0 || assay__file_exists(work->model)) return 0;
-    work->model = assay__arena_printf(work->arena, "cfc:backbone_units=%lld",
-                                      (long long)table->backbone_units);
-    return work->model ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
-}
-
-static int read_grid(const struct sweep_options *o, struct sweep_work *work)
-{
-    const char *const lists[ASSAY__AXIS_COUNT] = {
-        [ASSAY__AXIS_DEVICE] = o->devices ? assay__device_selection_list(&work->words, work->arena)
-                                          : NULL,
-        [ASSAY__AXIS_PRECISION] = o->precision,
-        [ASSAY__AXIS_OPT] = o->opt,
-        [ASSAY__AXIS_THREADS] = o->threads,
-        [ASSAY__AXIS_SPINNING] = o->spinning,
-        [ASSAY__AXIS_SEQ] = o->seq,
-        [ASSAY__AXIS_BATCH] = o->batch,
-    };
-    struct assay_error error = {0};
-    int code = 0;
-    for (size_t a = 0; a < ASSAY__AXIS_COUNT && !code; a++)
-        if (lists[a])
-            code = assay__config_read(&work->space, (enum assay__axis)a, lists[a], &error);
-    if (!code) code = assay__config_check_threads(&work->space, &error);
-    if (!code) code = assay__config_count(&work->space, POINTS_MOST, &error);
-    if (!code && work->space.points < 2)
-        code = assay_error_set(
-            &error, ASSAY_EINVAL,
-            "nothing varies: give an axis at least two values, such as --batch 1,2,4,8");
-    return code ? usage(&error) : 0;
-}
-
-static int check_options(const struct sweep_options *o, struct sweep_work *work)
-{
-    uint64_t bytes = 0;
-    struct assay_error e = {0};
-    if (o->slo && assay__sweep_slo_check(o->slo, &e))
-        ; /* said */
-    else if (o->memory && assay__sweep_memory_read(o->memory, &bytes, &e))
-        ; /* said */
-    else if (o->devices && o->run.device)
-        assay_error_set(&e, ASSAY_EINVAL, "--device and --devices exclude each other");
-    else if (o->spinning && o->run.no_spinning)
-        assay_error_set(&e, ASSAY_EINVAL, "--spinning and --no-spinning exclude each other");
-    else if (o->resume && !o->run.output)
-        assay_error_set(&e, ASSAY_EINVAL,
-                        "--resume goes on with a file: name it with -o, as the sweep before did");
-    if (e.code) return usage(&e);
-    work->plan = assay__plan_unknown();
-    work->plan.asked = true;
-    work->plan.goal = assay__plan_goal_parse(o->goal);
-    assay__plan_set_slo(&work->plan, o->slo);
-    if (o->memory) work->plan.memory_bytes = (double)bytes;
-    if (!o->allow_drift) work->plan.drift_limit = ASSAY__DRIFT_LIMIT;
-    return 0;
-}
-
-/* --- an earlier part -------------------------------------------------------------------------- */
-
-static const char *version_now(const struct assay__found *found, const struct assay__trial *trial)
-{
-    for (size_t i = 0; i < found->build_count; i++) {
-        const struct assay__found_build *build = &found->builds[i];
-        if (strcmp(build->engine, trial->target.engine) == 0 &&
-            strcmp(build->name, trial->target.build) == 0)
-            return build->version ? build->version : "";
-    }
-    return "";
-}
-
-/* Points of two versions of ONNX Runtime are no points of one sweep. (The fake engine has none but
- * ours.) */
-static int check_versions(const struct sweep_options *o, const struct assay_profile *kept)
-{
-    struct assay__devices_flags flags = {
-        .engine = o->run.engine, .library = o->run.library, .quiet = true};
-    struct assay__found found = {.count = 0};
-    int status = assay__devices_find(&flags, &found);
-    for (size_t i = 0; i < kept->trial_count && !status; i++) {
-        const struct assay__trial *trial = &kept->trials[i];
-        const char *now = version_now(&found, trial);
-        if (strcmp(trial->target.engine, "ort") != 0 || !trial->target.engine_version[0] || !*now ||
-            strcmp(now, trial->target.engine_version) == 0)
-            continue;
-        assay__say("sweep: --resume: %s was measured with %s %s, here it is %s", kept->path,
-                   trial->target.engine, trial->target.engine_version, now);
-        status = ASSAY__EXIT_USAGE;
-    }
-    assay__devices_free(&found);
-    return status;
-}
-
-static int open_kept(const struct sweep_options *o, struct sweep_work *work)
-{
-    struct assay_error error = {0};
-    if (!o->resume) return 0;
-    if (!assay__file_exists(o->run.output)) {
-        if (!o->run.quiet)
-            assay__say("sweep: --resume: there is no %s yet: the sweep begins", o->run.output);
-        return 0;
-    }
-    int code = assay_profile_open(o->run.output, &work->kept, &error);
-    if (code) return assay__fail(code, &error);
-    return check_versions(o, work->kept);
-}
-
-/* --- measuring -------------------------------------------------------------------------------- */
-
-/* What every device of the grid can do at most, as far as it is known. */
-static int add_ceilings(const struct sweep_options *o, const struct sweep_work *work,
-                        struct assay__bar *bar, struct assay_run_options *whole)
-{
-    const char *devices[ASSAY__SELECTED_DEVICES] = {whole->device};
-    size_t count = work->words.count ? 0 : 1;
-    for (size_t d = 0; d < work->words.count; d++)
-        if (!*work->words.items[d].refusal) devices[count++] = work->words.items[d].name;
-    return assay__run_ceilings_of(work->arena, o->run.ceilings, bar, devices, count, whole);
-}
-
-static struct assay_run_options whole_options(struct assay__invocation *invocation,
-                                              const struct sweep_work *work, struct assay__bar *bar)
-{
-    const struct sweep_options *o = invocation->options;
-    struct assay_run_options whole = assay__run_options_of(invocation);
-    whole.command = "sweep";
-    whole.model = work->model;
-    whole.launches = o->run.launches ? (int)o->run.launches : LAUNCHES;
-    if (!o->run.iters && !(o->run.time_s > 0)) whole.time_s = TIME_S;
-    if (!assay__option_given(invocation, "layers")) whole.layers = ASSAY_LAYERS_OFF;
-    whole.power = o->power || (o->goal && strcmp(o->goal, "energy") == 0);
-    whole.progress = assay__bar_update;
-    whole.progress_context = bar;
-    return whole;
-}
-
-static void say_kept(const struct sweep_options *o, const struct sweep_work *work,
-                     const struct assay__sweep_tally *tally)
-{
-    char failed[64] = "";
-    if (tally->points_failed)
-        snprintf(failed, sizeof failed, ", %zu had failed", tally->points_failed);
-    if (work->kept && !o->run.quiet)
-        assay__say("sweep: %zu of %zu points were complete%s; %zu launches were taken over from %s",
-                   tally->points_kept, work->space.points, failed, tally->launches_kept,
-                   o->run.output);
-    if (o->confirm && !tally->confirmed && !assay__interrupted)
-        assay__say("sweep: --confirm: fewer than two points can be ranked: nothing to confirm");
+    if (!o->batch) o->batch = assay__arena_printf(arena, "%lld", (long long)table->batch);
+    if (strcmp(*model, "cfc") == 0 && !assay__file_exists(*model))
+        *model = assay__arena_printf(arena, "cfc:backbone_units=%lld",
+                                     (long long)table->backbone_units);
+    return o->batch && *model ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
 }
 
 /* Points that ran, and of them those that lost a launch. */
@@ -308,62 +105,49 @@ static int show_sweep(const struct sweep_options *o, struct assay_profile *profi
     return status;
 }
 
-static int measure(struct assay__invocation *invocation, struct sweep_work *work, uint64_t start_ns)
+static struct assay_sweep_options sweep_options_of(const struct sweep_options *o)
 {
-    const struct sweep_options *o = invocation->options;
-    struct assay__arms arms = {.count = 0};
-    struct assay_profile *profile = NULL;
-    struct assay__sweep_tally tally = {0};
-    struct assay_error error = {0};
-    struct assay__bar bar;
-    assay__bar_start(&bar, o->run.quiet);
-    struct assay_run_options whole = whole_options(invocation, work, &bar);
-    int status = add_ceilings(o, work, &bar, &whole);
-    if (status) return status;
-    struct assay__sweep_plan plan = {
-        .space = &work->space,
-        .whole = &whole,
-        .devices = work->words.count ? work->devices : NULL,
-        .software = work->software,
-        .kept = work->kept,
+    return (struct assay_sweep_options){
+        .grid = {.devices = o->devices,
+                 .precision = o->precision,
+                 .optimization = o->opt,
+                 .threads = o->threads,
+                 .sequence = o->seq,
+                 .batch = o->batch,
+                 .spinning = o->spinning},
+        .goal = {.goal = o->goal,
+                 .slo = o->slo,
+                 .memory_budget = o->memory,
+                 .allow_drift = o->allow_drift},
         .confirm = o->confirm,
-        .start_ns = start_ns,
+        .resume = o->resume,
     };
-    int code = assay__config_rewrite(&work->space, work->model, &error);
-    if (!code) code = assay__arms_begin(&arms, &whole, &work->plan, &error);
-    if (!code) code = assay__sweep_run(&arms, &plan, &tally, &error);
-    if (!code) code = assay__arms_finish(&arms, &profile, &error);
-    assay__bar_erase(&bar);
-    if (profile) say_kept(o, work, &tally);
-    status = show_sweep(o, profile, code, &error);
-    assay_profile_close(profile);
-    assay__arms_end(&arms);
-    return status;
 }
 
 static int sweep_model(struct assay__invocation *invocation)
 {
     struct sweep_options *o = invocation->options;
-    uint64_t start_ns = assay__now_ns();
-    struct sweep_work *work = calloc(1, sizeof *work);
-    int status = work ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
-    if (work) work->arena = work->space.arena = assay__arena_new();
-    if (work && !work->arena) status = assay__fail(ASSAY_ENOMEM, NULL);
-    if (!status) work->model = invocation->arguments[0];
-    if (!status) status = assay__run_check(invocation);
-    if (!status) status = check_options(o, work);
-    if (!status) status = apply_preset(o, work);
-    if (!status) assay__catch_interrupts();
-    if (!status) status = read_devices(o, work);
-    if (!status) status = read_grid(o, work);
-    if (!status) status = open_kept(o, work);
-    if (!status) status = measure(invocation, work, start_ns);
-    if (work) {
-        assay_profile_close(work->kept);
-        assay__config_end(&work->space);
-        assay__arena_free(work->arena);
-    }
-    free(work);
+    struct assay__arena *arena = assay__arena_new();
+    const char *model = invocation->arguments[0];
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    struct assay__bar bar;
+    int status = arena ? assay__run_check(invocation) : assay__fail(ASSAY_ENOMEM, NULL);
+    if (!status) status = apply_preset(o, arena, &model);
+    if (status) goto out;
+    struct assay__run_options run = assay__run_options_of(invocation);
+    run.workload.model = model;
+    run.watching.power = o->power;
+    if (!assay__option_given(invocation, "layers")) run.measuring.layers = ASSAY_LAYERS_OFF;
+    run.callbacks = assay__bar_start(&bar, "sweep", o->run.quiet);
+    const struct assay_sweep_options sweep = sweep_options_of(o);
+    assay__catch_interrupts();
+    int code = assay__sweep_model(&run, &sweep, &profile, &error);
+    assay__bar_erase(&bar);
+    status = show_sweep(o, profile, code, &error);
+    assay_profile_close(profile);
+out:
+    assay__arena_free(arena);
     return status;
 }
 

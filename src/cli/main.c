@@ -74,9 +74,25 @@ out:
     return status;
 }
 
+/* hwloc takes its settings from the environment: none that describe another machine, print or load
+ * plug-ins, and the root that our own readers have. */
+static void prepare_hwloc(void)
+{
+    static const char *const others[] = {
+        "HWLOC_THISSYSTEM", "HWLOC_XMLFILE",           "HWLOC_SYNTHETIC", "HWLOC_CPUID_PATH",
+        "HWLOC_COMPONENTS", "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_FSROOT"};
+    const char *root = getenv("ASSAY_FSROOT");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        unsetenv(others[i]);
+    if (root && *root) setenv("HWLOC_FSROOT", root, 1);
+    setenv("HWLOC_HIDE_ERRORS", "2", 1);
+    setenv("HWLOC_PLUGINS_PATH", "/dev/null", 1);
+}
+
 int main(int argc, char **argv)
 {
     fill_standard_descriptors();
+    prepare_hwloc();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error that can be said */
     if (argc < 2)
         return assay__refuse("no command given: 'assay run MODEL' profiles a model, 'assay help' "

@@ -28,9 +28,11 @@ int assay__shape_check(const char *command, const struct assay__option_list *dim
                   : assay__option_pairs(command, "shape", shapes, "of the form INPUT=1x3x224x224");
 }
 
-struct assay__workload_options assay__model_workload(const struct assay__model_flags *flags)
+struct assay_workload_options assay__model_workload(const struct assay__model_flags *flags,
+                                                    const char *model)
 {
-    return (struct assay__workload_options){
+    return (struct assay_workload_options){
+        .model = model,
         .batch = flags->batch,
         .sequence = flags->seq,
         .dims = flags->dims.items,
@@ -71,13 +73,6 @@ int assay__model_view(const struct assay__invocation *invocation, const char *fo
     assay__render_top(invocation, &render);
     *view = assay__report_options_of(&render, flags->output != NULL);
     return assay__render_check(invocation->command->name, &render);
-}
-
-int assay__model_named(const char *name, struct assay__model **model, bool *zoo,
-                       struct assay_error *error)
-{
-    int code = assay__model_open(name, model, zoo, error);
-    return code == ASSAY_EINVAL && assay__file_exists(name) ? ASSAY_EIO : code;
 }
 
 int assay__model_output_check(const char *command, const struct assay__model_flags *flags,

@@ -35,17 +35,14 @@ extern const struct assay__option assay__model_rows[];
 /** Are --dim and --shape well formed? 0, or ASSAY__EXIT_USAGE after one line on stderr. */
 int assay__shape_check(const char *command, const struct assay__option_list *dims,
                        const struct assay__option_list *shapes);
-/** What the flags say of the inputs; borrows their lists. */
-struct assay__workload_options assay__model_workload(const struct assay__model_flags *flags);
+/** The model and what the flags say of its inputs; borrows their lists. */
+struct assay_workload_options assay__model_workload(const struct assay__model_flags *flags,
+                                                    const char *model);
 /** How the report is shown. Its format is one of `formats` ("text|json|…"): what --json or --format
  *  say, else what the name of --output ends in, else text. 0, or ASSAY__EXIT_USAGE after one line
  *  on stderr. */
 int assay__model_view(const struct assay__invocation *invocation, const char *formats,
                       struct assay_report_options *view);
-/** Opens the model of the name. What is there and cannot be read (a folder, a device) is no
- *  misspelled command: ASSAY_EIO. */
-int assay__model_named(const char *name, struct assay__model **model, bool *zoo,
-                       struct assay_error *error);
 /** A mistyped -o must not cost a model. 0, or ASSAY__EXIT_USAGE after one line on stderr. */
 int assay__model_output_check(const char *command, const struct assay__model_flags *flags,
                               const struct assay__model *model, const char *name, bool zoo);

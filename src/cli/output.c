@@ -1,6 +1,7 @@
 /* output.c - data goes to stdout, talk to stderr. Data is written whole and checked: a closed pipe
  * or a full disk is an error with a line, never a silent success. */
 #include "cli/cli.h"
+#include "cli/hints.h"
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -60,7 +61,11 @@ int assay__refuse(const char *format, ...)
 
 int assay__fail(int code, const struct assay_error *error)
 {
-    assay__say("%s", error && error->message[0] ? error->message : assay_error_text(code));
+    const char *message = error && error->message[0] ? error->message : assay_error_text(code);
+    const struct assay__option_hint *hint = assay__option_hint(error ? error->option : NULL);
+    const char *flag = hint && hint->flag ? hint->flag : "", *more = hint ? hint->hint : NULL;
+    assay__say("%s%s%s%s%s%s", flag, *flag ? ": " : "", message, more ? " (" : "", more ? more : "",
+               more ? ")" : "");
     if (code == ASSAY_EINTERRUPTED) return ASSAY__EXIT_INTERRUPTED;
     return code == ASSAY_EINVAL ? ASSAY__EXIT_USAGE : ASSAY__EXIT_FAILED;
 }

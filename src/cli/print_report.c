@@ -1,6 +1,8 @@
 /* print_report.c - a profile on stdout or into a file, for the commands that end in a report. */
 #include "cli/render_options.h"
 
+#include "cli/hints.h"
+
 #include <assay/report.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +61,7 @@ struct assay_report_options assay__report_options_of(const struct assay__render_
         .columns = columns,
         .top = (int)options->top,
         .full = options->full,
+        .hint = assay__metric_hint,
         .unfold = "details are folded: --full shows them"};
 }
 

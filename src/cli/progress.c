@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 #include "platform/platform.h"
 
-#include <assay/run.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +12,6 @@
 
 #define REDRAW_NS 100000000u
 #define BAR_COLUMNS 24
-
-void assay__bar_start(struct assay__bar *bar, bool quiet)
-{
-    const char *terminal = getenv("TERM");
-    memset(bar, 0, sizeof *bar);
-    bar->columns = assay__terminal_columns(STDERR_FILENO);
-    bar->on = !quiet && bar->columns >= 20 && isatty(STDERR_FILENO) && terminal && *terminal &&
-              strcmp(terminal, "dumb") != 0;
-}
 
 static void write_bar(const struct assay__buf *out)
 {
@@ -67,4 +57,22 @@ void assay__bar_erase(struct assay__bar *bar)
     write_bar(&out);
     assay__buf_free(&out);
     bar->drawn_ns = 0;
+}
+
+static void remark(void *context, const char *text)
+{
+    struct assay__bar *bar = context;
+    if (bar->quiet) return;
+    assay__bar_erase(bar);
+    assay__say("%s: %s", bar->command, text);
+}
+
+struct assay_callbacks assay__bar_start(struct assay__bar *bar, const char *command, bool quiet)
+{
+    const char *terminal = getenv("TERM");
+    *bar = (struct assay__bar){.quiet = quiet, .command = command};
+    bar->columns = assay__terminal_columns(STDERR_FILENO);
+    bar->on = !quiet && bar->columns >= 20 && isatty(STDERR_FILENO) && terminal && *terminal &&
+              strcmp(terminal, "dumb") != 0;
+    return (struct assay_callbacks){assay__bar_update, remark, bar, &assay__interrupted};
 }

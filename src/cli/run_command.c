@@ -1,11 +1,12 @@
 /* run_command.c - the options, checks and output of the commands that run a model. */
 #include "cli/run_command.h"
 
+#include "engine/engine.h"
 #include "experiment/config_space.h"
+#include "experiment/experiment.h"
 #include "cli/model_command.h"
 #include "cli/report_file.h"
 #include "cli/require_option.h"
-#include "cli/run_ceilings.h"
 #include "profile/profile.h"
 #include "cli/render_options.h"
 #include "report/subject/subjects.h"
@@ -105,10 +106,10 @@ static int check_output(const char *command, const char *path)
 
 static int check_engine(const char *command, const char *name)
 {
-    if (!name || assay_engine_find(name)) return 0;
+    if (!name || assay__engine_find(name)) return 0;
     struct assay__nearest nearest = {.word = name};
-    for (size_t i = 0; assay_engine_at(i); i++)
-        assay__nearest_try(&nearest, assay_engine_at(i)->name);
+    for (size_t i = 0; assay__engine_at(i); i++)
+        assay__nearest_try(&nearest, assay__engine_at(i)->name);
     const char *best = assay__nearest_get(&nearest);
     assay__say(best ? "%s: --engine: there is no engine '%s'; did you mean '%s'?"
                     : "%s: --engine: there is no engine '%s'",
@@ -151,10 +152,8 @@ int assay__run_check(const struct assay__invocation *invocation)
         status = ASSAY__EXIT_USAGE;
     }
     struct assay_error error = {0};
-    if (!status && assay__config_check_thread_count((long)o->threads, &error)) {
-        assay__say("%s: %s", command, error.message);
-        status = ASSAY__EXIT_USAGE;
-    }
+    if (!status && assay__config_check_thread_count((long)o->threads, &error))
+        status = assay__fail(error.code, &error);
     if (!status) status = check_generation(command, o, layers_given);
     if (!status) status = assay__render_check(command, &o->render);
     if (!status) status = assay__report_file_check(command, o->report, o->output);
@@ -176,42 +175,41 @@ static enum assay_layer_method layer_method(const char *name)
     return ASSAY_LAYERS_AUTO;
 }
 
-struct assay_run_options assay__run_options_of(const struct assay__invocation *invocation)
+struct assay__run_options assay__run_options_of(const struct assay__invocation *invocation)
 {
     const struct assay__run_flags *o = invocation->options;
-    return (struct assay_run_options){
-        .size = sizeof(struct assay_run_options),
-        .model = invocation->argument_count ? invocation->arguments[0] : NULL,
-        .engine = o->engine,
-        .device = o->device,
-        .library = o->library,
-        .optimization = o->opt,
-        .threads = (int)o->threads,
-        .streams = (int)o->streams,
-        .launches = (int)o->launches,
-        .cpus = o->cpus,
-        .spinning_off = o->no_spinning,
-        .batch = o->batch,
-        .sequence = o->seq,
-        .dims = o->dims.items,
-        .dim_count = o->dims.count,
-        .shapes = o->shapes.items,
-        .shape_count = o->shapes.count,
-        .inputs = o->inputs.items,
-        .input_count = o->inputs.count,
-        .seed = (uint64_t)o->seed,
-        .warmup_plus_1 = assay__option_given(invocation, "warmup") ? o->warmup + 1 : 0,
-        .iterations = o->iters,
-        .time_s = o->time_s,
-        .timeout_s = o->timeout_s,
-        .layers = o->generate ? ASSAY_LAYERS_OFF : layer_method(o->layers),
-        .hash = o->hash,
-        .output = o->output,
+    return (struct assay__run_options){
+        .workload = {.model = invocation->argument_count ? invocation->arguments[0] : NULL,
+                     .batch = o->batch,
+                     .sequence = o->seq,
+                     .dims = o->dims.items,
+                     .dim_count = o->dims.count,
+                     .shapes = o->shapes.items,
+                     .shape_count = o->shapes.count,
+                     .inputs = o->inputs.items,
+                     .input_count = o->inputs.count,
+                     .seed = (uint64_t)o->seed,
+                     .generate = o->generate,
+                     .prompt = o->prompt},
+        .target = {.engine = o->engine,
+                   .device = o->device,
+                   .library = o->library,
+                   .optimization = o->opt,
+                   .cpus = o->cpus,
+                   .threads = (int)o->threads,
+                   .streams = (int)o->streams,
+                   .spinning_off = o->no_spinning},
+        .measuring = {.launches = (int)o->launches,
+                      .warmup_given = assay__option_given(invocation, "warmup"),
+                      .warmup = o->warmup,
+                      .iterations = o->iters,
+                      .time_s = o->time_s,
+                      .timeout_s = o->timeout_s,
+                      .layers = o->generate ? ASSAY_LAYERS_OFF : layer_method(o->layers)},
+        .keeping = {.output = o->output, .hash = o->hash, .ceilings = o->ceilings},
+        .callbacks = {.interrupt = &assay__interrupted},
         .command_line = invocation->command_line,
         .script = o->script,
-        .interrupt = &assay__interrupted,
-        .generate = o->generate,
-        .prompt = o->prompt,
     };
 }
 
@@ -255,7 +253,7 @@ static int show_run(const struct assay__run_flags *o, int code, struct assay_pro
     return status || !o->table ? status : assay__require_status(profile);
 }
 
-int assay__run_go(struct assay__invocation *invocation, const struct assay_run_options *library)
+int assay__run_go(struct assay__invocation *invocation, const struct assay__run_options *library)
 {
     struct assay__run_flags *o = invocation->options;
     struct assay_profile *profile = NULL;
@@ -268,23 +266,16 @@ int assay__run_go(struct assay__invocation *invocation, const struct assay_run_o
     }
     assay__render_top(invocation, &o->render);
     assay__catch_interrupts();
-    assay__bar_start(&bar, o->quiet);
-    struct assay_run_options asked = *library;
-    asked.progress = assay__bar_update;
-    asked.progress_context = &bar;
+    struct assay__run_options asked = *library;
+    asked.callbacks = assay__bar_start(&bar, invocation->command->name, o->quiet);
     if (o->table) {
         asked.conclude = assay__require_conclude;
         asked.conclude_context = (void *)(uintptr_t)o->table;
     }
-    struct assay__arena *arena = assay__arena_new(); /* of the ceilings; the profile copies them */
-    int status = assay__run_ceilings(arena, o->ceilings, &bar, &asked);
-    if (status == 0) {
-        int code = assay_run(&asked, &profile, &error);
-        assay__bar_erase(&bar);
-        status = show_run(o, code, profile, &error);
-    }
+    int code = assay__run_judged(&asked, &profile, &error);
+    assay__bar_erase(&bar);
+    int status = show_run(o, code, profile, &error);
     assay_profile_close(profile);
-    assay__arena_free(arena);
     return status;
 }
 

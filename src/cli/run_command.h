@@ -5,8 +5,7 @@
 #define ASSAY_CLI_RUN_COMMAND_H
 
 #include "cli/cli.h"
-
-#include <assay/run.h>
+#include "run/run_options.h"
 
 struct assay__require_table;
 
@@ -26,9 +25,9 @@ extern const struct assay__option assay__run_rows[];
 /** 0, or ASSAY__EXIT_USAGE after one line on stderr. */
 int assay__run_check(const struct assay__invocation *invocation);
 /** What the flags mean for the library; a command adds its own. */
-struct assay_run_options assay__run_options_of(const struct assay__invocation *invocation);
+struct assay__run_options assay__run_options_of(const struct assay__invocation *invocation);
 /** Runs with a progress bar, prints the report, says what went wrong. The exit status. */
-int assay__run_go(struct assay__invocation *invocation, const struct assay_run_options *library);
+int assay__run_go(struct assay__invocation *invocation, const struct assay__run_options *library);
 
 /** For commands of several trials: prints the report of what there is, says what went wrong or that
  *  it was interrupted. The exit status; *usable is the number of trials that ended well. */

@@ -1,28 +1,259 @@
-/* engine.h - what the built-in engines share: the reading of their options. The list of engines is
- * engines.h. */
+/* engine.h - the software that runs a model, behind a small table of functions. Built-in engines
+ * stand in one list (engines.h); adding one is a new file and a row there. A session runs in the
+ * worker process. The table is private until engines can be registered from outside; a caller's own
+ * runtime is measured through a callback (assay/measure.h). */
 #ifndef ASSAY_ENGINE_ENGINE_H
 #define ASSAY_ENGINE_ENGINE_H
 
 #include "base/no_memory.h"
+#include "model/inputs/generation_roles.h"
 #include "profile/facts.h"
 
-#include <assay/engine.h>
+#include <assay/error.h>
+#include <assay/metric.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASSAY__ENGINE_ABI 1
+
+struct assay__session; /* each engine defines its own */
+
+/** A tensor in host memory. dtype is ONNX's TensorProto.DataType number. */
+struct assay__host_tensor {
+    const char *name;
+    int dtype;
+    int rank;
+    const int64_t *dims;
+    void *data; /* NULL for strings */
+    size_t data_size;
+    const char *const *strings; /* dtype 8 only */
+    size_t string_count;
+};
+
+/** When the tokens of the generations since the last call were there. */
+struct assay__token_times {
+    int64_t tokens, prompt, batch;
+    size_t generations; /* recorded; the first ones when there was no room for all */
+    size_t dropped;     /* generations not recorded */
+    const uint64_t *ns; /* generations x tokens: since the step began */
+    const int64_t *ids; /* batch x tokens: what the last generation said */
+    double choose_ns;   /* mean time per token to find the likeliest one (in the times above) */
+};
+
+struct assay__session_options {
+    size_t size;
+    const char *model_path;
+    const char *library;      /* the engine's library, or NULL: its default search */
+    const char *device;       /* "cpu", "cuda:0"; NULL: "cpu" */
+    const char *optimization; /* "none" | "basic" | "extended" | "all"; NULL: "all" */
+    int threads;              /* 0: the engine's default */
+    /* requests in flight: step() is called from that many threads, stream 0 … n-1; 0 means 1 */
+    int streams;
+    int spinning; /* -1 engine's default, 0 off, 1 on */
+    /* one set, shared read-only by all streams; outlives the session */
+    const struct assay__host_tensor *inputs;
+    size_t input_count;
+    const char *script; /* fake engine only: its script */
+    /* NULL: a step is one run; else a whole generation, one stream; borrowed */
+    const struct assay__generation *generation;
+    bool strict; /* the device runs every node: one that would run on the CPU instead is an error */
+    const char *provider_options; /* of the device's provider: "key=value;key=value"; NULL: none */
+    const char *model_name;       /* what messages call the model; NULL: its path */
+};
+
+struct assay__session_facts {
+    double load_ns, compile_ns,
+        create_ns; /* NaN when the engine cannot separate them; create = whole session creation */
+    const char *load_reason; /* why load/compile are NaN */
+    const char *version;     /* engine version */
+    const char *library;     /* path really loaded */
+    const char *provider;    /* what the device resolved to */
+    int threads;             /* really used; 0 unknown */
+};
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+/** Counters that an engine may read at the edges of its layers, in a pass of its own: they count
+ *  between begin and end only. */
+struct assay__layer_counters {
+    size_t count;
+    void (*begin)(void *context);
+    void (*end)(void *context);
+    void (*read)(void *context, double *values); /* `count` totals so far; NaN: unknown now */
+    void *context;
+};
+
+struct assay__layer_options {
+    size_t size;
+    enum assay_layer_method method;
+    double budget_s;   /* soft limit of wall time; 0: 2 s below 1 ms per run, else 10 s */
+    double latency_ns; /* the unprofiled median of this launch, to judge passes by */
+    const struct assay__layer_counters *counters; /* NULL: none are wanted */
+};
+
+struct assay__engine_layer {
+    const char *name, *op, *provider;
+    double time_ns;         /* NaN unavailable */
+    double host_enqueue_ns; /* NaN unless that is all the engine gives */
+    double flops, bytes;    /* NaN unknown */
+    enum assay_state state;
+    const char *note;        /* "" or e.g. "alone, hot cache" or why it is unavailable */
+    const char *const *from; /* nodes of the original model */
+    size_t from_count;
+    /* what each counter of the options grew by in one run, NaN unknown; noise may put it a little
+     * below 0; NULL: nothing known */
+    const double *counters;
+};
+
+/** Strings and arrays belong to the session and live until it is closed or layers() is called
+ *  again. */
+struct assay__layer_result {
+    const char *method; /* really used */
+    const char *reason; /* "" or what must be said */
+    const struct assay__engine_layer *layers;
+    size_t layer_count;
+    double engine_ns;    /* fixed cost per run; NaN */
+    double scale_factor; /* NaN when not scaled */
+    double slowdown;     /* instrumented / plain run; NaN */
+    double spread, contention;
+    int sessions, discarded;
+    const char *counter_note; /* how the layers' counters were taken, or why not; NULL: nothing */
+};
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+struct assay__device {
+    const char *name; /* "cpu", "cuda:0" */
+    const char *kind; /* "cpu" | "gpu" | "npu" */
+    const char *engine;
+    const char *library; /* path, "" none */
+    bool available;
+    const char *reason;   /* why not; "" */
+    const char *version;  /* of the engine's library; "" unknown */
+    const char *hardware; /* the card or adapter behind it, as its driver names it; "" unknown */
+    bool software;        /* the adapter is a program on the CPU (SwiftShader, llvmpipe) */
+    const char *note;     /* how hardware and software are known; "" */
+    /* the library has the provider: it was tried; false: the row only says what is missing */
+    bool offered;
+};
+typedef int assay__device_fn(void *context, const struct assay__device *device);
+
+/** What to do with a device that is about to be tried. */
+enum assay__device_answer {
+    ASSAY__DEVICE_TRY,
+    ASSAY__DEVICE_PASS, /* not now: leave it out, look at the next one */
+    ASSAY__DEVICE_END,  /* leave it out, and those of the same kind with higher numbers */
+};
+/** The device has its name, kind, engine, library and version; the rest is not known yet. */
+typedef enum assay__device_answer assay__device_about_fn(void *context,
+                                                         const struct assay__device *device);
+
+/** What the engine's own arena has done so far; NaN unknown. */
+struct assay__arena_use {
+    double allocations; /* pieces it handed out */
+    double extensions;  /* times it asked the system for more */
+    double held_bytes;  /* taken from the system now */
+};
+
+/* --- which provider gets which node ----------------------------------------------------------- */
+
+/** What a session would be made of. Strings are borrowed; NULL: the default, as in the session's
+ *  options. */
+struct assay__assignment_options {
+    size_t size;
+    const char *model_path, *library, *device, *optimization, *provider_options;
+    /* symbolic dimensions of the model that are fixed before the nodes are assigned */
+    const char *const *dim_names;
+    const int64_t *dim_values;
+    size_t dim_count;
+    /* optional: told before any node, with found's context, of the device's own provider and the
+     * engine's version: a record may name no node at all. A value other than 0 ends it and is
+     * returned. */
+    int (*about)(void *context, const char *target, const char *version);
+};
+
+/** A node and who would run it. Strings live until the callback returns. */
+struct assay__assigned_node {
+    const char *name, *op, *domain; /* name "": it has none */
+    const char *provider;           /* who runs it: the engine's name of the provider */
+    size_t subgraph;                /* nodes of one number are one piece for the provider */
+    const char *target;             /* the engine's name of the device's own provider */
+    const char *version;            /* of the engine */
+};
+typedef int assay__assigned_fn(void *context, const struct assay__assigned_node *node);
+
+/** Members marked optional may be NULL. Append only. */
+struct assay__engine_ops {
+    uint32_t abi;
+    size_t size;
+    const char *name;
+    const char *summary;
+    /** Calls back for every device this engine could offer here, available or not (with the
+     *  reason). */
+    int (*devices)(const char *library, assay__device_fn *found, void *context,
+                   struct assay_error *error);
+    /** Loads the model and creates what is needed to run it. */
+    int (*open)(const struct assay__session_options *options, struct assay__session **session,
+                struct assay_error *error);
+    /** One inference, host to host, synchronised. No allocation, lock or I/O of ours inside. 0 or a
+     *  code; text by error(). */
+    int (*step)(struct assay__session *session, int stream);
+    /** What the last failed step() said. */
+    const char *(*step_error)(struct assay__session *session);
+    void (*facts)(struct assay__session *session, struct assay__session_facts *facts);
+    /** optional: the outputs of the last step of stream 0; data borrowed until the next step. */
+    int (*outputs)(struct assay__session *session, const struct assay__host_tensor **outputs,
+                   size_t *count, struct assay_error *error);
+    /** optional: where the time of one run goes. */
+    int (*layers)(struct assay__session *session, const struct assay__layer_options *options,
+                  struct assay__layer_result *result, struct assay_error *error);
+    /** optional: a scripted clock in ns instead of the real one (tests). */
+    uint64_t (*now_ns)(struct assay__session *session);
+    /** optional: bytes the engine's own arena holds / held at its peak; NaN unknown. */
+    void (*memory)(struct assay__session *session, double *arena_bytes, double *arena_peak_bytes);
+    void (*close)(struct assay__session *session); /* NULL legal */
+    /** optional: of a session with `generation`; the record starts anew. Borrowed until the next
+     *  step. */
+    int (*tokens)(struct assay__session *session, struct assay__token_times *times,
+                  struct assay_error *error);
+    /** optional: devices(), told of each device before it is tried, so that a parent knows which
+     *  one a crash belongs to. */
+    int (*devices_each)(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                        void *context, struct assay_error *error);
+    /** optional: how the engine's own arena is used. */
+    void (*arena_use)(struct assay__session *session, struct assay__arena_use *use);
+    /** optional: makes a session of its own, without inputs, tells of every node after the engine's
+     *  first simplifications which provider got it, and closes it. ASSAY_EUNSUPPORTED: this build
+     *  of the engine cannot say. A non-zero value of `found` ends it and is returned. */
+    int (*assignment)(const struct assay__assignment_options *options, assay__assigned_fn *found,
+                      void *context, struct assay_error *error);
+    /** optional: the class of a device, by its name alone, whether it is here or not: "cpu" | "gpu"
+     *  | "npu"; NULL: this engine has no such device. */
+    const char *(*device_kind)(const char *device);
+};
+
+/** Built-in engines by name / by index (NULL past the end). */
+const struct assay__engine_ops *assay__engine_find(const char *name);
+const struct assay__engine_ops *assay__engine_at(size_t index);
 
 /** The class of a device by its name, without a build's prefix: what the engine's table says. */
 enum assay__device_class assay__engine_device_class(const char *engine, const char *device);
 /** As assay__session_options_read. */
-int assay__assignment_options_read(const struct assay_assignment_options *given,
-                                   struct assay_assignment_options *own, struct assay_error *error);
+int assay__assignment_options_read(const struct assay__assignment_options *given,
+                                   struct assay__assignment_options *own,
+                                   struct assay_error *error);
 
 /** A caller's options as this library knows them: members the caller's (older) struct does not have
  * are zero; bytes that this library does not know must be zero, else ASSAY_EINVAL. */
-int assay__session_options_read(const struct assay_session_options *given,
-                                struct assay_session_options *own, struct assay_error *error);
+int assay__session_options_read(const struct assay__session_options *given,
+                                struct assay__session_options *own, struct assay_error *error);
 
 /** No layers yet: every number is unknown. */
-struct assay_layer_result assay__layer_result_unknown(const char *method);
+struct assay__layer_result assay__layer_result_unknown(const char *method);
 /** The counters that a caller asks of layers(); NULL: none, or its (older) struct has no place for
  *  them. */
-const struct assay_layer_counters *assay__layer_counters(const struct assay_layer_options *options);
+const struct assay__layer_counters *assay__layer_counters(
+    const struct assay__layer_options *options);
 
 #endif

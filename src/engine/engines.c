@@ -10,14 +10,14 @@
 #include <string.h>
 
 #define ROW(NAME) &assay__engine_##NAME,
-static const struct assay_engine_ops *const engines[] = {ASSAY__ENGINES(ROW)};
+static const struct assay__engine_ops *const engines[] = {ASSAY__ENGINES(ROW)};
 
-const struct assay_engine_ops *assay_engine_at(size_t index)
+const struct assay__engine_ops *assay__engine_at(size_t index)
 {
     return index < sizeof engines / sizeof engines[0] ? engines[index] : NULL;
 }
 
-const struct assay_engine_ops *assay_engine_find(const char *name)
+const struct assay__engine_ops *assay__engine_find(const char *name)
 {
     for (size_t i = 0; name && i < sizeof engines / sizeof engines[0]; i++)
         if (strcmp(engines[i]->name, name) == 0) return engines[i];
@@ -26,13 +26,13 @@ const struct assay_engine_ops *assay_engine_find(const char *name)
 
 enum assay__device_class assay__engine_device_class(const char *engine, const char *device)
 {
-    const struct assay_engine_ops *ops = assay_engine_find(engine);
+    const struct assay__engine_ops *ops = assay__engine_find(engine);
     return ops && ops->device_kind && device ? assay__device_class_parse(ops->device_kind(device))
                                              : ASSAY__CLASS_UNKNOWN;
 }
 
-int assay__session_options_read(const struct assay_session_options *given,
-                                struct assay_session_options *own, struct assay_error *error)
+int assay__session_options_read(const struct assay__session_options *given,
+                                struct assay__session_options *own, struct assay_error *error)
 {
     if (!given) return assay_error_set(error, ASSAY_EINVAL, "no session options were given");
     int code = assay__options_read(given, own, sizeof *own, "session", error);
@@ -48,8 +48,8 @@ int assay__session_options_read(const struct assay_session_options *given,
     return 0;
 }
 
-int assay__assignment_options_read(const struct assay_assignment_options *given,
-                                   struct assay_assignment_options *own, struct assay_error *error)
+int assay__assignment_options_read(const struct assay__assignment_options *given,
+                                   struct assay__assignment_options *own, struct assay_error *error)
 {
     int code = assay__options_read(given, own, sizeof *own, "assignment", error);
     if (code) return code;
@@ -60,9 +60,9 @@ int assay__assignment_options_read(const struct assay_assignment_options *given,
     return 0;
 }
 
-struct assay_layer_result assay__layer_result_unknown(const char *method)
+struct assay__layer_result assay__layer_result_unknown(const char *method)
 {
-    return (struct assay_layer_result){.method = method,
+    return (struct assay__layer_result){.method = method,
                                        .reason = "",
                                        .engine_ns = NAN,
                                        .scale_factor = NAN,
@@ -71,9 +71,9 @@ struct assay_layer_result assay__layer_result_unknown(const char *method)
                                        .contention = NAN};
 }
 
-const struct assay_layer_counters *assay__layer_counters(const struct assay_layer_options *options)
+const struct assay__layer_counters *assay__layer_counters(const struct assay__layer_options *options)
 {
-    size_t needs = offsetof(struct assay_layer_options, counters) + sizeof options->counters;
-    const struct assay_layer_counters *counters = options->size >= needs ? options->counters : NULL;
+    size_t needs = offsetof(struct assay__layer_options, counters) + sizeof options->counters;
+    const struct assay__layer_counters *counters = options->size >= needs ? options->counters : NULL;
     return counters && counters->count > 0 ? counters : NULL;
 }

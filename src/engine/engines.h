@@ -3,14 +3,14 @@
 #ifndef ASSAY_ENGINE_ENGINES_H
 #define ASSAY_ENGINE_ENGINES_H
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 
 /* X(NAME), in the order they are offered. */
 #define ASSAY__ENGINES(X) \
     X(ort)                \
     X(fake)
 
-#define ASSAY__ENGINE_DECLARE(NAME) extern const struct assay_engine_ops assay__engine_##NAME;
+#define ASSAY__ENGINE_DECLARE(NAME) extern const struct assay__engine_ops assay__engine_##NAME;
 ASSAY__ENGINES(ASSAY__ENGINE_DECLARE)
 
 #endif

@@ -2,6 +2,8 @@
  * its precisions need, and puts a point of it into the options of a run. */
 #include "experiment/config_space.h"
 
+#include "base/options_read.h"
+
 #include "base/checked.h"
 #include "base/file.h"
 #include "model/rewrite/rewrites.h"
@@ -47,6 +49,15 @@ static bool has_value(const struct assay__config_values *values, const char *wor
 }
 
 /* Says what it could have been. */
+/* The member of struct assay_grid_options. */
+static const char *option_of(enum assay__axis axis)
+{
+    return axis == ASSAY__AXIS_DEVICE ? "devices"
+           : axis == ASSAY__AXIS_OPT  ? "optimization"
+           : axis == ASSAY__AXIS_SEQ  ? "sequence"
+                                      : assay__axis_name(axis);
+}
+
 static int refuse_value(enum assay__axis axis, const char *word, struct assay_error *error)
 {
     char list[128] = "";
@@ -54,8 +65,8 @@ static int refuse_value(enum assay__axis axis, const char *word, struct assay_er
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : ": ", *c);
     }
-    return assay_error_set(
-        error, ASSAY_EINVAL, "--%s: '%s' is not a value of it%s", assay__axis_name(axis), word,
+    return assay__refuse_option(
+        error, option_of(axis), "'%s' is not a value of it%s", word,
         assay__axis_is_number(axis) ? ": whole numbers from 1 to 999999999, such as 1,2,4" : list);
 }
 
@@ -63,9 +74,7 @@ int assay__config_read(struct assay__config_space *space, enum assay__axis axis,
                        struct assay_error *error)
 {
     struct assay__config_values *values = &space->axes[axis];
-    if (!list || !*list)
-        return assay_error_set(error, ASSAY_EINVAL, "--%s: the list is empty",
-                               assay__axis_name(axis));
+    if (!list || !*list) return assay__refuse_option(error, option_of(axis), "the list is empty");
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
         const char *word = assay__arena_strndup(space->arena, at, length);
@@ -73,8 +82,8 @@ int assay__config_read(struct assay__config_space *space, enum assay__axis axis,
         if (!is_value(axis, word)) return refuse_value(axis, word, error);
         if (!has_value(values, word)) {
             if (values->count == ASSAY__CONFIG_VALUES)
-                return assay_error_set(error, ASSAY_EINVAL, "--%s: more than %d values",
-                                       assay__axis_name(axis), ASSAY__CONFIG_VALUES);
+                return assay__refuse_option(error, option_of(axis), "more than %d values",
+                                            ASSAY__CONFIG_VALUES);
             values->values[values->count++] = word;
         }
         at += length;
@@ -94,9 +103,9 @@ int assay__config_check_thread_count(long threads, struct assay_error *error)
     if (most < THREADS_ALWAYS) most = THREADS_ALWAYS;
     assay__arena_free(arena);
     if (!known || threads <= most) return 0;
-    return assay_error_set(error, ASSAY_EINVAL,
-                           "--threads: %ld is more than %ld, which is enough for the %d CPUs here",
-                           threads, most, machine.threads);
+    return assay__refuse_option(error, "threads",
+                                "%ld is more than %ld, which is enough for the %d CPUs here",
+                                threads, most, machine.threads);
 }
 
 int assay__config_check_threads(const struct assay__config_space *space, struct assay_error *error)
@@ -188,29 +197,29 @@ size_t assay__config_point(const struct assay__config_space *space, const size_t
     return point;
 }
 
-static void set_value(struct assay_run_options *options, const struct assay__config_space *space,
+static void set_value(struct assay__run_options *options, const struct assay__config_space *space,
                       enum assay__axis axis, size_t choice)
 {
     const char *text = space->axes[axis].values[choice];
     switch (axis) {
     case ASSAY__AXIS_DEVICE:
-        options->device = text;
-        if (strchr(text, '/')) options->library = NULL; /* its build is named: "ovn/cpu" */
+        options->target.device = text;
+        if (strchr(text, '/')) options->target.library = NULL; /* its build is named: "ovn/cpu" */
         break;
     case ASSAY__AXIS_PRECISION:
-        if (space->models[choice]) options->model = space->models[choice];
+        if (space->models[choice]) options->workload.model = space->models[choice];
         break;
-    case ASSAY__AXIS_OPT: options->optimization = text; break;
-    case ASSAY__AXIS_THREADS: options->threads = (int)strtol(text, NULL, 10); break;
-    case ASSAY__AXIS_SPINNING: options->spinning_off = strcmp(text, "off") == 0; break;
-    case ASSAY__AXIS_SEQ: options->sequence = strtoll(text, NULL, 10); break;
-    case ASSAY__AXIS_BATCH: options->batch = strtoll(text, NULL, 10); break;
+    case ASSAY__AXIS_OPT: options->target.optimization = text; break;
+    case ASSAY__AXIS_THREADS: options->target.threads = (int)strtol(text, NULL, 10); break;
+    case ASSAY__AXIS_SPINNING: options->target.spinning_off = strcmp(text, "off") == 0; break;
+    case ASSAY__AXIS_SEQ: options->workload.sequence = strtoll(text, NULL, 10); break;
+    case ASSAY__AXIS_BATCH: options->workload.batch = strtoll(text, NULL, 10); break;
     case ASSAY__AXIS_COUNT: break;
     }
 }
 
 int assay__config_apply(const struct assay__config_space *space, size_t point,
-                        struct assay_run_options *options, struct assay__arm_identity *identity,
+                        struct assay__run_options *options, struct assay__arm_identity *identity,
                         struct assay_error *error)
 {
     struct assay__axis_value *axes = assay__arena_array(space->arena, ASSAY__AXIS_COUNT,

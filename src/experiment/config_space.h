@@ -8,7 +8,6 @@
 #include "run/arm/arm.h"
 
 #include <assay/error.h>
-#include <assay/run.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,7 +54,7 @@ size_t assay__config_point(const struct assay__config_space *space, const size_t
  *  the label "device=cpu batch=8", in the arena. ASSAY_EUNSUPPORTED with the reason when its
  * rewrite was refused (the identity is set all the same). */
 int assay__config_apply(const struct assay__config_space *space, size_t point,
-                        struct assay_run_options *options, struct assay__arm_identity *identity,
+                        struct assay__run_options *options, struct assay__arm_identity *identity,
                         struct assay_error *error);
 /** Removes the copies. */
 void assay__config_end(struct assay__config_space *space);

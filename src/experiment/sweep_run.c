@@ -14,7 +14,7 @@
 /* What a point means, and what its device makes of it. *refusal says why it cannot run; "" it
  * can. */
 static int point_options(const struct assay__sweep_plan *plan, size_t point,
-                         struct assay_run_options *one, struct assay__arm_identity *identity,
+                         struct assay__run_options *one, struct assay__arm_identity *identity,
                          const char **refusal, struct assay_error *error)
 {
     const struct assay__config_space *space = plan->space;
@@ -39,7 +39,7 @@ static int point_options(const struct assay__sweep_plan *plan, size_t point,
 static int add_point(struct assay__arms *arms, const struct assay__sweep_plan *plan, size_t point,
                      struct assay_error *error)
 {
-    struct assay_run_options one;
+    struct assay__run_options one;
     struct assay__arm_identity identity;
     const char *refusal = "";
     int code = point_options(plan, point, &one, &identity, &refusal, error);
@@ -144,12 +144,12 @@ static int confirm(struct assay__arms *arms, const struct assay__sweep_plan *pla
     if (code || sweep.best == SIZE_MAX || sweep.next == SIZE_MAX) goto out;
     const size_t points[] = {sweep.best, sweep.next};
     for (size_t i = 0; i < 2 && !code; i++) {
-        struct assay_run_options one;
+        struct assay__run_options one;
         struct assay__arm_identity identity;
         const char *refusal = "";
         code = point_options(plan, points[i], &one, &identity, &refusal, error);
         identity.role = ASSAY__ROLE_CONFIRM;
-        one.launches = ASSAY__SWEEP_CONFIRM_LAUNCHES;
+        one.measuring.launches = ASSAY__SWEEP_CONFIRM_LAUNCHES;
         if (!code) code = assay__arms_add(arms, &one, &identity, NULL, error);
     }
     if (!code) code = assay__arms_launch(arms, first, 2, ASSAY__SWEEP_CONFIRM_LAUNCHES, error);
@@ -210,15 +210,14 @@ static int put_wall(struct assay__arms *arms, uint64_t start_ns, struct assay_er
 int assay__sweep_run(struct assay__arms *arms, const struct assay__sweep_plan *plan,
                      struct assay__sweep_tally *tally, struct assay_error *error)
 {
-    int code = 0, launches = plan->whole->launches;
+    int code = 0, launches = plan->whole->measuring.launches;
     *tally = (struct assay__sweep_tally){0};
     for (size_t i = 0; i < plan->space->points && !code; i++)
         code = add_point(arms, plan, i, error);
     size_t count = arms->count;
     if (!code && plan->kept) {
-        struct assay_error why = {0};
-        code = assay__sweep_resumable(plan->kept, arms->recording.profile, &why);
-        if (code) assay_error_set(error, code, "--resume: %s", why.message);
+        code = assay__sweep_resumable(plan->kept, arms->recording.profile, error);
+        if (code && error) error->option = "resume";
     }
     if (!code) code = assay__arms_start(arms, error);
     if (!code && plan->kept)

@@ -17,7 +17,7 @@ struct assay__sweep_device {
 
 struct assay__sweep_plan {
     const struct assay__config_space *space;
-    const struct assay_run_options *whole;
+    const struct assay__run_options *whole;
     const struct assay__sweep_device *devices; /* by value of the device axis; NULL: none varies */
     bool software;                             /* the one device is emulated, when none varies */
     struct assay_profile *kept; /* of an earlier capture, which must outlive the new one; NULL */

@@ -108,7 +108,7 @@ static int add_arm(struct session *s, size_t point, enum assay__trial_role role,
                    size_t *index, struct assay_error *error)
 {
     const struct assay__tune_job *job = s->job;
-    struct assay_run_options one = *job->whole;
+    struct assay__run_options one = *job->whole;
     struct assay_error refusal = {0};
     struct assay__arm_identity identity;
     size_t device = assay__config_choice(job->space, point, ASSAY__AXIS_DEVICE);
@@ -116,7 +116,7 @@ static int add_arm(struct session *s, size_t point, enum assay__trial_role role,
     if (code && code != ASSAY_EUNSUPPORTED) return assay_error_set(error, code, "out of memory");
     identity.software = job->software[device];
     identity.role = role;
-    if (!one.iterations) one.time_s = time_s;
+    if (!one.measuring.iterations) one.measuring.time_s = time_s;
     const char *why = job->refusals[device] ? job->refusals[device] : refusal.message;
     return *why ? assay__arms_add_refused(s->arms, &one, &identity, why, index, error)
                 : assay__arms_add(s->arms, &one, &identity, index, error);
@@ -275,8 +275,8 @@ static int launch_first(struct session *s, size_t point, double *cost, struct as
         if (isfinite(*cost) || isfinite(s->p50_s[point]) || !was_lost(s, s->arm[point]) ||
             left_s(s) < guess_s(s, point))
             break;
-        code = add_arm(s, point, search_role(s, point), s->job->whole->time_s, &s->arm[point],
-                       error);
+        code = add_arm(s, point, search_role(s, point), s->job->whole->measuring.time_s,
+                       &s->arm[point], error);
         if (!code) code = launch(s, point, s->arm[point], cost, error);
     }
     return code;
@@ -288,8 +288,8 @@ static int try_point(struct session *s, size_t point, struct assay_error *error)
     double cost = NAN;
     int code = 0;
     if (s->arm[point] == SIZE_MAX)
-        code = add_arm(s, point, search_role(s, point), s->job->whole->time_s, &s->arm[point],
-                       error);
+        code = add_arm(s, point, search_role(s, point), s->job->whole->measuring.time_s,
+                       &s->arm[point], error);
     if (!code) code = launch_first(s, point, &cost, error);
     if (code || assay__arms_interrupted(s->arms)) return code;
     if (isfinite(cost) && isnan(s->broken[point])) {
@@ -376,7 +376,7 @@ static double sum_s(const struct session *s, const size_t *points, size_t count)
     for (size_t i = 0; i < count; i++)
         sum += ASSAY__TUNE_FINAL_LAUNCHES *
                (guess_s(s, points[i]) +
-                fmax(limit_needs_s(s, points[i]) - s->job->whole->time_s, 0));
+                fmax(limit_needs_s(s, points[i]) - s->job->whole->measuring.time_s, 0));
     return sum;
 }
 
@@ -443,7 +443,7 @@ static int final(struct session *s, size_t *points, size_t *finalists, struct as
 {
     int code = add_usual(s, points, finalists, error);
     size_t count = *finalists;
-    double time_s = s->job->whole->time_s;
+    double time_s = s->job->whole->measuring.time_s;
     bool has_start = false;
     if (code || assay__arms_interrupted(s->arms)) return code;
     for (size_t i = 0; i < count; i++)
@@ -478,7 +478,8 @@ static int ablate(struct session *s, size_t best, const size_t *finalists, size_
             points[count++] = changed;
     }
     if (count < 2 || sum_s(s, points, count) > left_s(s)) return 0;
-    return measure_anew(s, points, count, ASSAY__ROLE_ABLATION, s->job->whole->time_s, 0, error);
+    return measure_anew(s, points, count, ASSAY__ROLE_ABLATION, s->job->whole->measuring.time_s, 0,
+                        error);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -544,8 +545,8 @@ static int start_session(struct session *s, struct assay_error *error)
     }
     int code = assay__arms_begin(s->arms, job->whole, job->plan, error);
     if (!code)
-        code = add_arm(s, s->start, ASSAY__ROLE_START, job->whole->time_s, &s->arm[s->start],
-                       error);
+        code = add_arm(s, s->start, ASSAY__ROLE_START, job->whole->measuring.time_s,
+                       &s->arm[s->start], error);
     if (!code) code = assay__arms_start(s->arms, error);
     for (size_t a = 0; a <= ASSAY__AXIS_PRECISION && !code; a++)
         for (size_t v = 0; v < job->space->axes[a].count && !code; v++) {
@@ -555,8 +556,8 @@ static int start_session(struct session *s, struct assay_error *error)
             if (!refused) continue;
             assay__tune_ban(s->tune, a, v);
             if (point != s->start)
-                code = add_arm(s, point, ASSAY__ROLE_REFUSED, job->whole->time_s, &s->arm[point],
-                               error);
+                code = add_arm(s, point, ASSAY__ROLE_REFUSED, job->whole->measuring.time_s,
+                               &s->arm[point], error);
         }
     return code;
 }

@@ -48,8 +48,9 @@ static int restart_sensors(struct assay__verifying *v, struct assay_error *error
     if (!arms->sensors || !arms->count) return 0; /* none, or not used yet */
     assay__watch_free(arms->sensors);
     arms->sensors = NULL;
-    arms->whole.launches = v->out->launches;
-    arms->whole.idle_plus_1_s = 1;
+    arms->whole.measuring.launches = v->out->launches;
+    arms->whole.watching.idle_given = true;
+    arms->whole.watching.idle_s = 0;
     return assay__arms_start(arms, error);
 }
 
@@ -231,7 +232,7 @@ int assay__verify(struct assay__advice *advice, struct assay__arms *arms,
     /* as long as the arms, which tell it how far they are */
     struct assay__verifying *v = assay__arena_alloc(arms->recording.profile->arena, sizeof *v);
     if (!v) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    *out = (struct assay__verification){.launches = options->run.launches,
+    *out = (struct assay__verification){.launches = options->run.measuring.launches,
                                         .budget_s = options->budget_s,
                                         .baseline_s = NAN,
                                         .reason = ""};
@@ -241,10 +242,10 @@ int assay__verify(struct assay__advice *advice, struct assay__arms *arms,
     v->begin_ns = assay__now_ns();
     v->same_profile = advice->profile == arms->recording.profile;
     if (v->same_profile) v->trial = (size_t)(advice->trial - advice->profile->trials);
-    v->tell = options->run.progress;
-    v->tell_context = options->run.progress_context;
-    own.run.progress = on_progress;
-    own.run.progress_context = v;
+    v->tell = options->run.callbacks.progress;
+    v->tell_context = options->run.callbacks.context;
+    own.run.callbacks.progress = on_progress;
+    own.run.callbacks.context = v;
     int code = assay__verify_collect(v);
     if (code == 0 && v->count == 0) out->reason = "no finding has a change that a program can make";
     if (code == 0 && v->count) code = try_each(v, error);

@@ -17,7 +17,7 @@
 
 struct assay__verify_options {
     /* the run without changes: launches, time or iterations of each */
-    struct assay_run_options run;
+    struct assay__run_options run;
     const char *const *batch_dims; /* what replaces run.shapes when the batch changes; NULL: none */
     size_t batch_dim_count;
     double budget_s; /* wall clock; no launch is begun after it */

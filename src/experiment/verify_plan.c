@@ -115,14 +115,14 @@ static bool has(const struct assay__attempt *attempt, enum assay__change_kind ki
 /* A copy of the model with every rewrite of the attempt, in the private folder of the arms. 0, or
  * ASSAY_ENOMEM; else the refusal is set. */
 static int rewrite(struct assay__verifying *v, struct assay__attempt *attempt,
-                   struct assay_run_options *options)
+                   struct assay__run_options *options)
 {
     struct assay__model *model = NULL;
     struct assay_error error = {0};
     struct assay__rewrite_notes notes = {0};
     char name[96], path[PATH_MAX];
     const char *kind = "";
-    int code = assay__model_open(options->model, &model, NULL, &error);
+    int code = assay__model_open(options->workload.model, &model, NULL, &error);
     notes.arena = model ? model->arena : NULL;
     for (size_t i = 0; i < attempt->change_count && code == 0; i++) {
         if (!assay__change_is_rewrite(attempt->changes[i])) continue;
@@ -139,15 +139,15 @@ static int rewrite(struct assay__verifying *v, struct assay__attempt *attempt,
                    : assay__model_write(model, path, &error);
     assay__model_free(model);
     if (code == 0) {
-        options->model = assay__arena_strdup(v->arena, path);
-        return options->model ? 0 : ASSAY_ENOMEM;
+        options->workload.model = assay__arena_strdup(v->arena, path);
+        return options->workload.model ? 0 : ASSAY_ENOMEM;
     }
     attempt->refusal = assay__arena_strdup(v->arena, error.message);
     return attempt->refusal && code != ASSAY_ENOMEM ? 0 : ASSAY_ENOMEM;
 }
 
 static int apply(struct assay__verifying *v, struct assay__attempt *attempt,
-                 struct assay_run_options *options)
+                 struct assay__run_options *options)
 {
     bool copied = false;
     for (size_t i = 0; i < attempt->change_count; i++) {
@@ -155,15 +155,15 @@ static int apply(struct assay__verifying *v, struct assay__attempt *attempt,
         copied |= assay__change_is_rewrite(attempt->changes[i]);
     }
     if (has(attempt, ASSAY__CHANGE_BATCH) && v->options->batch_dims) {
-        options->shapes = NULL;
-        options->shape_count = 0;
-        options->dims = v->options->batch_dims;
-        options->dim_count = v->options->batch_dim_count;
+        options->workload.shapes = NULL;
+        options->workload.shape_count = 0;
+        options->workload.dims = v->options->batch_dims;
+        options->workload.dim_count = v->options->batch_dim_count;
     }
     if (has(attempt, ASSAY__CHANGE_FIX_DIMS)) { /* they are in the copy now */
-        options->dims = options->shapes = NULL;
-        options->dim_count = options->shape_count = 0;
-        options->batch = options->sequence = 0;
+        options->workload.dims = options->workload.shapes = NULL;
+        options->workload.dim_count = options->workload.shape_count = 0;
+        options->workload.batch = options->workload.sequence = 0;
     }
     return copied ? rewrite(v, attempt, options) : 0;
 }
@@ -171,16 +171,17 @@ static int apply(struct assay__verifying *v, struct assay__attempt *attempt,
 int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attempt,
                        const char *label, struct assay_error *error)
 {
-    struct assay_run_options options = v->options->run;
+    struct assay__run_options options = v->options->run;
     struct assay__arms *arms = v->arms;
     const struct assay__arm_identity identity = {
         .label = label,
         .role = attempt->change_count ? ASSAY__ROLE_NONE : ASSAY__ROLE_REFERENCE,
         .software = v->advice->trial->target.software};
-    options.layers = ASSAY_LAYERS_OFF;
-    options.memory = options.counters = false;
-    if (attempt->change_count && !(options.launch_limit_s > 0)) /* a change may be much slower */
-        options.launch_limit_s = fmax(v->options->budget_s, LIMIT_LEAST_S);
+    options.measuring.layers = ASSAY_LAYERS_OFF;
+    options.watching.memory = options.watching.counters = false;
+    if (attempt->change_count &&
+        !(options.measuring.launch_limit_s > 0)) /* a change may be much slower */
+        options.measuring.launch_limit_s = fmax(v->options->budget_s, LIMIT_LEAST_S);
     attempt->state = ASSAY__ATTEMPT_RUNNING;
     attempt->refusal = "";
     int code = apply(v, attempt, &options);
@@ -251,33 +252,34 @@ int assay__verify_options_of(const struct assay__advice *advice, const char *mod
     const struct assay__trial *trial = advice->trial;
     const struct assay__model_info *info = advice->trial->model;
     const struct assay__target *target = &trial->target;
-    struct assay_run_options *run = &out->run;
+    struct assay__run_options *run = &out->run;
     if (!advice->model)
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", advice->model_reason);
     if (strcmp(target->engine, "fake") == 0)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "a profile does not hold the script that ran");
-    *run = (struct assay_run_options){.size = sizeof *run};
-    run->model = model ? model : info->path && *info->path ? info->path : info->name;
-    run->engine = target->engine;
-    run->device = target->device;
-    run->optimization = target->optimization ? assay__optimization_name(target->optimization)
-                                             : NULL;
-    run->cpus = *target->cpus ? target->cpus : NULL;
-    run->threads = target->threads_default ? 0 : target->threads;
-    run->streams = target->streams;
-    run->spinning_off = target->spinning_off;
-    run->seed = trial->protocol.seed;
-    run->generate = trial->generation.tokens;
-    run->prompt = trial->generation.prompt;
-    if (run->generate) {
-        run->batch = trial->batch > 0 ? trial->batch : 0;
+    *run = (struct assay__run_options){.script = NULL};
+    run->workload.model = model ? model : info->path && *info->path ? info->path : info->name;
+    run->target.engine = target->engine;
+    run->target.device = target->device;
+    run->target.optimization = target->optimization ? assay__optimization_name(target->optimization)
+                                                    : NULL;
+    run->target.cpus = *target->cpus ? target->cpus : NULL;
+    run->target.threads = target->threads_default ? 0 : target->threads;
+    run->target.streams = target->streams;
+    run->target.spinning_off = target->spinning_off;
+    run->workload.seed = trial->protocol.seed;
+    run->workload.generate = trial->generation.tokens;
+    run->workload.prompt = trial->generation.prompt;
+    if (run->workload.generate) {
+        run->workload.batch = trial->batch > 0 ? trial->batch : 0;
         return 0;
     }
-    run->shapes = shapes_of(trial, arena, &run->shape_count);
+    run->workload.shapes = shapes_of(trial, arena, &run->workload.shape_count);
     out->batch_dims = dims_of(advice, arena, &out->batch_dim_count);
-    return run->shapes && out->batch_dims ? 0
-                                          : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return run->workload.shapes && out->batch_dims
+               ? 0
+               : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
 }
 
 int assay__verify_carry(struct assay_profile *profile, const struct assay__finding *kept,

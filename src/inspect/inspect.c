@@ -8,8 +8,10 @@
 
 #include "base/metric_value.h"
 #include "base/no_memory.h"
+#include "base/options_read.h"
 #include "base/text.h"
 #include "model/onnx/onnx.h"
+#include "zoo/model_open.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -441,4 +443,46 @@ size_t *assay__inspect_order(const struct assay__inspect *inspect, enum assay__i
     if (!ranks) order = NULL;
     free(ranks);
     return order;
+}
+
+/* --- public: struct assay_inspection is struct assay__inspect --------------------------------- */
+
+int assay__inspect_model(const struct assay_workload_options *options, struct assay__inspect **out,
+                         struct assay_error *error)
+{
+    struct assay__workload_options workload = assay__workload_options_of(options);
+    struct assay__model *model = NULL;
+    bool zoo = false;
+    workload.shapes_only = true;
+    *out = NULL;
+    int code = assay__model_named(options->model, &model, &zoo, error);
+    return code ? code : assay__inspect_new(model, options->model, zoo, &workload, out, error);
+}
+
+int assay_inspect(const struct assay_inspect_options *given, struct assay_inspection **inspection,
+                  struct assay_error *error)
+{
+    struct assay_inspect_options options;
+    if (!inspection) return assay_error_set(error, ASSAY_EINVAL, "no place for the inspection");
+    *inspection = NULL;
+    int code = assay__options_read(given, &options, sizeof options, "inspect", error);
+    return code ? code
+                : assay__inspect_model(&options.workload,
+                                       (struct assay__inspect **)(void *)inspection, error);
+}
+
+void assay_inspection_free(struct assay_inspection *inspection)
+{
+    assay__inspect_free((struct assay__inspect *)(void *)inspection);
+}
+
+const struct assay_metrics *assay_inspection_metrics(const struct assay_inspection *inspection)
+{
+    return inspection ? ((const struct assay__inspect *)(const void *)inspection)->metrics : NULL;
+}
+
+size_t assay_inspection_conflicts(const struct assay_inspection *inspection)
+{
+    const struct assay__inspect *own = (const struct assay__inspect *)(const void *)inspection;
+    return own ? own->analysis->conflict_count : 0;
 }

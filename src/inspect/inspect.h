@@ -11,7 +11,7 @@
 #include "cost/analysis.h"
 #include "cost/ncp.h"
 
-#include <assay/metric.h>
+#include <assay/inspect.h>
 
 /* A node of the main graph, in execution order. */
 struct assay__inspect_layer {
@@ -55,6 +55,10 @@ enum assay__inspect_sort { ASSAY__SORT_FLOPS, ASSAY__SORT_BYTES, ASSAY__SORT_MEM
 int assay__inspect_new(struct assay__model *model, const char *name, bool zoo,
                        const struct assay__workload_options *options, struct assay__inspect **out,
                        struct assay_error *error);
+/** Opens the model of the options and looks at it. What is there and cannot be read (a folder, a
+ *  device) is ASSAY_EIO, not a wrong name. */
+int assay__inspect_model(const struct assay_workload_options *options, struct assay__inspect **out,
+                         struct assay_error *error);
 void assay__inspect_free(struct assay__inspect *inspect);
 
 /** Layers by what they cost, largest first, unknown last. NULL when out of memory. */

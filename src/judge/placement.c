@@ -170,34 +170,36 @@ static const char *refusal(const struct assay__check *check)
     return NULL;
 }
 
-static int ask(const struct assay_run_options *o, const char *model_path,
+static int ask(const struct assay__run_options *o, const char *model_path,
                struct assay__check **check, struct assay_error *error)
 {
-    const struct assay__workload_options workload = {.batch = o->batch,
-                                                     .sequence = o->sequence,
-                                                     .dims = o->dims,
-                                                     .dim_count = o->dim_count,
-                                                     .shapes = o->shapes,
-                                                     .shape_count = o->shape_count,
-                                                     .files = o->inputs,
-                                                     .file_count = o->input_count,
-                                                     .seed = o->seed};
+    const struct assay__workload_options workload = {.batch = o->workload.batch,
+                                                     .sequence = o->workload.sequence,
+                                                     .dims = o->workload.dims,
+                                                     .dim_count = o->workload.dim_count,
+                                                     .shapes = o->workload.shapes,
+                                                     .shape_count = o->workload.shape_count,
+                                                     .files = o->workload.inputs,
+                                                     .file_count = o->workload.input_count,
+                                                     .seed = o->workload.seed};
     struct assay__model *model = NULL;
     int code = assay__model_open(model_path, &model, NULL, error);
     if (code) return code;
     const struct assay__check_options wanted = {
-        .target = o->device,
-        .engine = o->engine,
-        .library = strchr(o->device, '/') ? NULL : o->library, /* the prefix names it */
-        .optimization = o->optimization,
+        .target = o->target.device,
+        .engine = o->target.engine,
+        .library = strchr(o->target.device, '/') ? NULL
+                                                 : o->target.library, /* the prefix names it */
+        .optimization = o->target.optimization,
         .name = model_path,
         .workload = &workload,
-        .timeout_s = o->launch_limit_s > 0 ? o->launch_limit_s : o->timeout_s,
-        .interrupt = o->interrupt};
+        .timeout_s = o->measuring.launch_limit_s > 0 ? o->measuring.launch_limit_s
+                                                     : o->measuring.timeout_s,
+        .interrupt = o->callbacks.interrupt};
     return assay__check_new(model, &wanted, check, error);
 }
 
-int assay__placement_put(const struct assay_run_options *options, const char *model_path,
+int assay__placement_put(const struct assay__run_options *options, const char *model_path,
                          struct assay_profile *profile, struct assay__trial *trial,
                          struct assay_error *error)
 {

@@ -7,12 +7,12 @@
 #include "base/arena.h"
 #include "profile/trial_values.h"
 
-#include <assay/run.h>
+#include "run/run_options.h"
 
 /** Asks the engine about a trial that ran, with the options it ran with, and puts its placement and
  *  placement.*: known, or unavailable with the reason. The engine's own CPU is not asked, because
  *  nothing falls back from it. 0, ASSAY_ENOMEM or ASSAY_EINTERRUPTED. */
-int assay__placement_put(const struct assay_run_options *options, const char *model_path,
+int assay__placement_put(const struct assay__run_options *options, const char *model_path,
                          struct assay_profile *profile, struct assay__trial *trial,
                          struct assay_error *error);
 

@@ -1,6 +1,8 @@
 /* sweep.c - reads the points of a sweep from a profile; sweep_judge.c says which is best. */
 #include "judge/sweep.h"
 
+#include "base/options_read.h"
+
 #include "judge/comparison.h"
 #include "base/stats.h"
 #include "base/text.h"
@@ -17,30 +19,30 @@ int assay__sweep_slo_check(const char *text, struct assay_error *error)
     double seconds = 0;
     if (assay__plan_set_slo(&plan, text)) return 0;
     if (strchr(text, ','))
-        return assay_error_set(
-            error, ASSAY_EINVAL,
-            "--slo: '%s' has several limits, it takes one, such as p99=20ms: give the strictest",
-            text);
+        return assay__refuse_option(error, "slo",
+                                    "'%s' has several limits, it takes one, such as p99=20ms: give "
+                                    "the strictest",
+                                    text);
     if (equals && assay__text_duration_s(equals + 1, &seconds) == 0 && seconds > 0 &&
         equals[strlen(equals) - 1] < 'a')
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "--slo: '%s' has no unit: write %sms, or with ns, us, s", text,
-                               text);
-    return assay_error_set(
-        error, ASSAY_EINVAL,
-        "--slo: '%s' is not of the form p99=20ms (p50, p90, p95, p99, p99.9, max or mean)", text);
+        return assay__refuse_option(error, "slo", "'%s' has no unit: write %sms, or with ns, us, s",
+                                    text, text);
+    return assay__refuse_option(error, "slo",
+                                "'%s' is not of the form p99=20ms (p50, p90, p95, p99, p99.9, max "
+                                "or mean)",
+                                text);
 }
 
 int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_error *error)
 {
     if (assay__text_bytes(text, bytes) || !*bytes)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "--memory-budget: '%s' is not a size such as 500MB", text);
+        return assay__refuse_option(error, "memory_budget", "'%s' is not a size such as 500MB",
+                                    text);
     if (text[strlen(text) - 1] >= '0' && text[strlen(text) - 1] <= '9') /* 10 of what? */
-        return assay_error_set(
-            error, ASSAY_EINVAL,
-            "--memory-budget: '%s' has no unit: write %sMB, or with B, kB, GB, MiB, GiB", text,
-            text);
+        return assay__refuse_option(error, "memory_budget",
+                                    "'%s' has no unit: write %sMB, or with B, kB, GB, "
+                                    "MiB, GiB",
+                                    text, text);
     return 0;
 }
 

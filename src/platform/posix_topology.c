@@ -3,10 +3,10 @@
  * processor itself is not asked (hwloc's x86 component would move this thread over every CPU), so
  * that a read takes about 1 ms and disturbs nothing.
  *
- * hwloc takes its settings from the environment. Those that would describe another machine, print
- * or load plug-ins are set aside for the time of the read. Below $ASSAY_FSROOT, hwloc's own root is
- * that folder; its components that know no other machine than this one are switched off, so that a
- * tree that says too little becomes a reason.
+ * hwloc takes its settings from the environment, which belongs to the caller and is not touched:
+ * one that describes another machine becomes a reason. Below $ASSAY_FSROOT, hwloc's own root must
+ * be that folder (the command line sets it for its own process); its components that know no other
+ * machine than this one are switched off, so that a tree that says too little becomes a reason.
  *
  * Limits: kinds of cores get the names "performance" and "efficiency" where the processor or the
  * kernel says which is which, not from clocks alone. */
@@ -25,48 +25,22 @@
 
 /* --- hwloc's environment ---------------------------------------------------------------------- */
 
-static const char *const variables[] = {
-    "HWLOC_FSROOT",     "HWLOC_HIDE_ERRORS", "HWLOC_PLUGINS_PATH",
-    "HWLOC_THISSYSTEM", "HWLOC_XMLFILE",     "HWLOC_SYNTHETIC",
-    "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS",  "HWLOC_DUMPED_HWDATA_DIR",
-};
-#define VARIABLES (sizeof variables / sizeof variables[0])
-
-struct environment {
-    char *saved[VARIABLES]; /* NULL: was not set */
-};
-
-static void environment_put(struct environment *environment)
+/* Why hwloc would not describe the machine that the rest of us looks at; NULL: it would. */
+static const char *misled(const char *root)
 {
-    for (size_t i = 0; i < VARIABLES; i++) {
-        if (environment->saved[i])
-            setenv(variables[i], environment->saved[i], 1);
-        else
-            unsetenv(variables[i]);
-        free(environment->saved[i]);
-    }
-}
-
-/* 0 or ASSAY_ENOMEM, and then nothing is changed. */
-static int environment_take(struct environment *environment, const char *root)
-{
-    const char *wanted[VARIABLES] = {root, "2", "/dev/null"}; /* the others are unset */
-    *environment = (struct environment){0};
-    for (size_t i = 0; i < VARIABLES; i++) {
-        const char *now = getenv(variables[i]);
-        if (now && !(environment->saved[i] = strdup(now))) {
-            while (i-- > 0)
-                free(environment->saved[i]);
-            return ASSAY_ENOMEM;
-        }
-    }
-    for (size_t i = 0; i < VARIABLES; i++) {
-        int failed = wanted[i] ? setenv(variables[i], wanted[i], 1) : unsetenv(variables[i]);
-        if (!failed) continue;
-        environment_put(environment);
-        return ASSAY_ENOMEM;
-    }
-    return 0;
+    static const char *const others[][2] = {
+        {"HWLOC_XMLFILE", "$HWLOC_XMLFILE is set: hwloc would describe another machine"},
+        {"HWLOC_SYNTHETIC", "$HWLOC_SYNTHETIC is set: hwloc would describe another machine"},
+        {"HWLOC_CPUID_PATH", "$HWLOC_CPUID_PATH is set: hwloc would describe another machine"},
+        {"HWLOC_COMPONENTS", "$HWLOC_COMPONENTS is set: hwloc may leave out what it is asked for"},
+    };
+    const char *own = getenv("HWLOC_FSROOT");
+    if (root && (!own || strcmp(own, root) != 0))
+        return "hwloc reads another tree than $ASSAY_FSROOT: set $HWLOC_FSROOT to the same folder";
+    if (!root && own) return "$HWLOC_FSROOT is set: hwloc would describe another machine";
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (getenv(others[i][0])) return others[i][1];
+    return NULL;
 }
 
 /* --- small things ----------------------------------------------------------------------------- */
@@ -322,12 +296,12 @@ int assay__topology_read(struct assay__arena *arena, struct assay__topology *top
                          struct assay_error *error)
 {
     const char *root = getenv("ASSAY_FSROOT");
-    struct environment environment;
     hwloc_topology_t found = NULL;
     if (root && !*root) root = NULL;
     *topology = (struct assay__topology){.reason = "", .allowed = ""};
-    if (environment_take(&environment, root))
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    const char *reason = misled(root);
+    if (reason) topology->reason = reason;
+    if (reason) return 0;
     int code = 0;
     errno = 0;
     if (hwloc_topology_init(&found) != 0) {
@@ -342,6 +316,5 @@ int assay__topology_read(struct assay__arena *arena, struct assay__topology *top
         code = read_all(arena, topology, found, root);
     }
     if (found) hwloc_topology_destroy(found);
-    environment_put(&environment);
     return code ? assay_error_set(error, code, "out of memory") : 0;
 }

@@ -17,7 +17,8 @@
 #include "base/stats.h"
 #include "ceiling/ceiling.h"
 
-#include <assay/run.h>
+#include "run/run_options.h"
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,15 +112,14 @@ static int launch(struct assay__arena *arena, const char *model,
                   struct launches *l, struct assay_error *error)
 {
     struct assay_profile *profile = NULL;
-    const struct assay_run_options run = {
-        .size = sizeof run,
-        .model = model,
-        .time_s = o->time_s > 0 ? o->time_s : 0.3,
-        .launches = 1,
-        .timeout_s = TIMEOUT_S,
-        .interrupt = o->interrupt,
+    const struct assay__run_options run = {
+        .workload = {.model = model},
+        .measuring = {.launches = 1,
+                      .time_s = o->time_s > 0 ? o->time_s : 0.3,
+                      .timeout_s = TIMEOUT_S},
+        .callbacks = {.interrupt = o->interrupt},
     };
-    int code = assay_run(&run, &profile, error);
+    int code = assay__run(&run, &profile, error);
     const struct assay__trial *trial = !code && profile->trial_count ? &profile->trials[0] : NULL;
     const struct assay_metric *p50 = NULL, *other = NULL;
     if (trial) p50 = assay_metrics_get(trial->metrics, "latency.p50");

@@ -7,7 +7,7 @@
 
 #include "base/enum_names.h"
 
-#include <assay/engine.h>
+#include <assay/layer.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -206,17 +206,8 @@ void assay_profile_close(struct assay_profile *profile)
             assay_metrics_free(trial->launches[l].metrics);
         assay_metrics_free(trial->metrics);
     }
+    assay_profile_close(profile->earlier);
     assay__arena_free(profile->arena); /* holds the profile itself */
-}
-
-size_t assay_profile_trials(const struct assay_profile *profile)
-{
-    return profile ? profile->trial_count : 0;
-}
-
-const struct assay_metrics *assay_profile_metrics(const struct assay_profile *profile, size_t trial)
-{
-    return profile && trial < profile->trial_count ? profile->trials[trial].metrics : NULL;
 }
 
 int assay__trial_add_note(struct assay_profile *profile, struct assay__trial *trial,

@@ -346,7 +346,8 @@ struct assay__finding {
 
 struct assay_profile {
     struct assay__arena *arena;
-    const char *path; /* "" in memory */
+    struct assay_profile *earlier; /* whose memory this one borrows, closed with it; NULL: none */
+    const char *path;              /* "" in memory */
     const char *assay_version;
     int schema;
     enum assay__profile_kind kind;

@@ -6,59 +6,21 @@
 #ifndef ASSAY_REPORT_REPORT_MACHINE_H
 #define ASSAY_REPORT_REPORT_MACHINE_H
 
-#include "ceiling/ceiling.h"
-#include "platform/topology.h"
+#include "experiment/device_search.h"
 #include "probe/capture.h"
 #include "probe/hardware.h"
 #include "probe/probe.h"
 #include "report/doc/doc.h"
 
-#include <assay/engine.h>
-
 struct assay__json_writer;
 
 /* --- devices ---------------------------------------------------------------------------------- */
-
-struct assay__found_device {
-    struct assay_device device;             /* the name is the engine's own */
-    const char *name;                       /* with the build's prefix: "ovn/openvino:cpu" */
-    const struct assay__ceilings *ceilings; /* NULL: none */
-    const char *why;                        /* there are none */
-};
-
-/* One library of one engine, and its devices items[first … first + count). */
-struct assay__found_build {
-    const char *name;    /* "" the default one */
-    const char *engine;  /* "ort" */
-    const char *library; /* as it was asked for; NULL: the default search */
-    const char *path;    /* really loaded; "" unknown */
-    const char *version; /* "" unknown */
-    const char *reason;  /* why it has no devices; "" */
-    size_t first, count;
-};
-
-/** The processors of this machine and what every build of an engine offers on them. */
-struct assay__found {
-    struct assay__arena *arena; /* of every string */
-    struct assay__machine machine;
-    struct assay__topology topology;
-    const struct assay__hardware *hardware;
-    size_t hardware_count;
-    struct assay__found_build *builds;
-    size_t build_count, build_capacity;
-    struct assay__found_device *items;
-    size_t count, capacity;
-    const struct assay__ceilings *cpu; /* NULL: none */
-    const char *why;                   /* there are none of the CPU */
-    bool asked, cpu_asked;             /* ceilings were asked for; the CPU's too */
-    bool interrupted;                  /* what stands here is only a part */
-};
 
 #define ASSAY__DEVICES_TABLES "devices|hardware|ceilings" /* that CSV shows */
 
 /** What runs a device: what its driver says, of the CPU the processor; "" unknown. */
 const char *assay__found_hardware(const struct assay__found *found,
-                                  const struct assay_device *device);
+                                  const struct assay__device *device);
 int assay__devices_document(const struct assay__found *found, struct assay__doc **doc);
 void assay__devices_json(struct assay__buf *out, const struct assay__found *found);
 

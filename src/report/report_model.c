@@ -1,6 +1,8 @@
 /* report_model.c - see report_model.h: which format is a view of the document, which a writer. */
 #include "report/report_model.h"
 
+#include "base/options_read.h"
+#include "predict/predict_targets.h"
 #include "report/formats.h"
 
 #include <string.h>
@@ -25,7 +27,13 @@ static int view(int code, struct assay__doc *doc, const struct assay_report_opti
     return code;
 }
 
-int assay__inspect_report(const struct assay__inspect *inspect, enum assay__inspect_sort sort,
+static enum assay__inspect_sort sort_of(const char *name)
+{
+    if (name && strcmp(name, "bytes") == 0) return ASSAY__SORT_BYTES;
+    return name && strcmp(name, "memory") == 0 ? ASSAY__SORT_MEMORY : ASSAY__SORT_FLOPS;
+}
+
+int assay__inspect_report(const struct assay__inspect *inspect,
                           const struct assay_report_options *options, struct assay__buf *out,
                           struct assay_error *error)
 {
@@ -34,7 +42,7 @@ int assay__inspect_report(const struct assay__inspect *inspect, enum assay__insp
     if (json) assay__inspect_json(inspect, out);
     if (is_format(options, "dot")) assay__inspect_dot(inspect, out);
     if (json || is_format(options, "dot")) return written(out, error);
-    int code = assay__inspect_document(inspect, sort, &doc);
+    int code = assay__inspect_document(inspect, sort_of(options->sort), &doc);
     return view(code, doc, options, out, error);
 }
 
@@ -58,14 +66,14 @@ int assay__inspect_diff_report(const struct assay__inspect *a, const struct assa
     return code;
 }
 
-int assay__check_report(const struct assay__check *check, bool strict,
+int assay__check_report(const struct assay__check *check,
                         const struct assay_report_options *options, struct assay__buf *out,
                         struct assay_error *error)
 {
     struct assay__doc *doc = NULL;
     bool json = is_format(options, "json");
     if (json) assay__check_json(check, out);
-    if (is_format(options, "junit")) assay__check_junit(check, strict, out);
+    if (is_format(options, "junit")) assay__check_junit(check, options->strict, out);
     if (json || is_format(options, "junit")) return written(out, error);
     int code = assay__check_document(check, &doc);
     return view(code, doc, options, out, error);
@@ -110,4 +118,66 @@ int assay__validation_report(const struct assay__validation *validation, bool pu
     }
     int code = assay__validation_document(validation, published, &doc);
     return view(code, doc, options, out, error);
+}
+
+/* --- public ----------------------------------------------------------------------------------- */
+
+/* What the caller gets: the text, or nothing. Takes the buffer. */
+static int hand_over(int code, struct assay__buf *out, char **text, size_t *length)
+{
+    if (code) {
+        assay__buf_free(out);
+        return code;
+    }
+    if (length) *length = out->length;
+    *text = out->data;
+    return 0;
+}
+
+static int begin(const void *subject, const struct assay_report_options *given, char **text,
+                 struct assay_report_options *options, struct assay__buf *out,
+                 struct assay_error *error)
+{
+    if (!subject || !text) return assay_error_set(error, ASSAY_EINVAL, "nothing to report on");
+    *text = NULL;
+    assay__buf_puts(out, ""); /* an empty report is still a string */
+    return assay__options_read(given, options, sizeof *options, "report", error);
+}
+
+int assay_inspection_report(const struct assay_inspection *inspection,
+                            const struct assay_inspection *other,
+                            const struct assay_report_options *given, char **text, size_t *length,
+                            struct assay_error *error)
+{
+    const struct assay__inspect *a = (const void *)inspection, *b = (const void *)other;
+    struct assay_report_options options;
+    struct assay__buf out = {0};
+    int code = begin(a, given, text, &options, &out, error);
+    if (!code)
+        code = b ? assay__inspect_diff_report(a, b, &options, &out, error)
+                 : assay__inspect_report(a, &options, &out, error);
+    return hand_over(code, &out, text, length);
+}
+
+int assay_check_report(const struct assay_check *check, const struct assay_report_options *given,
+                       char **text, size_t *length, struct assay_error *error)
+{
+    struct assay_report_options options;
+    struct assay__buf out = {0};
+    int code = begin(check, given, text, &options, &out, error);
+    if (!code) code = assay__check_report((const void *)check, &options, &out, error);
+    return hand_over(code, &out, text, length);
+}
+
+int assay_prediction_report(const struct assay_prediction *prediction,
+                            const struct assay_report_options *given, char **text, size_t *length,
+                            struct assay_error *error)
+{
+    struct assay_report_options options;
+    struct assay__buf out = {0};
+    int code = begin(prediction, given, text, &options, &out, error);
+    if (!code)
+        code = assay__prediction_report(prediction->profile, prediction->targets.fits, true,
+                                        &options, &out, error);
+    return hand_over(code, &out, text, length);
 }

@@ -13,18 +13,16 @@
 
 #include <assay/report.h>
 
-struct assay__json_writer;
-
-/** sort: in which order people read the layers. Writers: json, dot. */
-int assay__inspect_report(const struct assay__inspect *inspect, enum assay__inspect_sort sort,
+/** Writers: json, dot. */
+int assay__inspect_report(const struct assay__inspect *inspect,
                           const struct assay_report_options *options, struct assay__buf *out,
                           struct assay_error *error);
 /** Writers: json. */
 int assay__inspect_diff_report(const struct assay__inspect *a, const struct assay__inspect *b,
                                const struct assay_report_options *options, struct assay__buf *out,
                                struct assay_error *error);
-/** strict: a warning fails (junit). Writers: json, junit. */
-int assay__check_report(const struct assay__check *check, bool strict,
+/** Writers: json, junit. */
+int assay__check_report(const struct assay__check *check,
                         const struct assay_report_options *options, struct assay__buf *out,
                         struct assay_error *error);
 /** One trial per unit, a fit per trial; layers: people read the operators too. Writers: json, the

@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* builds.c - reads and writes the user's list of ONNX Runtime builds, and splits device names. */
 #include "run/builds.h"
 
+#include "base/no_memory.h"
 #include "profile/facts.h"
 
 #include "base/buf.h"
@@ -350,5 +351,24 @@ int assay__build_of_run(struct assay__arena *arena, const char *engine, const ch
                                text);
     int code = assay__build_resolve(arena, text, &own, device, error);
     if (code == 0 && own) *library = own;
+    return code;
+}
+
+int assay__build_take(struct assay__arena *arena, const char *text, struct assay__builds *builds,
+                      struct assay_error *error)
+{
+    const char *equals = strchr(text, '='), *path = NULL, *name = NULL;
+    int code = 0;
+    if (equals && !memchr(text, '/', (size_t)(equals - text))) {
+        name = assay__arena_strndup(arena, text, (size_t)(equals - text));
+        code = name ? assay__build_name_check(name, error) : assay__no_memory(error);
+    }
+    if (!code) code = assay__build_path_check(arena, name ? equals + 1 : text, &path, error);
+    if (!code && !name) name = assay__build_name_for(arena, path, builds);
+    if (!code && !name) code = assay__no_memory(error);
+    if (!code && assay__builds_find(builds, name))
+        code = assay_error_set(error, ASSAY_EINVAL, "a build is called '%s' already", name);
+    if (!code) builds->items[builds->count++] = (struct assay__build){name, path};
+    if (error && code == ASSAY_EINVAL) error->option = "ort";
     return code;
 }

@@ -47,6 +47,12 @@ int assay__build_path_check(struct assay__arena *arena, const char *given, const
 const char *assay__build_name_for(struct assay__arena *arena, const char *path,
                                   const struct assay__builds *builds);
 
+/** "[NAME=]PATH" as one more of the builds, whose items have room for it. What stands before a '='
+ *  is a name only when it could be one; without a name it gets one. ASSAY_EINVAL with the reason.
+ */
+int assay__build_take(struct assay__arena *arena, const char *text, struct assay__builds *builds,
+                      struct assay_error *error);
+
 /** Adds to the list, or replaces the build of that name; comments and other lines stay. The file is
  *  written beside itself and renamed. */
 int assay__builds_add(const char *name, const char *path, struct assay_error *error);

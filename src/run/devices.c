@@ -17,17 +17,17 @@ struct told {
 
 struct listing {
     const struct assay__devices_options *options;
-    assay_device_fn *found;
+    assay__device_fn *found;
     void *context;
     struct assay__arena *arena;
     struct told *told;
     size_t count, capacity;
     /* the one that is being tried; strings in the arena, name NULL: none */
-    struct assay_device next;
+    struct assay__device next;
     struct assay__question question;
 };
 
-static int report_device(struct listing *list, const struct assay_device *device,
+static int report_device(struct listing *list, const struct assay__device *device,
                          struct assay_error *error)
 {
     const char *name = assay__arena_strdup(list->arena, device->name);
@@ -46,7 +46,7 @@ static int hear(void *context, const struct assay__json *root, struct assay__are
     struct listing *list = context;
     const struct assay__json *trying = assay__json_get(root, "trying"),
                              *json = assay__json_get(root, "device");
-    struct assay_device device = {0};
+    struct assay__device device = {0};
     if (assay__fields_receive(trying ? trying : json, &assay__message_device,
                               trying ? list->arena : arena, &device))
         return assay__no_memory(error);
@@ -92,7 +92,7 @@ static int run_children(struct listing *list, struct assay_error *error)
         int code = assay__question_ask(&list->question, &lost, error);
         if (!lost) return code;
         char reason[1100];
-        struct assay_device device = list->next;
+        struct assay__device device = list->next;
         snprintf(reason, sizeof reason, "%s it %s", device.name ? "probing" : "loading",
                  list->question.reason);
         device.reason = reason;
@@ -104,7 +104,7 @@ static int run_children(struct listing *list, struct assay_error *error)
     return assay_error_set(error, ASSAY_ELIMIT, "too many devices end the process that tries them");
 }
 
-int assay__devices_list(const struct assay__devices_options *options, assay_device_fn *found,
+int assay__devices_list(const struct assay__devices_options *options, assay__device_fn *found,
                         void *context, struct assay_error *error)
 {
     struct listing list = {.options = options,

@@ -6,7 +6,7 @@
  *              "working": ["cpu", …], "failed": ["cuda:0", …]}       what an earlier child has sent
  *   worker -> {"trying": {name, kind, library, version}}             before each
  *             {"log": "…"}                                           an error that the engine logs
- *             {"device": {…}}                                        struct assay_device
+ *             {"device": {…}}                                        struct assay__device
  *             {"done": true}                                         then it exits
  *             {"error": {"code": -8, "message": "…"}}                instead
  *
@@ -15,7 +15,7 @@
 #ifndef ASSAY_RUN_DEVICES_H
 #define ASSAY_RUN_DEVICES_H
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ struct assay__devices_options {
 /** Calls back for every device in the engine's order. ASSAY_EINTERRUPTED after what came until
  *  then; ASSAY_ECRASH or ASSAY_ETIMEOUT when the engine cannot even be loaded; a non-zero value of
  *  `found` ends it and is returned. */
-int assay__devices_list(const struct assay__devices_options *options, assay_device_fn *found,
+int assay__devices_list(const struct assay__devices_options *options, assay__device_fn *found,
                         void *context, struct assay_error *error);
 
 /** The worker's side (worker_devices.c): answers the job. */

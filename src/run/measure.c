@@ -14,7 +14,7 @@
 #define CAPACITY 65536u
 
 /* An engine's session in this file: the caller's callback. */
-struct assay_session {
+struct assay__session {
     assay_step_fn *step;
     void *context;
     assay_clock_fn *clock;
@@ -33,13 +33,13 @@ struct measuring {
     double read_ns, step_ns; /* of the clock; step 0: not known */
 };
 
-static int call_step(struct assay_session *session, int stream)
+static int call_step(struct assay__session *session, int stream)
 {
     (void)stream;
     return session->step(session->context);
 }
 
-static uint64_t call_clock(struct assay_session *session)
+static uint64_t call_clock(struct assay__session *session)
 {
     return session->clock(session->clock_context);
 }
@@ -120,15 +120,15 @@ int assay_measure(assay_step_fn *step, void *context, const struct assay_measure
     *metrics = NULL;
     int code = assay__options_read(given, &options, sizeof options, "measure", error);
     if (code) return code;
-    if (options.warmup_plus_1 < 0 || options.iterations < 0 || !(options.time_s >= 0) ||
+    if (options.warmup < 0 || options.iterations < 0 || !(options.time_s >= 0) ||
         !(options.precision >= 0))
         return assay_error_set(error, ASSAY_EINVAL,
                                "negative warm-up, iterations, time or precision");
-    struct assay_session session = {step, context, options.clock, options.clock_context};
+    struct assay__session session = {step, context, options.clock, options.clock_context};
     struct measuring m = {
         .goal = {options.iterations, options.time_s,
                  options.precision > 0 ? options.precision : ASSAY__GOAL_PRECISION, 1, CAPACITY, 0},
-        .warmup = options.warmup_plus_1 - 1,
+        .warmup = options.warmup_given ? options.warmup : -1,
     };
     m.loop = (struct assay__loop){
         call_step, options.clock ? call_clock : NULL, &session, 0, NULL, CAPACITY, &m.count};

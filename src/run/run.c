@@ -1,9 +1,6 @@
-/* run.c - assay_run(): one arm in one profile. The profile's file is made before
- * measuring, so that an unwritable place costs no measurement. */
+/* run.c - one arm in a profile of its own. The profile's file is made before measuring, so that an
+ * unwritable place costs no measurement. */
 #include "run/arm/arm.h"
-#include "base/options_read.h"
-
-#include <assay/run.h>
 
 static int measure(struct assay__recording *recording, struct assay__arm *arm, int launches,
                    struct assay_error *error)
@@ -15,29 +12,28 @@ static int measure(struct assay__recording *recording, struct assay__arm *arm, i
     return code ? code : assay__arm_extra(arm, error);
 }
 
-int assay_run(const struct assay_run_options *given, struct assay_profile **profile,
-              struct assay_error *error)
+int assay__run(const struct assay__run_options *given, struct assay_profile **profile,
+               struct assay_error *error)
 {
     struct assay_error detail = {0}, stored = {0};
-    struct assay_run_options options;
+    struct assay__run_options options = *given;
     struct assay__recording recording;
     struct assay__arm *arm = NULL;
     if (!error) error = &detail;
-    if (!profile)
-        return assay_error_set(error, ASSAY_EINVAL, "assay_run needs a place for its profile");
     *profile = NULL;
-    int code = assay__options_read(given, &options, sizeof options, "run", error);
-    if (code == 0) code = assay__run_options_check(&options, error);
+    int code = assay__run_options_check(&options, error);
     if (code) return code;
     bool measured = false;
     code = assay__recording_begin(&recording, &options, error);
     if (code == 0)
         code = assay__arm_open(&recording, given, NULL, &arm,
                                error); /* which checks its own copy */
-    if (code == 0) code = measure(&recording, arm, options.launches, error);
+    if (code == 0) code = measure(&recording, arm, options.measuring.launches, error);
     if (code == 0) {
         measured = true;
         code = assay__arm_finish(arm, NULL, error);
+        if (code == 0 && options.judge)
+            code = options.judge(options.judge_context, recording.profile, error);
         int kept = assay__recording_finish(&recording, &stored);
         if (code == 0 && kept) {
             code = kept;

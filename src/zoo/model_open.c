@@ -3,6 +3,8 @@
  * no file cannot be meant as one. */
 #include "zoo/model_open.h"
 
+#include "base/options_read.h"
+
 #include "base/file.h"
 #include "model/model_format.h"
 #include "zoo/zoo.h"
@@ -27,4 +29,12 @@ int assay__model_open(const char *name, struct assay__model **model, bool *zoo,
         return assay_error_set(error, code, "%s; %s", detail.message, zoo_says.message);
     }
     return code ? assay_error_set(error, code, "%s", detail.message) : 0;
+}
+
+int assay__model_named(const char *name, struct assay__model **model, bool *zoo,
+                       struct assay_error *error)
+{
+    if (!name) return assay__refuse_option(error, "model", "no model was given");
+    int code = assay__model_open(name, model, zoo, error);
+    return code == ASSAY_EINVAL && assay__file_exists(name) ? ASSAY_EIO : code;
 }

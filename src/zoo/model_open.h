@@ -9,6 +9,11 @@
 int assay__model_open(const char *name, struct assay__model **model, bool *zoo,
                       struct assay_error *error);
 
+/** The same for a command that reads a model: what is there and cannot be read (a folder, a device)
+ *  is no misspelled name: ASSAY_EIO. name NULL: ASSAY_EINVAL. */
+int assay__model_named(const char *name, struct assay__model **model, bool *zoo,
+                       struct assay_error *error);
+
 /** Would writing `path` destroy what a model is made of: its own file, a file of external data,
  *  anything in its package, the weights= of a name of the zoo? How, in words that follow the path's
  *  name; NULL: it would not. model: as it was opened from `name`, before it is changed; NULL: only

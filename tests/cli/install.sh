@@ -21,9 +21,22 @@ bash -n "$prefix/share/bash-completion/completions/assay" || fail "the bash comp
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name assay.pc)")
 export PKG_CONFIG_PATH
 expect_equal "$(pkg-config --modversion assay)" "$version"
-# shellcheck disable=SC2046
-"${CC-cc}" -std=c17 -Wall -Wextra -Werror "$ROOT/examples/profile_model.c" $(pkg-config --cflags --libs assay) \
-    -Wl,-rpath,"$(pkg-config --variable=libdir assay)" -o example || fail "the example does not compile"
-expect_exit 0 ./example "$ROOT/tests/fixtures/models/cfc/model.onnx"
-expect_has out "model.onnx"
-expect_has out "unattributed"
+# A private prefix is found at run time through the rpath that README and doc/api.md name.
+build() {
+    # shellcheck disable=SC2046
+    "${CC-cc}" -std=c17 -Wall -Wextra -Werror "$ROOT/examples/$1.c" $(pkg-config --cflags --libs assay) \
+        -Wl,-rpath,"$(pkg-config --variable=libdir assay)" -o "$1" || fail "example $1 does not compile"
+}
+for example in "$ROOT"/examples/*.c; do build "$(basename "$example" .c)"; done
+model=$ROOT/tests/fixtures/models/cfc/model.onnx
+expect_exit 0 ./profile_model "$model"
+expect_has out "one inference takes "
+[ "$(grep -c ' us  .* %$' out)" -eq 3 ] || fail "not three layers: $(cat out)"
+expect_exit 0 ./measure_callback
+expect_has out "latency.p50"
+expect_exit 0 ./compare_models "$model" "$ROOT/tests/fixtures/models/ltc/model.onnx"
+[ "$(grep -c '^[12]: .* us$' out)" -eq 2 ] || fail "not two models: $(cat out)"
+expect_exit 0 "$prefix/bin/assay" run "$model" --iters 20 --launches 2 --layers=off -o kept.assay -q
+expect_exit 0 ./read_profile kept.assay
+[ "$(grep -c '^cpu,[12],0,[0-9]*$' out)" -eq 40 ] || fail "not 2 launches of 20 samples: $(wc -l <out) lines"
+expect_exit 1 ./read_profile nowhere.assay

@@ -6,7 +6,7 @@ expect_error 2 "'10' has no unit: write 10MB" "$ASSAY" tune mlp --memory-budget 
 expect_error 2 "--threads: 100000 is more than " "$ASSAY" sweep mlp --threads 1,100000
 expect_error 2 "--threads: 100000 is more than " "$ASSAY" tune mlp --engine fake --threads 1,100000
 for verb in run compare power; do
-    expect_error 2 "$verb: --threads: 4096 is more than " "$ASSAY" $verb mlp --engine fake --threads 4096
+    expect_error 2 "--threads: 4096 is more than " "$ASSAY" $verb mlp --engine fake --threads 4096
 done
 expect_error 2 "--batch is given twice, as '1,2' and as '4'" "$ASSAY" sweep mlp --batch 1,2 --batch 4
 expect_error 2 "--opt is given twice, as 'all' and as 'none'" "$ASSAY" tune mlp --opt all --opt none

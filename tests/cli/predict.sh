@@ -152,7 +152,7 @@ expect_error 2 "exclude each other" "$ASSAY" predict --validate --calibrate
 expect_error 2 "for --calibrate" "$ASSAY" predict resnet50 --chip M1 --whole
 expect_error 2 "measures this machine" "$ASSAY" predict --calibrate --chip M1
 expect_error 2 "--validate is of" "$ASSAY" predict --validate --chip M1
-expect_error 2 "CPU's ceilings only" "$ASSAY" predict resnet50 --chip this --unit ane
+expect_error 2 "--unit: " "$ASSAY" predict resnet50 --chip this --unit ane
 expect_exit 3 "$ASSAY" predict resnet50 --chip this
 expect_has err "assay devices --ceilings"
 expect_exit 3 "$ASSAY" predict --validate --chip this

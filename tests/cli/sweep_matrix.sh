@@ -90,6 +90,6 @@ expect_has out "its inputs alone take 384 GB, this machine has"
 ASSAY_FSROOT=$PWD/small expect_error 3 "its inputs alone take 384 GB" "$ASSAY" run cfc --batch 999999999
 expect_error 2 "exclude each other" "$ASSAY" sweep mlp --device cpu --devices cpu --batch 1,2
 expect_error 2 "exclude each other" "$ASSAY" sweep mlp --spinning on,off --no-spinning
-expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --devices cpu,,gpu --opt none,all
+expect_error 2 "--devices: " "$ASSAY" sweep mlp --devices cpu,,gpu --opt none,all
 expect_error 2 "is not a size such as 500MB" "$ASSAY" sweep mlp --batch 1,2 --memory-budget much
 expect_error 2 "more than 400 points" "$ASSAY" sweep mlp --batch "$(seq -s, 1 21)" --threads "$(seq -s, 1 20)"

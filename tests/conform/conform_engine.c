@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <pthread.h>
 
 struct subject {
@@ -32,9 +32,9 @@ static void folder_drop(void)
     assay__folder_remove(folder);
 }
 
-static const struct assay_engine_ops *engine_under_test(void)
+static const struct assay__engine_ops *engine_under_test(void)
 {
-    const struct assay_engine_ops *ops = assay_engine_find(subject->engine);
+    const struct assay__engine_ops *ops = assay__engine_find(subject->engine);
     CHECK(ops != NULL);
     return ops;
 }
@@ -51,19 +51,19 @@ static void library_choose(void)
 static float input_data[] = {1, 2, -3, -4};
 static const int64_t good_dims[] = {2, 2}, bad_dims[] = {1, 4};
 
-static struct assay_tensor input_of(const int64_t *dims)
+static struct assay__host_tensor input_of(const int64_t *dims)
 {
-    return (struct assay_tensor){.name = "x",
-                                 .dtype = 1,
-                                 .rank = 2,
-                                 .dims = dims,
-                                 .data = input_data,
-                                 .data_size = sizeof input_data};
+    return (struct assay__host_tensor){.name = "x",
+                                       .dtype = 1,
+                                       .rank = 2,
+                                       .dims = dims,
+                                       .data = input_data,
+                                       .data_size = sizeof input_data};
 }
 
-static struct assay_session_options options_of(const struct assay_tensor *input)
+static struct assay__session_options options_of(const struct assay__host_tensor *input)
 {
-    struct assay_session_options options = {
+    struct assay__session_options options = {
         .size = sizeof options, .threads = 1, .spinning = -1, .script = subject->script};
     if (subject->model) {
         if (!folder[0]) {
@@ -80,9 +80,9 @@ static struct assay_session_options options_of(const struct assay_tensor *input)
 }
 
 /* Opens, or skips the test when the engine's library is not here. */
-static struct assay_session *open_or_skip(const struct assay_session_options *options)
+static struct assay__session *open_or_skip(const struct assay__session_options *options)
 {
-    struct assay_session *session = NULL;
+    struct assay__session *session = NULL;
     struct assay_error error = {0};
     library_choose();
     int code = engine_under_test()->open(options, &session, &error);
@@ -95,8 +95,8 @@ static struct assay_session *open_or_skip(const struct assay_session_options *op
 
 static void test_table(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
-    CHECK_INT(ops->abi, ASSAY_ENGINE_ABI);
+    const struct assay__engine_ops *ops = engine_under_test();
+    CHECK_INT(ops->abi, ASSAY__ENGINE_ABI);
     CHECK_INT(ops->size, sizeof *ops);
     CHECK_STR(ops->name, subject->engine);
     CHECK(ops->summary && ops->summary[0]);
@@ -111,11 +111,11 @@ static void test_close_null(void)
 
 static void test_facts(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
-    struct assay_tensor input = input_of(good_dims);
-    struct assay_session_options options = options_of(&input);
-    struct assay_session *session = open_or_skip(&options);
-    struct assay_session_facts facts;
+    const struct assay__engine_ops *ops = engine_under_test();
+    struct assay__host_tensor input = input_of(good_dims);
+    struct assay__session_options options = options_of(&input);
+    struct assay__session *session = open_or_skip(&options);
+    struct assay__session_facts facts;
     memset(&facts, 0xff, sizeof facts);
     ops->facts(session, &facts);
     CHECK(facts.create_ns > 0 && isfinite(facts.create_ns));
@@ -134,10 +134,10 @@ static void test_facts(void)
 
 static void test_step_and_clock(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
-    struct assay_tensor input = input_of(good_dims);
-    struct assay_session_options options = options_of(&input);
-    struct assay_session *session = open_or_skip(&options);
+    const struct assay__engine_ops *ops = engine_under_test();
+    struct assay__host_tensor input = input_of(good_dims);
+    struct assay__session_options options = options_of(&input);
+    struct assay__session *session = open_or_skip(&options);
     CHECK_STR(ops->step_error(session), "");
     uint64_t last_ns = ops->now_ns ? ops->now_ns(session) : 0;
     for (int i = 0; i < 20; i++) {
@@ -154,15 +154,15 @@ static void test_step_and_clock(void)
 /* The same inputs give the same bytes, step after step and session after session. */
 static void test_outputs_equal(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
+    const struct assay__engine_ops *ops = engine_under_test();
     if (!ops->outputs) SKIP("the engine has no outputs()");
-    struct assay_tensor input = input_of(good_dims);
-    struct assay_session_options options = options_of(&input);
+    struct assay__host_tensor input = input_of(good_dims);
+    struct assay__session_options options = options_of(&input);
     unsigned char first[4096];
     size_t first_size = 0;
     for (int round = 0; round < 2; round++) {
-        struct assay_session *session = open_or_skip(&options);
-        const struct assay_tensor *outputs = NULL;
+        struct assay__session *session = open_or_skip(&options);
+        const struct assay__host_tensor *outputs = NULL;
         size_t count = 0;
         struct assay_error error = {0};
         CHECK(ops->outputs(session, &outputs, &count, &error) < 0); /* nothing has run */
@@ -190,11 +190,11 @@ static void test_outputs_equal(void)
 
 static void test_step_error(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
-    struct assay_tensor input = input_of(subject->failing_script ? good_dims : bad_dims);
-    struct assay_session_options options = options_of(&input);
+    const struct assay__engine_ops *ops = engine_under_test();
+    struct assay__host_tensor input = input_of(subject->failing_script ? good_dims : bad_dims);
+    struct assay__session_options options = options_of(&input);
     if (subject->failing_script) options.script = subject->failing_script;
-    struct assay_session *session = open_or_skip(&options);
+    struct assay__session *session = open_or_skip(&options);
     CHECK(ops->step(session, 0) < 0);
     const char *text = ops->step_error(session);
     CHECK(text && text[0]);
@@ -204,12 +204,12 @@ static void test_step_error(void)
 
 static void test_unknown_device(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
-    struct assay_tensor input = input_of(good_dims);
-    struct assay_session_options options = options_of(&input);
+    const struct assay__engine_ops *ops = engine_under_test();
+    struct assay__host_tensor input = input_of(good_dims);
+    struct assay__session_options options = options_of(&input);
     ops->close(open_or_skip(&options)); /* the library is here */
     options.device = "no-such-device:7";
-    struct assay_session *session = (struct assay_session *)&options;
+    struct assay__session *session = (struct assay__session *)&options;
     struct assay_error error = {0};
     CHECK_INT(ops->open(&options, &session, &error), ASSAY_EUNSUPPORTED);
     CHECK(session == NULL);
@@ -220,20 +220,20 @@ static void test_unknown_device(void)
 
 static void test_bad_options(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
-    struct assay_tensor input = input_of(good_dims);
-    struct assay_session *session = NULL;
+    const struct assay__engine_ops *ops = engine_under_test();
+    struct assay__host_tensor input = input_of(good_dims);
+    struct assay__session *session = NULL;
     struct assay_error error = {0};
     library_choose();
     CHECK_INT(ops->open(NULL, &session, &error), ASSAY_EINVAL);
-    struct assay_session_options options = options_of(&input);
+    struct assay__session_options options = options_of(&input);
     options.size = 0;
     CHECK_INT(ops->open(&options, &session, &error), ASSAY_EINVAL);
     options = options_of(&input);
     options.streams = -1;
     CHECK_INT(ops->open(&options, &session, &error), ASSAY_EINVAL);
     struct {
-        struct assay_session_options options;
+        struct assay__session_options options;
         char newer[16];
     } larger = {.options = options_of(&input)};
     larger.options.size = sizeof larger;
@@ -245,25 +245,25 @@ static void test_bad_options(void)
 /* Two calls give the same layers in the same order; the second may measure anew. */
 static void test_layers_twice(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
+    const struct assay__engine_ops *ops = engine_under_test();
     if (!ops->layers) SKIP("the engine has no layers()");
-    struct assay_tensor input = input_of(good_dims);
-    struct assay_session_options options = options_of(&input);
-    struct assay_session *session = open_or_skip(&options);
-    struct assay_layer_options wanted = {
+    struct assay__host_tensor input = input_of(good_dims);
+    struct assay__session_options options = options_of(&input);
+    struct assay__session *session = open_or_skip(&options);
+    struct assay__layer_options wanted = {
         .size = sizeof wanted, .method = ASSAY_LAYERS_AUTO, .budget_s = 0.5, .latency_ns = 5000};
     char names[2][1024] = {"", ""};
     for (int i = 0; i < 100; i++)
         CHECK_INT(ops->step(session, 0), 0);
     for (int round = 0; round < 2; round++) {
-        struct assay_layer_result result;
+        struct assay__layer_result result;
         struct assay_error error = {0};
         int code = ops->layers(session, &wanted, &result, &error);
         if (code) printf("  %s\n", error.message);
         CHECK_INT(code, 0);
         CHECK(result.method && result.method[0] && result.reason && result.layer_count > 0);
         for (size_t i = 0; i < result.layer_count; i++) {
-            const struct assay_layer *layer = &result.layers[i];
+            const struct assay__engine_layer *layer = &result.layers[i];
             CHECK(layer->name && layer->op && layer->provider && layer->note);
             CHECK((layer->state == ASSAY_UNAVAILABLE) ==
                   isnan(layer->time_ns)); /* unknown is not zero */
@@ -280,11 +280,11 @@ static void test_layers_twice(void)
 
 static void test_memory(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
+    const struct assay__engine_ops *ops = engine_under_test();
     if (!ops->memory) SKIP("the engine has no memory()");
-    struct assay_tensor input = input_of(good_dims);
-    struct assay_session_options options = options_of(&input);
-    struct assay_session *session = open_or_skip(&options);
+    struct assay__host_tensor input = input_of(good_dims);
+    struct assay__session_options options = options_of(&input);
+    struct assay__session *session = open_or_skip(&options);
     double now = 0, peak = 0;
     CHECK_INT(ops->step(session, 0), 0);
     ops->memory(session, &now, &peak);
@@ -294,7 +294,7 @@ static void test_memory(void)
 }
 
 struct stream_work {
-    struct assay_session *session;
+    struct assay__session *session;
     int stream, failures;
 };
 
@@ -308,11 +308,11 @@ static void *stream_run(void *context)
 
 static void test_streams(void)
 {
-    const struct assay_engine_ops *ops = engine_under_test();
-    struct assay_tensor input = input_of(good_dims);
-    struct assay_session_options options = options_of(&input);
+    const struct assay__engine_ops *ops = engine_under_test();
+    struct assay__host_tensor input = input_of(good_dims);
+    struct assay__session_options options = options_of(&input);
     options.streams = 3;
-    struct assay_session *session = open_or_skip(&options);
+    struct assay__session *session = open_or_skip(&options);
     struct stream_work work[3];
     pthread_t threads[3];
     for (int i = 0; i < 3; i++) {
@@ -327,7 +327,7 @@ static void test_streams(void)
     ops->close(session);
 }
 
-static int device_check(void *context, const struct assay_device *device)
+static int device_check(void *context, const struct assay__device *device)
 {
     int *count = context;
     CHECK(device->name && device->name[0] && device->kind && device->library);
@@ -341,7 +341,7 @@ static int device_check(void *context, const struct assay_device *device)
     return 0;
 }
 
-static int device_stop(void *context, const struct assay_device *device)
+static int device_stop(void *context, const struct assay__device *device)
 {
     (void)device;
     (*(int *)context)++;

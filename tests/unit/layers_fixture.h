@@ -16,10 +16,10 @@
 
 struct opened {
     struct assay__model *model;
-    struct assay_tensor inputs[INPUTS_MOST];
+    struct assay__host_tensor inputs[INPUTS_MOST];
     size_t input_count;
     int64_t dims[INPUTS_MOST][8];
-    struct assay_session *session;
+    struct assay__session *session;
 };
 
 static inline void fixture_path(char *out, size_t size, const char *name)
@@ -40,7 +40,7 @@ static inline struct assay__model *read_model(const char *path)
 /* Dimensions without a value become 3 in "x" and 2 elsewhere. */
 static inline void fill_input(struct opened *opened, const struct assay__value *value)
 {
-    struct assay_tensor *tensor = &opened->inputs[opened->input_count];
+    struct assay__host_tensor *tensor = &opened->inputs[opened->input_count];
     int64_t *dims = opened->dims[opened->input_count++];
     size_t count = 1;
     for (int i = 0; i < value->rank; i++) {
@@ -57,12 +57,12 @@ static inline void fill_input(struct opened *opened, const struct assay__value *
             ((int64_t *)data)[i] = strcmp(value->name, "shape_in") == 0 ? (i ? -1 : 2) : (int64_t)i;
         if (value->dtype == ASSAY__BOOL) ((bool *)data)[i] = true;
     }
-    *tensor = (struct assay_tensor){.name = value->name,
-                                    .dtype = (int)value->dtype,
-                                    .rank = value->rank,
-                                    .dims = dims,
-                                    .data = data,
-                                    .data_size = bytes};
+    *tensor = (struct assay__host_tensor){.name = value->name,
+                                          .dtype = (int)value->dtype,
+                                          .rank = value->rank,
+                                          .dims = dims,
+                                          .data = data,
+                                          .data_size = bytes};
 }
 
 static inline void fill_inputs(struct opened *opened)
@@ -92,13 +92,13 @@ static inline void open_file(struct opened *opened, const char *path)
     struct assay_error error = {0};
     opened->model = read_model(path);
     fill_inputs(opened);
-    struct assay_session_options options = {.size = sizeof options,
-                                            .model_path = path,
-                                            .threads = 1,
-                                            .spinning = -1,
-                                            .inputs = opened->inputs,
-                                            .input_count = opened->input_count};
-    if (assay_engine_find("ort")->open(&options, &opened->session, &error))
+    struct assay__session_options options = {.size = sizeof options,
+                                             .model_path = path,
+                                             .threads = 1,
+                                             .spinning = -1,
+                                             .inputs = opened->inputs,
+                                             .input_count = opened->input_count};
+    if (assay__engine_find("ort")->open(&options, &opened->session, &error))
         harness_fail(__FILE__, __LINE__, error.message);
 }
 
@@ -114,26 +114,26 @@ static inline struct opened open_fixture(const char *name)
 
 static inline void close_fixture(struct opened *opened)
 {
-    assay_engine_find("ort")->close(opened->session);
+    assay__engine_find("ort")->close(opened->session);
     for (size_t i = 0; i < opened->input_count; i++)
         free(opened->inputs[i].data);
     assay__model_free(opened->model);
 }
 
-static inline struct assay_layer_result measure(struct opened *opened,
-                                                enum assay_layer_method method, double budget_s)
+static inline struct assay__layer_result measure(struct opened *opened,
+                                                 enum assay_layer_method method, double budget_s)
 {
-    struct assay_layer_result result;
+    struct assay__layer_result result;
     struct assay_error error = {0};
-    struct assay_layer_options options = {
+    struct assay__layer_options options = {
         .size = sizeof options, .method = method, .budget_s = budget_s};
-    if (assay_engine_find("ort")->layers(opened->session, &options, &result, &error))
+    if (assay__engine_find("ort")->layers(opened->session, &options, &result, &error))
         harness_fail(__FILE__, __LINE__, error.message);
     return result;
 }
 
-static inline const struct assay_layer *layer_named(const struct assay_layer_result *result,
-                                                    const char *name)
+static inline const struct assay__engine_layer *layer_named(
+    const struct assay__layer_result *result, const char *name)
 {
     for (size_t i = 0; i < result->layer_count; i++)
         if (strcmp(result->layers[i].name, name) == 0) return &result->layers[i];

@@ -4,6 +4,8 @@
 
 #include "harness.h"
 
+#include "run/run_options.h"
+
 #include <assay/assay.h>
 
 static inline const struct assay_metric *metric(const struct assay_profile *profile,

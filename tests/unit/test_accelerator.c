@@ -13,7 +13,7 @@
 #include "subject_fixture.h"
 #include "run/worker/job.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <unistd.h>
 
 /* --- the made-up device ----------------------------------------------------------------------- */
@@ -525,30 +525,30 @@ static void test_card(void)
 static float result_of(const struct assay__accelerator_model *model)
 {
     static float data[4096];
-    const struct assay_engine_ops *ort = assay_engine_find("ort");
+    const struct assay__engine_ops *ort = assay__engine_find("ort");
     struct assay__input_plan input;
     struct assay_error error = {0};
-    struct assay_session *session = NULL;
-    const struct assay_tensor *outputs;
+    struct assay__session *session = NULL;
+    const struct assay__host_tensor *outputs;
     size_t count;
     char path[300];
     snprintf(path, sizeof path, "%s/model.onnx", folder);
     CHECK_INT(assay__accelerator_model_write(model, arena, path, &input, &error), 0);
     CHECK(input.bytes <= sizeof data);
     CHECK_INT(assay__input_fill(&input, data, &error), 0);
-    struct assay_tensor x = {.name = input.name,
-                             .dtype = (int)input.dtype,
-                             .rank = input.rank,
-                             .dims = input.dims,
-                             .data = data,
-                             .data_size = input.bytes};
-    struct assay_session_options options = {.size = sizeof options,
-                                            .model_path = path,
-                                            .threads = 1,
-                                            .spinning = -1,
-                                            .inputs = &x,
-                                            .input_count = 1,
-                                            .strict = true};
+    struct assay__host_tensor x = {.name = input.name,
+                                   .dtype = (int)input.dtype,
+                                   .rank = input.rank,
+                                   .dims = input.dims,
+                                   .data = data,
+                                   .data_size = input.bytes};
+    struct assay__session_options options = {.size = sizeof options,
+                                             .model_path = path,
+                                             .threads = 1,
+                                             .spinning = -1,
+                                             .inputs = &x,
+                                             .input_count = 1,
+                                             .strict = true};
     int code = ort->open(&options, &session, &error);
     if (code) printf("  %s\n", error.message);
     CHECK_INT(code, 0);
@@ -646,16 +646,16 @@ static void test_provider_options(void)
     struct assay__accelerator_model model = {ASSAY__SHAPE_LAUNCH, ASSAY__FLOAT32, 1, 1, NULL};
     struct assay__input_plan input;
     struct assay_error error = {0};
-    struct assay_session *session = NULL;
+    struct assay__session *session = NULL;
     char path[300];
     snprintf(path, sizeof path, "%s/model.onnx", folder);
     CHECK_INT(assay__accelerator_model_write(&model, arena, path, &input, &error), 0);
-    struct assay_session_options options = {
+    struct assay__session_options options = {
         .size = sizeof options, .model_path = path, .spinning = -1, .provider_options = "nonsense"};
-    CHECK_INT(assay_engine_find("ort")->open(&options, &session, &error), ASSAY_EINVAL);
+    CHECK_INT(assay__engine_find("ort")->open(&options, &session, &error), ASSAY_EINVAL);
     CHECK_HAS(error.message, "key=value");
     options.provider_options = "a=1;b=2;c=3;d=4;e=5;f=6;g=7;h=8;i=9";
-    CHECK_INT(assay_engine_find("ort")->open(&options, &session, &error), ASSAY_EINVAL);
+    CHECK_INT(assay__engine_find("ort")->open(&options, &session, &error), ASSAY_EINVAL);
     CHECK(session == NULL);
     end();
 }

@@ -286,17 +286,17 @@ static void test_devices(void)
 
 static void test_changes(void)
 {
-    struct assay_run_options o = {.size = sizeof o};
+    struct assay__run_options o = {.script = NULL};
     struct assay__change change = {ASSAY__CHANGE_BATCH, 64, NULL, 0};
-    CHECK(assay__change_options(&change, &o) && o.batch == 64 &&
+    CHECK(assay__change_options(&change, &o) && o.workload.batch == 64 &&
           !assay__change_is_rewrite(&change));
     change = (struct assay__change){ASSAY__CHANGE_THREADS, 3, NULL, 0};
-    CHECK(assay__change_options(&change, &o) && o.threads == 3);
+    CHECK(assay__change_options(&change, &o) && o.target.threads == 3);
     change.kind = ASSAY__CHANGE_SPINNING_OFF;
-    CHECK(assay__change_options(&change, &o) && o.spinning_off == 1);
+    CHECK(assay__change_options(&change, &o) && o.target.spinning_off == 1);
     change.kind = ASSAY__CHANGE_OPTIMIZE;
     CHECK(assay__change_options(&change, &o));
-    CHECK_STR(o.optimization, "all");
+    CHECK_STR(o.target.optimization, "all");
     change.kind = ASSAY__CHANGE_NONE;
     CHECK(!assay__change_options(&change, &o));
     CHECK_INT(assay__change_rewrite(&change, NULL, NULL, NULL), ASSAY_EINVAL);

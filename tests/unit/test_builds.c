@@ -4,6 +4,7 @@
 
 #include "profile/facts.h"
 #include "run/builds.h"
+#include "run/run_options.h"
 
 #include <assay/run.h>
 #include <sys/stat.h>
@@ -242,9 +243,9 @@ static void test_run(void)
     struct assay_error error = {0};
     struct assay_profile *profile = NULL;
     configure();
-    struct assay_run_options options = {
-        .size = sizeof options, .device = "none/cpu", .model = "cfc:units=8,outputs=2"};
-    CHECK_INT(assay_run(&options, &profile, &error), ASSAY_ENOTFOUND);
+    struct assay__run_options options = {.target.device = "none/cpu",
+                                         .workload.model = "cfc:units=8,outputs=2"};
+    CHECK_INT(assay__run(&options, &profile, &error), ASSAY_ENOTFOUND);
     CHECK_HAS(error.message, "no build of ONNX Runtime is called 'none' (known: none)");
     CHECK(profile == NULL);
     drop_list();

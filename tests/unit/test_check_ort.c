@@ -327,7 +327,7 @@ static void check_csv(const struct assay__check *check, const char *table, const
 {
     const struct assay_report_options csv = {.size = sizeof csv, .format = "csv", .table = table};
     struct assay__buf out = {0};
-    CHECK_INT(assay__check_report(check, false, &csv, &out, &error), 0);
+    CHECK_INT(assay__check_report(check, &csv, &out, &error), 0);
     const char *head = strchr(out.data, '\n');
     CHECK(head);
     CHECK_STR(head + 1, rows);
@@ -343,10 +343,10 @@ static void test_tables(void)
     check_csv(check, "partitions",
               "1,2,1088,,MatMul,Relu\n0,1,64,256,Tanh,Tanh\n1,2,384,256,Softmax,Exp\n");
     check_csv(check, "chips", "");
-    CHECK_INT(assay__check_report(check, false, &text, &out, &error), 0);
+    CHECK_INT(assay__check_report(check, &text, &out, &error), 0);
     CHECK_HAS(out.data, "[fallback]");
     CHECK_HAS(out.data, "4 of 5 nodes");
-    CHECK_INT(assay__check_report(check, false, &other, &out, &error), ASSAY_EINVAL);
+    CHECK_INT(assay__check_report(check, &other, &out, &error), ASSAY_EINVAL);
     assay__buf_free(&out);
     assay__check_free(check);
     check = ask("", 0); /* nothing to say: the tables have their heads all the same */

@@ -116,7 +116,7 @@ static void test_a_kept_profile_says_the_same(void)
 {
     char path[] = "/tmp/assay-energy-XXXXXX";
     int file = mkstemp(path);
-    struct assay_run_options options = {.size = sizeof options, .output = path};
+    struct assay__run_options options = {.keeping.output = path};
     struct assay__recording recording;
     struct assay_profile *again = NULL;
     struct assay_error error = {0};

@@ -22,18 +22,17 @@
 static struct assay_profile *run(const char *script, enum assay_layer_method layers, int streams)
 {
     setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
-    struct assay_run_options options = {.size = sizeof options,
-                                        .engine = "fake",
-                                        .script = script,
-                                        .iterations = 200,
-                                        .streams = streams,
-                                        .layers = layers,
-                                        .counters = true,
-                                        .command = "counters",
-                                        .timeout_s = 60};
+    struct assay__run_options options = {.target.engine = "fake",
+                                         .script = script,
+                                         .measuring.iterations = 200,
+                                         .target.streams = streams,
+                                         .measuring.layers = layers,
+                                         .watching.counters = true,
+                                         .command = "counters",
+                                         .measuring.timeout_s = 60};
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
-    int code = assay_run(&options, &profile, &error);
+    int code = assay__run(&options, &profile, &error);
     if (code) printf("  %s\n", error.message);
     CHECK_INT(code, 0);
     return profile;
@@ -188,14 +187,13 @@ static void test_bad_script(void)
                                           "counts=cycles:1;counts_gone=nothing"};
     setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++) {
-        struct assay_run_options options = {.size = sizeof options,
-                                            .engine = "fake",
-                                            .script = scripts[i],
-                                            .iterations = 10,
-                                            .counters = true};
+        struct assay__run_options options = {.target.engine = "fake",
+                                             .script = scripts[i],
+                                             .measuring.iterations = 10,
+                                             .watching.counters = true};
         struct assay_profile *profile = NULL;
         struct assay_error error = {0};
-        CHECK(assay_run(&options, &profile, &error) != 0);
+        CHECK(assay__run(&options, &profile, &error) != 0);
         CHECK_HAS(error.message, "counts");
         assay_profile_close(profile);
     }

@@ -7,7 +7,7 @@
 #include "engine/adapter.h"
 #include "run/devices.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 
 #define ROWS 16
 
@@ -21,7 +21,7 @@ static size_t row_count;
 static char tried[256];
 static struct assay_error error;
 
-static int keep(void *context, const struct assay_device *device)
+static int keep(void *context, const struct assay__device *device)
 {
     (void)context;
     CHECK(row_count < ROWS);
@@ -141,7 +141,7 @@ static void test_interrupted(void)
     CHECK_INT(row_count, 1);
 }
 
-static int stop_at_once(void *context, const struct assay_device *device)
+static int stop_at_once(void *context, const struct assay__device *device)
 {
     (void)device;
     (*(int *)context)++;

@@ -79,18 +79,18 @@ static void test_nonfinite(void)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static int give(struct assay_session *session, const struct assay_tensor **outputs, size_t *count,
-                struct assay_error *error)
+static int give(struct assay__session *session, const struct assay__host_tensor **outputs,
+                size_t *count, struct assay_error *error)
 {
     static float numbers[] = {1, 2, 3, 4};
     static const char *const words[] = {"a"};
     static const int64_t two[] = {2, 2}, one[] = {1};
-    static struct assay_tensor tensors[2];
+    static struct assay__host_tensor tensors[2];
     (void)session;
     (void)error;
-    tensors[0] = (struct assay_tensor){
+    tensors[0] = (struct assay__host_tensor){
         .name = "y", .dtype = 1, .rank = 2, .dims = two, .data = numbers, .data_size = 16};
-    tensors[1] = (struct assay_tensor){
+    tensors[1] = (struct assay__host_tensor){
         .name = "t", .dtype = 8, .rank = 1, .dims = one, .strings = words, .string_count = 1};
     *outputs = tensors;
     *count = 2;
@@ -101,7 +101,7 @@ static void test_files(void)
 {
     struct assay_error error = {0};
     struct assay__arena *arena = assay__arena_new();
-    struct assay_engine_ops engine = {.name = "test", .outputs = give};
+    struct assay__engine_ops engine = {.name = "test", .outputs = give};
     struct assay__output *outputs = NULL;
     size_t count = 0;
     char folder[1024];

@@ -6,19 +6,19 @@
 
 #include "engine/ort/ort_session.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 
 /* --- registry --------------------------------------------------------------------------------- */
 
 static void test_registry(void)
 {
-    CHECK_STR(assay_engine_at(0)->name, "ort");
-    CHECK_STR(assay_engine_at(1)->name, "fake");
-    CHECK(assay_engine_at(2) == NULL);
-    CHECK(assay_engine_find("ort") == assay_engine_at(0));
-    CHECK(assay_engine_find("or") == NULL);
-    CHECK(assay_engine_find("") == NULL);
-    CHECK(assay_engine_find(NULL) == NULL);
+    CHECK_STR(assay__engine_at(0)->name, "ort");
+    CHECK_STR(assay__engine_at(1)->name, "fake");
+    CHECK(assay__engine_at(2) == NULL);
+    CHECK(assay__engine_find("ort") == assay__engine_at(0));
+    CHECK(assay__engine_find("or") == NULL);
+    CHECK(assay__engine_find("") == NULL);
+    CHECK(assay__engine_find(NULL) == NULL);
 }
 
 /* --- the table of ONNX Runtime's functions ---------------------------------------------------- */
@@ -164,7 +164,7 @@ static void test_library_foreign(void)
 #endif
 }
 
-static int missing_device(void *context, const struct assay_device *device)
+static int missing_device(void *context, const struct assay__device *device)
 {
     CHECK_STR(device->name, "cpu");
     CHECK(!device->available);
@@ -176,7 +176,7 @@ static int missing_device(void *context, const struct assay_device *device)
 static void test_devices_without_library(void)
 {
     int count = 0;
-    CHECK_INT(assay_engine_find("ort")->devices("/no/such/lib.so", missing_device, &count, NULL),
+    CHECK_INT(assay__engine_find("ort")->devices("/no/such/lib.so", missing_device, &count, NULL),
               0);
     CHECK_INT(count, 1);
 }

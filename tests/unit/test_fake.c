@@ -5,19 +5,19 @@
 
 #include "base/log.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <pthread.h>
 #include <signal.h>
 
-static const struct assay_engine_ops *fake(void)
+static const struct assay__engine_ops *fake(void)
 {
-    return assay_engine_find("fake");
+    return assay__engine_find("fake");
 }
 
-static struct assay_session *fake_open(const char *script)
+static struct assay__session *fake_open(const char *script)
 {
-    struct assay_session_options options = {.size = sizeof options, .script = script};
-    struct assay_session *session = NULL;
+    struct assay__session_options options = {.size = sizeof options, .script = script};
+    struct assay__session *session = NULL;
     struct assay_error error = {0};
     if (fake()->open(&options, &session, &error)) printf("  %s\n", error.message);
     CHECK(session != NULL);
@@ -25,7 +25,7 @@ static struct assay_session *fake_open(const char *script)
 }
 
 /* The duration of the next step, by the engine's clock. */
-static int64_t fake_step(struct assay_session *session)
+static int64_t fake_step(struct assay__session *session)
 {
     uint64_t before_ns = fake()->now_ns(session);
     CHECK_INT(fake()->step(session, 0), 0);
@@ -36,9 +36,9 @@ static int64_t fake_step(struct assay_session *session)
 
 static void test_script_times(void)
 {
-    struct assay_session *session = fake_open(
+    struct assay__session *session = fake_open(
         "load=2ms; compile=3ms; first=9ms; warmup=2x200us; steady=100us,110us; spike=3x1ms");
-    struct assay_session_facts facts;
+    struct assay__session_facts facts;
     fake()->facts(session, &facts);
     CHECK_NEAR(facts.load_ns, 2e6, 0);
     CHECK_NEAR(facts.compile_ns, 3e6, 0);
@@ -53,8 +53,8 @@ static void test_script_times(void)
 
 static void test_script_defaults(void)
 {
-    struct assay_session *session = fake_open("");
-    struct assay_session_facts facts;
+    struct assay__session *session = fake_open("");
+    struct assay__session_facts facts;
     double now = 0, peak = 0;
     fake()->facts(session, &facts);
     CHECK(isnan(facts.load_ns) && isnan(facts.compile_ns)); /* unknown is not zero */
@@ -62,8 +62,8 @@ static void test_script_defaults(void)
     fake()->memory(session, &now, &peak);
     CHECK(isnan(now) && isnan(peak));
     CHECK_INT(fake_step(session), 100000);
-    struct assay_layer_options options = {.size = sizeof options};
-    struct assay_layer_result result;
+    struct assay__layer_options options = {.size = sizeof options};
+    struct assay__layer_result result;
     struct assay_error error = {0};
     CHECK_INT(fake()->layers(session, &options, &result, &error), ASSAY_EUNSUPPORTED);
     fake()->close(session);
@@ -71,7 +71,7 @@ static void test_script_defaults(void)
 
 static void test_script_drift(void)
 {
-    struct assay_session *session = fake_open("steady=1us;drift=10ns");
+    struct assay__session *session = fake_open("steady=1us;drift=10ns");
     for (int i = 0; i < 5; i++)
         CHECK_INT(fake_step(session), 1000 + 10 * i);
     fake()->close(session);
@@ -80,9 +80,9 @@ static void test_script_drift(void)
 /* Noise is bounded, centred, not constant, and the same for the same seed. */
 static void test_script_noise(void)
 {
-    struct assay_session *one = fake_open("steady=10us;noise=1us;seed=7"),
-                         *two = fake_open("steady=10us;noise=1us;seed=7"),
-                         *other = fake_open("steady=10us;noise=1us;seed=8");
+    struct assay__session *one = fake_open("steady=10us;noise=1us;seed=7"),
+                          *two = fake_open("steady=10us;noise=1us;seed=7"),
+                          *other = fake_open("steady=10us;noise=1us;seed=8");
     double sum = 0;
     int different = 0;
     int64_t least = INT64_MAX, most = 0;
@@ -105,7 +105,7 @@ static void test_script_noise(void)
 
 static void test_real_clock(void)
 {
-    struct assay_session *session = fake_open("clock=real;steady=200us");
+    struct assay__session *session = fake_open("clock=real;steady=200us");
     for (int i = 0; i < 20; i++)
         CHECK(fake_step(session) >= 200000);
     fake()->close(session);
@@ -113,7 +113,7 @@ static void test_real_clock(void)
 
 static void *second_stream(void *context)
 {
-    struct assay_session *session = context;
+    struct assay__session *session = context;
     static uint64_t seen_ns[3];
     seen_ns[0] = fake()->now_ns(session);
     for (int i = 1; i < 3; i++) {
@@ -127,9 +127,9 @@ static void *second_stream(void *context)
  * did. */
 static void test_stream_clocks(void)
 {
-    struct assay_session_options options = {
+    struct assay__session_options options = {
         .size = sizeof options, .streams = 2, .script = "load=1ms;first=5us;steady=2us"};
-    struct assay_session *session = NULL;
+    struct assay__session *session = NULL;
     pthread_t thread;
     void *seen = NULL;
     CHECK_INT(fake()->open(&options, &session, NULL), 0);
@@ -156,7 +156,7 @@ static int ending_of(const char *script)
     if (pid == 0) {
         /* a sanitizer's handler would turn the signal into an exit, the script resets it itself */
         alarm(2);
-        struct assay_session *session = fake_open(script);
+        struct assay__session *session = fake_open(script);
         for (int i = 0; i < 2; i++)
             if (fake()->step(session, 0)) _exit(100);
         fake()->step(session, 0);
@@ -179,7 +179,7 @@ static void test_misfortunes(void)
 
 static void test_step_error(void)
 {
-    struct assay_session *session = fake_open("error_at=2;steady=1us");
+    struct assay__session *session = fake_open("error_at=2;steady=1us");
     CHECK_INT(fake()->step(session, 0), 0);
     CHECK_INT(fake()->step(session, 0), ASSAY_EENGINE);
     CHECK_STR(fake()->step_error(session), "the script fails step 2");
@@ -199,9 +199,9 @@ static void log_keep(void *context, enum assay_log_level level, const char *doma
 
 static void test_open_error(void)
 {
-    struct assay_session_options options = {
+    struct assay__session_options options = {
         .size = sizeof options, .script = "log=about to fail;open_error=no such kernel"};
-    struct assay_session *session = NULL;
+    struct assay__session *session = NULL;
     struct assay_error error = {0};
     assay_log_set(log_keep, NULL, ASSAY_LOG_DEBUG);
     CHECK_INT(fake()->open(&options, &session, &error), ASSAY_EENGINE);
@@ -221,8 +221,8 @@ static void test_script_refused(void)
         {"layers=:1us", "layers cannot be"},          {"hold=-1", "hold cannot be"},
     };
     for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++) {
-        struct assay_session_options options = {.size = sizeof options, .script = scripts[i][0]};
-        struct assay_session *session = NULL;
+        struct assay__session_options options = {.size = sizeof options, .script = scripts[i][0]};
+        struct assay__session *session = NULL;
         struct assay_error error = {0};
         CHECK_INT(fake()->open(&options, &session, &error), ASSAY_EINVAL);
         CHECK_HAS(error.message, scripts[i][1]);
@@ -232,10 +232,10 @@ static void test_script_refused(void)
 
 static void test_script_layers(void)
 {
-    struct assay_session *session = fake_open(
+    struct assay__session *session = fake_open(
         "layers=conv1:60us:Conv,relu1:30us,x:-;engine=10us;memory=1e6;memory_peak=2e6");
-    struct assay_layer_options options = {.size = sizeof options, .method = ASSAY_LAYERS_AUTO};
-    struct assay_layer_result result;
+    struct assay__layer_options options = {.size = sizeof options, .method = ASSAY_LAYERS_AUTO};
+    struct assay__layer_result result;
     CHECK_INT(fake()->layers(session, &options, &result, NULL), 0);
     CHECK_INT(result.layer_count, 3);
     CHECK_STR(result.method, "scripted");

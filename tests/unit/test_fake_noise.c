@@ -11,10 +11,10 @@
 
 #define STEP_NS 1000000.0
 
-static struct assay_session *open_script(const char *script)
+static struct assay__session *open_script(const char *script)
 {
-    struct assay_session_options options = {.size = sizeof options, .script = script};
-    struct assay_session *session = NULL;
+    struct assay__session_options options = {.size = sizeof options, .script = script};
+    struct assay__session *session = NULL;
     struct assay_error error = {0};
     CHECK_INT(assay__engine_fake.open(&options, &session, &error), 0);
     return session;
@@ -23,7 +23,7 @@ static struct assay_session *open_script(const char *script)
 /* The steps' times over the scripted one. */
 static void take(const char *script, double *factors, size_t count)
 {
-    struct assay_session *session = open_script(script);
+    struct assay__session *session = open_script(script);
     uint64_t before_ns = assay__engine_fake.now_ns(session);
     for (size_t i = 0; i < count; i++) {
         CHECK_INT(assay__engine_fake.step(session, 0), 0);
@@ -141,9 +141,9 @@ static void every_launch_sees_one_machine(void)
  * own. */
 static void streams_share_the_launch(void)
 {
-    struct assay_session_options options = {
+    struct assay__session_options options = {
         .size = sizeof options, .script = "steady=1ms;launch=0.05;seed=4", .streams = 2};
-    struct assay_session *session = NULL;
+    struct assay__session *session = NULL;
     struct assay_error error = {0};
     CHECK_INT(assay__engine_fake.open(&options, &session, &error), 0);
     CHECK_INT(assay__engine_fake.step(session, 0), 0);
@@ -178,8 +178,8 @@ static void wrong_values_are_refused(void)
         "machine_wander=0.1:1s:1s",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct assay_session_options options = {.size = sizeof options, .script = wrong[i]};
-        struct assay_session *session = NULL;
+        struct assay__session_options options = {.size = sizeof options, .script = wrong[i]};
+        struct assay__session *session = NULL;
         struct assay_error error = {0};
         CHECK_INT(assay__engine_fake.open(&options, &session, &error), ASSAY_EINVAL);
         CHECK(strstr(error.message, "cannot be") != NULL);

@@ -16,22 +16,21 @@
 
 /* --- the fake engine: exact values ------------------------------------------------------------ */
 
-static struct assay_run_options options_of(const char *script, int64_t tokens)
+static struct assay__run_options options_of(const char *script, int64_t tokens)
 {
     setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
-    return (struct assay_run_options){.size = sizeof(struct assay_run_options),
-                                      .engine = "fake",
-                                      .script = script,
-                                      .iterations = 70,
-                                      .timeout_s = 60,
-                                      .generate = tokens};
+    return (struct assay__run_options){.target.engine = "fake",
+                                       .script = script,
+                                       .measuring.iterations = 70,
+                                       .measuring.timeout_s = 60,
+                                       .workload.generate = tokens};
 }
 
-static struct assay_profile *run(const struct assay_run_options *options)
+static struct assay_profile *run(const struct assay__run_options *options)
 {
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
-    if (assay_run(options, &profile, &error)) harness_fail(__FILE__, __LINE__, error.message);
+    if (assay__run(options, &profile, &error)) harness_fail(__FILE__, __LINE__, error.message);
     return profile;
 }
 
@@ -47,7 +46,7 @@ static const char *option(const struct assay_profile *profile, const char *key)
  * ms. */
 static void test_exact(void)
 {
-    struct assay_run_options options = options_of(
+    struct assay__run_options options = options_of(
         "steady=1ms;decode=100us,200us,300us,400us;choose=5us;prompt=64", 9);
     struct assay_profile *profile = run(&options);
     CHECK_NEAR(value(profile, "latency.p50"), 3e-3, 1e-15);
@@ -93,8 +92,8 @@ static void test_cache_and_device(void)
     } rows[] = {{"cpu", false}, {"openvino:cpu", false}, {"openvino:npu", true}, {"gpu:0", true}};
     setenv("ASSAY_FAKE_DEVICES", "cpu;openvino:cpu;openvino:npu;gpu:0", 1);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct assay_run_options options = options_of("steady=1ms;decode=100us", 9);
-        options.device = rows[i].device;
+        struct assay__run_options options = options_of("steady=1ms;decode=100us", 9);
+        options.target.device = rows[i].device;
         struct assay_profile *profile = run(&options);
         const char *note = metric(profile, "llm.itl")->note,
                    *one =
@@ -108,7 +107,7 @@ static void test_cache_and_device(void)
 
 static void test_one_token(void)
 {
-    struct assay_run_options options = options_of("steady=2ms", 1);
+    struct assay__run_options options = options_of("steady=2ms", 1);
     struct assay_profile *profile = run(&options);
     CHECK_NEAR(value(profile, "llm.ttft"), 2e-3, 1e-15);
     CHECK_NEAR(value(profile, "llm.overall"), 500, 1e-9);
@@ -119,7 +118,7 @@ static void test_one_token(void)
         CHECK_STR(metric(profile, unknown[i])->note, "one token: there is no decode step");
     }
     assay_profile_close(profile);
-    options.generate = 4;
+    options.workload.generate = 4;
     profile = run(&options);
     CHECK_HAS(metric(profile, "llm.itl_last")->note, "at least 8 decode steps");
     assay_profile_close(profile);
@@ -129,9 +128,11 @@ static void test_one_token(void)
  * told. */
 static void test_warmup_is_not_counted(void)
 {
-    struct assay_run_options options = options_of("first=9s;warmup=20x1s;steady=1ms;decode=1ms", 2);
-    options.warmup_plus_1 = 1 + 20;
-    options.iterations = 100;
+    struct assay__run_options options = options_of("first=9s;warmup=20x1s;steady=1ms;decode=1ms",
+                                                   2);
+    options.measuring.warmup_given = true;
+    options.measuring.warmup = 20;
+    options.measuring.iterations = 100;
     struct assay_profile *profile = run(&options);
     CHECK_NEAR(value(profile, "llm.generations"), 100, 0);
     CHECK_NEAR(value(profile, "llm.ttft_p90"), 1e-3, 1e-15);
@@ -144,9 +145,9 @@ static void test_launches_and_keeping(void)
     char folder[1024], path[1100];
     CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
     snprintf(path, sizeof path, "%s/g.assay", folder);
-    struct assay_run_options options = options_of("steady=1ms;decode=500us", 3);
-    options.launches = 3;
-    options.output = path;
+    struct assay__run_options options = options_of("steady=1ms;decode=500us", 3);
+    options.measuring.launches = 3;
+    options.keeping.output = path;
     struct assay_profile *profile = run(&options);
     CHECK_NEAR(value(profile, "llm.generations"), 210, 0);
     CHECK_HAS(metric(profile, "llm.ttft")->note, "median over launches");
@@ -167,8 +168,8 @@ static void test_launches_and_keeping(void)
 /* The cap of 10 s does not cut a long generation below three. */
 static void test_at_least_three(void)
 {
-    struct assay_run_options options = options_of("steady=7s;decode=1s", 2);
-    options.iterations = 0;
+    struct assay__run_options options = options_of("steady=7s;decode=1s", 2);
+    options.measuring.iterations = 0;
     struct assay_profile *profile = run(&options);
     CHECK_NEAR(value(profile, "llm.generations"), 3, 0);
     CHECK_INT(profile->trials[0].launches[0].sample_count, 3);
@@ -180,8 +181,8 @@ static void test_at_least_three(void)
  * window). */
 static void test_dropped(void)
 {
-    struct assay_run_options options = options_of("steady=1us;decode=1us", 2);
-    options.iterations = 50000; /* ten windows of 5,000, each after two that warm up */
+    struct assay__run_options options = options_of("steady=1us;decode=1us", 2);
+    options.measuring.iterations = 50000; /* ten windows of 5,000, each after two that warm up */
     struct assay_profile *profile = run(&options);
     CHECK_NEAR(value(profile, "llm.generations") + value(profile, "llm.dropped"), 50000, 0);
     CHECK_NEAR(value(profile, "llm.dropped"), 10 * (5000 + 2 - 4096), 0);
@@ -189,32 +190,35 @@ static void test_dropped(void)
     assay_profile_close(profile);
 }
 
-static void refused(struct assay_run_options options, int code, const char *text)
+/* option NULL: it is not about an option, and the message has the text. */
+static void refused(struct assay__run_options options, int code, const char *option,
+                    const char *text)
 {
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
-    CHECK_INT(assay_run(&options, &profile, &error), code);
+    CHECK_INT(assay__run(&options, &profile, &error), code);
     CHECK(profile == NULL);
+    CHECK_STR(error.option ? error.option : "", option ? option : "");
     CHECK_HAS(error.message, text);
 }
 
 static void test_refused(void)
 {
-    struct assay_run_options options = options_of("steady=1ms", 4);
-    options.prompt = 8;
-    options.sequence = 8;
-    refused(options, ASSAY_EINVAL, "exclude each other");
+    struct assay__run_options options = options_of("steady=1ms", 4);
+    options.workload.prompt = 8;
+    options.workload.sequence = 8;
+    refused(options, ASSAY_EINVAL, "prompt", "");
     options = options_of("steady=1ms", 4);
-    options.streams = 2;
-    refused(options, ASSAY_EINVAL, "one stream");
+    options.target.streams = 2;
+    refused(options, ASSAY_EINVAL, "streams", "");
     options = options_of("steady=1ms", 4);
-    options.layers = ASSAY_LAYERS_AUTO;
-    refused(options, ASSAY_EINVAL, "phase=decode");
+    options.measuring.layers = ASSAY_LAYERS_AUTO;
+    refused(options, ASSAY_EINVAL, "layers", "");
     options = options_of("steady=1ms", 0);
-    options.prompt = 8;
-    refused(options, ASSAY_EINVAL, "1 to 1000000");
-    refused(options_of("steady=1ms", -1), ASSAY_EINVAL, "1 to 1000000");
-    refused(options_of("steady=1ms", 1000001), ASSAY_EINVAL, "1 to 1000000");
+    options.workload.prompt = 8;
+    refused(options, ASSAY_EINVAL, "prompt", "");
+    refused(options_of("steady=1ms", -1), ASSAY_EINVAL, "generate", "");
+    refused(options_of("steady=1ms", 1000001), ASSAY_EINVAL, "generate", "");
     static const char *const models[][2] = {
         {"mlp", "no known part in a generation"},
         {"gpt2:layers=1,width=8,heads=1,vocab=11,phase=prefill", "no cache"},
@@ -223,8 +227,8 @@ static void test_refused(void)
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         options = options_of("steady=1ms", 4);
-        options.model = models[i][0];
-        refused(options, ASSAY_EUNSUPPORTED, models[i][1]);
+        options.workload.model = models[i][0];
+        refused(options, ASSAY_EUNSUPPORTED, NULL, models[i][1]);
     }
 }
 
@@ -303,15 +307,15 @@ static double flops_at(const struct assay__model *model, const struct assay__wor
 /* compute.flops is the sum over every run of the generation, each counted at its own shapes. */
 static void check_flops(const char *name, int64_t tokens)
 {
-    struct assay_run_options options = options_of("steady=1ms", tokens);
-    options.model = name;
-    options.prompt = 5;
-    options.batch = 2;
-    options.iterations = 3;
+    struct assay__run_options options = options_of("steady=1ms", tokens);
+    options.workload.model = name;
+    options.workload.prompt = 5;
+    options.workload.batch = 2;
+    options.measuring.iterations = 3;
     struct assay_profile *profile = run(&options);
     struct assay__model *model = NULL;
     struct assay__workload *workload = NULL;
-    struct assay_generation generation;
+    struct assay__generation generation;
     struct assay__arena *arena = assay__arena_new();
     CHECK_INT(assay__zoo_build(name, &model, NULL), 0);
     struct assay__workload_options plan = {.batch = 2, .sequence = 5};
@@ -348,8 +352,8 @@ struct decoder {
     char folder[1024], path[1100];
     struct assay__model *model;
     struct assay__arena *arena;
-    struct assay_generation generation;
-    struct assay_tensor inputs[16];
+    struct assay__generation generation;
+    struct assay__host_tensor inputs[16];
     int64_t dims[16][8];
     int64_t *ids;
     size_t input_count;
@@ -399,37 +403,38 @@ static void decoder_inputs(struct decoder *decoder, int64_t batch, int64_t lengt
         size_t size = ids ? (size_t)(batch * length) * 8 : 0;
         void *data = calloc(1, size + 8);
         if (ids) decoder->ids = data;
-        decoder->inputs[decoder->input_count++] = (struct assay_tensor){.name = input->name,
-                                                                        .dtype = (int)input->dtype,
-                                                                        .rank = input->rank,
-                                                                        .dims = dims,
-                                                                        .data = data,
-                                                                        .data_size = size};
+        decoder->inputs[decoder->input_count++] = (struct assay__host_tensor){
+            .name = input->name,
+            .dtype = (int)input->dtype,
+            .rank = input->rank,
+            .dims = dims,
+            .data = data,
+            .data_size = size};
     }
 }
 
-static struct assay_session *decoder_open(struct decoder *decoder, bool generate)
+static struct assay__session *decoder_open(struct decoder *decoder, bool generate)
 {
-    struct assay_session *session = NULL;
+    struct assay__session *session = NULL;
     struct assay_error error = {0};
-    struct assay_session_options options = {.size = sizeof options,
-                                            .model_path = decoder->path,
-                                            .threads = 1,
-                                            .spinning = -1,
-                                            .inputs = decoder->inputs,
-                                            .input_count = decoder->input_count,
-                                            .generation = generate ? &decoder->generation : NULL};
-    if (assay_engine_find("ort")->open(&options, &session, &error))
+    struct assay__session_options options = {.size = sizeof options,
+                                             .model_path = decoder->path,
+                                             .threads = 1,
+                                             .spinning = -1,
+                                             .inputs = decoder->inputs,
+                                             .input_count = decoder->input_count,
+                                             .generation = generate ? &decoder->generation : NULL};
+    if (assay__engine_find("ort")->open(&options, &session, &error))
         harness_fail(__FILE__, __LINE__, error.message);
     return session;
 }
 
 /* The first tensor of that name among the outputs of the last run. */
-static const struct assay_tensor *output(struct assay_session *session, const char *name)
+static const struct assay__host_tensor *output(struct assay__session *session, const char *name)
 {
-    const struct assay_tensor *outputs = NULL;
+    const struct assay__host_tensor *outputs = NULL;
     size_t count = 0;
-    CHECK_INT(assay_engine_find("ort")->outputs(session, &outputs, &count, NULL), 0);
+    CHECK_INT(assay__engine_find("ort")->outputs(session, &outputs, &count, NULL), 0);
     for (size_t i = 0; i < count; i++)
         if (strcmp(outputs[i].name, name) == 0) return &outputs[i];
     harness_fail(__FILE__, __LINE__, name);
@@ -445,15 +450,15 @@ static int64_t prompt_id(int64_t b, int64_t i)
 static void check_cache(const char *name, int64_t batch, int64_t prompt, int64_t tokens)
 {
     enum { VOCABULARY = 97 };
-    const struct assay_engine_ops *ort = assay_engine_find("ort");
+    const struct assay__engine_ops *ort = assay__engine_find("ort");
     find_library();
     struct decoder decoder = decoder_make(name, tokens, NULL);
     decoder_inputs(&decoder, batch, prompt);
     for (int64_t b = 0; b < batch; b++)
         for (int64_t i = 0; i < prompt; i++)
             decoder.ids[b * prompt + i] = prompt_id(b, i);
-    struct assay_session *session = decoder_open(&decoder, true);
-    struct assay_token_times times = {0};
+    struct assay__session *session = decoder_open(&decoder, true);
+    struct assay__token_times times = {0};
     CHECK_INT(ort->step(session, 0), 0);
     CHECK_INT(ort->step(session, 0), 0); /* a second generation starts with empty caches again */
     CHECK_INT(ort->tokens(session, &times, NULL), 0);
@@ -465,7 +470,7 @@ static void check_cache(const char *name, int64_t batch, int64_t prompt, int64_t
         CHECK(times.ns[i] >= times.ns[i - 1] && times.ns[0] > 0);
     int64_t *said = calloc((size_t)(batch * tokens), sizeof *said);
     memcpy(said, times.ids, (size_t)(batch * tokens) * sizeof *said);
-    const struct assay_tensor *logits = output(session, decoder.generation.logits);
+    const struct assay__host_tensor *logits = output(session, decoder.generation.logits);
     CHECK_INT(logits->dims[1], 1);
     float *cached = malloc(logits->data_size);
     memcpy(cached, logits->data, logits->data_size);
@@ -558,7 +563,7 @@ static double wide(uint16_t bits)
 
 static void check_narrow(enum assay__dtype dtype)
 {
-    const struct assay_engine_ops *ort = assay_engine_find("ort");
+    const struct assay__engine_ops *ort = assay__engine_find("ort");
     find_library();
     narrow = dtype;
     for (int64_t tokens = 1; tokens <= 6; tokens++) {
@@ -567,11 +572,11 @@ static void check_narrow(enum assay__dtype dtype)
         decoder_inputs(&decoder, 1, 4);
         for (int64_t i = 0; i < 4; i++)
             decoder.ids[i] = prompt_id(0, i);
-        struct assay_session *session = decoder_open(&decoder, true);
-        struct assay_token_times times = {0};
+        struct assay__session *session = decoder_open(&decoder, true);
+        struct assay__token_times times = {0};
         CHECK_INT(ort->step(session, 0), 0);
         CHECK_INT(ort->tokens(session, &times, NULL), 0);
-        const struct assay_tensor *logits = output(session, "narrow");
+        const struct assay__host_tensor *logits = output(session, "narrow");
         CHECK_INT(logits->dtype, (int)dtype);
         const uint16_t *row = (const uint16_t *)logits->data + (logits->dims[1] - 1) * 97;
         int64_t best = 0;
@@ -598,14 +603,13 @@ static void check_counter(const char *name, int64_t batch, int64_t prompt, int64
     char path[1024];
     snprintf(path, sizeof path, "%s/tests/fixtures/models/generate/%s.onnx", ASSAY_TEST_ROOT, name);
     find_library();
-    struct assay_run_options options = {.size = sizeof options,
-                                        .model = path,
-                                        .batch = batch,
-                                        .generate = tokens,
-                                        .prompt = prompt,
-                                        .iterations = 2,
-                                        .seed = 5,
-                                        .threads = 1};
+    struct assay__run_options options = {.workload.model = path,
+                                         .workload.batch = batch,
+                                         .workload.generate = tokens,
+                                         .workload.prompt = prompt,
+                                         .measuring.iterations = 2,
+                                         .workload.seed = 5,
+                                         .target.threads = 1};
     setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     struct assay_profile *profile = run(&options);
     /* The prompt as the worker fills it. */
@@ -651,16 +655,16 @@ static void test_prompt_by_shape(void)
     char path[1024], shape[] = "input_ids=1x9";
     const char *shapes[] = {shape};
     snprintf(path, sizeof path, "%s/tests/fixtures/models/generate/counter.onnx", ASSAY_TEST_ROOT);
-    struct assay_run_options options = options_of("steady=1ms", 2);
-    options.model = path;
-    options.shapes = shapes;
-    options.shape_count = 1;
+    struct assay__run_options options = options_of("steady=1ms", 2);
+    options.workload.model = path;
+    options.workload.shapes = shapes;
+    options.workload.shape_count = 1;
     struct assay_profile *profile = run(&options);
     CHECK_STR(option(profile, "prompt"), "9");
     CHECK_NEAR(value(profile, "llm.prefill"), 9000, 1e-6);
     CHECK_INT(profile->trials[0].inputs[1].dims[1], 9); /* the mask follows */
     assay_profile_close(profile);
-    options.shape_count = 0;
+    options.workload.shape_count = 0;
     profile = run(&options);
     CHECK_STR(option(profile, "prompt"), "32");
     assay_profile_close(profile);
@@ -669,11 +673,11 @@ static void test_prompt_by_shape(void)
 /* A table of positions that ends: the message says where the generation was. */
 static void test_beyond_context(void)
 {
-    const struct assay_engine_ops *ort = assay_engine_find("ort");
+    const struct assay__engine_ops *ort = assay__engine_find("ort");
     find_library();
     struct decoder decoder = decoder_make(TINY_GPT2, 10, NULL);
     decoder_inputs(&decoder, 1, 60);
-    struct assay_session *session = decoder_open(&decoder, true);
+    struct assay__session *session = decoder_open(&decoder, true);
     CHECK(ort->step(session, 0) != 0); /* 64 positions: the sixth token has none */
     CHECK_HAS(ort->step_error(session), "token 6 of 10, after 65 tokens of context");
     ort->close(session);

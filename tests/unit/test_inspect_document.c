@@ -24,7 +24,7 @@ static char *rendered(const struct assay__inspect *doc, const char *format, cons
         .size = sizeof view, .format = format, .table = table, .columns = 200, .top = -1};
     struct assay__buf out = {0};
     struct assay_error error = {0};
-    CHECK_INT(assay__inspect_report(doc, ASSAY__SORT_FLOPS, &view, &out, &error), 0);
+    CHECK_INT(assay__inspect_report(doc, &view, &out, &error), 0);
     CHECK(out.data);
     return out.data;
 }

@@ -226,11 +226,11 @@ static void test_difference_says_no(void)
 /* --- every layer is there --------------------------------------------------------------------- */
 
 /* What must hold for any result over node list of the optimised graph. */
-static void check_result(const struct assay_layer_result *result, struct opened *opened)
+static void check_result(const struct assay__layer_result *result, struct opened *opened)
 {
     CHECK(result->layer_count > 0);
     for (size_t i = 0; i < result->layer_count; i++) {
-        const struct assay_layer *layer = &result->layers[i];
+        const struct assay__engine_layer *layer = &result->layers[i];
         CHECK(layer->name[0] != '\0' && layer->op[0] != '\0');
         CHECK_STR(layer->provider, "CPUExecutionProvider");
         CHECK(isnan(layer->time_ns) == (layer->state == ASSAY_UNAVAILABLE));
@@ -257,7 +257,7 @@ static void check_result(const struct assay_layer_result *result, struct opened 
 
 /* Layers stand in execution order: nothing before what it reads. Checked through the origins'
  * order in the model, for models whose nodes are written in one possible order. */
-static void check_order(const struct assay_layer_result *result, const char *earlier,
+static void check_order(const struct assay__layer_result *result, const char *earlier,
                         const char *later)
 {
     size_t at[2] = {SIZE_MAX, SIZE_MAX};
@@ -274,7 +274,7 @@ static void test_every_layer(void)
 {
     for (size_t i = 0; i < ALL_COUNT; i++) {
         struct opened opened = open_fixture(all_models[i]);
-        struct assay_layer_result result = measure(&opened, ASSAY_LAYERS_AUTO, 0.15);
+        struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_AUTO, 0.15);
         printf("  %s: %zu layers, engine %.1f us, factor %.2f. %s\n", all_models[i],
                result.layer_count, result.engine_ns / 1e3, result.scale_factor, result.reason);
         CHECK_STR(result.method, "markers");
@@ -291,8 +291,8 @@ static void test_every_layer(void)
 static void test_control_flow_layers(void)
 {
     struct opened opened = open_fixture("if");
-    struct assay_layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
-    const struct assay_layer *chooser = layer_named(&result, "choose");
+    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
+    const struct assay__engine_layer *chooser = layer_named(&result, "choose");
     CHECK(chooser && chooser->time_ns > 0);
     check_order(&result, "hidden_only_in_branch", "choose");
     check_order(&result, "side_only_in_other_branch", "choose");
@@ -313,8 +313,8 @@ static void test_control_flow_layers(void)
 static void test_sequence_layers(void)
 {
     struct opened opened = open_fixture("sequence");
-    struct assay_layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
-    const struct assay_layer *split = layer_named(&result, "split_to_sequence");
+    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
+    const struct assay__engine_layer *split = layer_named(&result, "split_to_sequence");
     CHECK(split && isnan(split->time_ns));
     CHECK_HAS(split->note, "cannot carry a marker");
     CHECK(layer_named(&result, "take")->time_ns > 0);
@@ -330,9 +330,9 @@ static void test_sequence_layers(void)
 static void test_random_layers(void)
 {
     struct opened opened = open_fixture("random");
-    struct assay_layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
+    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
     CHECK_HAS(result.reason, "random");
-    const struct assay_layer *noise = layer_named(&result, "no_inputs");
+    const struct assay__engine_layer *noise = layer_named(&result, "no_inputs");
     CHECK(noise != NULL);
     if (isnan(noise->time_ns)) CHECK_HAS(noise->note, "before the first marker");
     CHECK(layer_named(&result, "like")->time_ns > 0);
@@ -342,7 +342,7 @@ static void test_random_layers(void)
 static void test_off_and_again(void)
 {
     struct opened opened = open_fixture("split");
-    struct assay_layer_result result = measure(&opened, ASSAY_LAYERS_OFF, 0);
+    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_OFF, 0);
     CHECK_INT(result.layer_count, 0);
     CHECK(isnan(result.engine_ns));
     result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.1);
@@ -360,7 +360,7 @@ static void test_engine_method(void)
     static const char *const names[] = {"if", "sequence", "fusions", "strings"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct opened opened = open_fixture(names[i]);
-        struct assay_layer_result result = measure(&opened, ASSAY_LAYERS_ENGINE, 0.3);
+        struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_ENGINE, 0.3);
         CHECK_STR(result.method, "engine");
         CHECK(result.slowdown > 0);
         CHECK_HAS(result.reason, "times as long");
@@ -383,7 +383,7 @@ static void test_isolated_method(void)
     static const char *const names[] = {"if", "loop", "split", "lstm", "empty", "random"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct opened opened = open_fixture(names[i]);
-        struct assay_layer_result result = measure(&opened, ASSAY_LAYERS_ISOLATED, 20);
+        struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_ISOLATED, 20);
         CHECK_STR(result.method, "isolated");
         CHECK(result.engine_ns > 0);
         check_result(&result, &opened);
@@ -396,7 +396,7 @@ static void test_isolated_method(void)
 static void test_isolated_sequences(void)
 {
     struct opened opened = open_fixture("sequence");
-    struct assay_layer_result result = measure(&opened, ASSAY_LAYERS_ISOLATED, 20);
+    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_ISOLATED, 20);
     check_result(&result, &opened);
     CHECK(!isnan(layer_named(&result, "split_to_sequence")->time_ns)); /* takes a tensor */
     CHECK(isnan(layer_named(&result, "take")->time_ns));               /* takes a sequence */
@@ -408,7 +408,8 @@ static void test_isolated_sequences(void)
 /* --- origins ---------------------------------------------------------------------------------- */
 
 /* The layer that owns an original node, or NULL. */
-static const struct assay_layer *owner_of(const struct assay_layer_result *result, const char *node)
+static const struct assay__engine_layer *owner_of(const struct assay__layer_result *result,
+                                                  const char *node)
 {
     for (size_t i = 0; i < result->layer_count; i++)
         for (size_t f = 0; f < result->layers[i].from_count; f++)
@@ -419,8 +420,8 @@ static const struct assay_layer *owner_of(const struct assay_layer_result *resul
 static void test_origins(void)
 {
     struct opened opened = open_fixture("fusions");
-    struct assay_layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.1);
-    const struct assay_layer *conv = owner_of(&result, "conv");
+    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.1);
+    const struct assay__engine_layer *conv = owner_of(&result, "conv");
     for (size_t i = 0; i < result.layer_count; i++) {
         printf("  %-12s %-24s <-", result.layers[i].op, result.layers[i].name);
         for (size_t f = 0; f < result.layers[i].from_count; f++)
@@ -431,10 +432,10 @@ static void test_origins(void)
     CHECK(owner_of(&result, "bn") == conv);
     CHECK(owner_of(&result, "relu") == conv);
     CHECK_STR(owner_of(&result, "pool")->op, "GlobalAveragePool");
-    const struct assay_layer *gemm = owner_of(&result, "matmul");
+    const struct assay__engine_layer *gemm = owner_of(&result, "matmul");
     CHECK(gemm && strstr(gemm->op, "Gemm"));
     CHECK(owner_of(&result, "bias_add") == gemm);
-    const struct assay_layer *gelu = owner_of(&result, "gelu_erf");
+    const struct assay__engine_layer *gelu = owner_of(&result, "gelu_erf");
     CHECK(gelu && strstr(gelu->op, "Gelu"));
     static const char *const parts[] = {"gelu_div", "gelu_add", "gelu_mul", "gelu_half"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -450,7 +451,7 @@ static void test_origins(void)
 static void test_origins_unoptimised(void)
 {
     struct opened opened = open_fixture("split");
-    struct assay_layer *layers = calloc(opened.model->graph.node_count, sizeof *layers);
+    struct assay__engine_layer *layers = calloc(opened.model->graph.node_count, sizeof *layers);
     struct assay__arena *arena = assay__arena_new();
     CHECK(layers && arena);
     CHECK_INT(assay__layers_origin(opened.model, opened.model, arena, layers), 0);
@@ -506,7 +507,7 @@ static void test_external_weights(void)
     assay__model_free(model);
     open_file(&opened, path);
     for (int method = ASSAY_LAYERS_MARKERS; method <= ASSAY_LAYERS_ENGINE; method++) {
-        struct assay_layer_result result = measure(&opened, (enum assay_layer_method)method, 0.2);
+        struct assay__layer_result result = measure(&opened, (enum assay_layer_method)method, 0.2);
         CHECK(result.layer_count >= 1);
         check_result(&result, &opened);
     }

@@ -38,16 +38,16 @@ static void fake_read(void *context, double *values)
     values[4] = 7;
 }
 
-static const struct assay_layer_counters counters = {COUNTERS, fake_begin, fake_end, fake_read,
-                                                     &reads};
+static const struct assay__layer_counters counters = {COUNTERS, fake_begin, fake_end, fake_read,
+                                                      &reads};
 
-static struct assay_layer_result count(struct opened *opened, enum assay_layer_method method)
+static struct assay__layer_result count(struct opened *opened, enum assay_layer_method method)
 {
-    struct assay_layer_result result;
+    struct assay__layer_result result;
     struct assay_error error = {0};
-    struct assay_layer_options options = {
+    struct assay__layer_options options = {
         .size = sizeof options, .method = method, .budget_s = 0.3, .counters = &counters};
-    if (assay_engine_find("ort")->layers(opened->session, &options, &result, &error))
+    if (assay__engine_find("ort")->layers(opened->session, &options, &result, &error))
         harness_fail(__FILE__, __LINE__, error.message);
     return result;
 }
@@ -55,7 +55,7 @@ static struct assay_layer_result count(struct opened *opened, enum assay_layer_m
 static void check_model(const char *name)
 {
     struct opened opened = open_fixture(name);
-    struct assay_layer_result result = count(&opened, ASSAY_LAYERS_MARKERS);
+    struct assay__layer_result result = count(&opened, ASSAY_LAYERS_MARKERS);
     size_t known = 0;
     CHECK_HAS(result.counter_note, "read the counters at both ends of every layer");
     for (size_t i = 0; i < result.layer_count; i++) {
@@ -84,7 +84,7 @@ static void test_markers(void)
 static void test_other_methods(void)
 {
     struct opened opened = open_fixture("split");
-    struct assay_layer_result result = count(&opened, ASSAY_LAYERS_ENGINE);
+    struct assay__layer_result result = count(&opened, ASSAY_LAYERS_ENGINE);
     CHECK_HAS(result.counter_note, "timed in another way");
     for (size_t i = 0; i < result.layer_count; i++)
         CHECK(result.layers[i].counters == NULL);
@@ -97,13 +97,13 @@ static void test_other_methods(void)
 static void test_not_asked(void)
 {
     struct opened opened = open_fixture("split");
-    struct assay_layer_result result;
+    struct assay__layer_result result;
     struct assay_error error = {0};
-    struct assay_layer_options options = {.size = offsetof(struct assay_layer_options, counters),
-                                          .method = ASSAY_LAYERS_MARKERS,
-                                          .budget_s = 0.1,
-                                          .counters = &counters};
-    CHECK_INT(assay_engine_find("ort")->layers(opened.session, &options, &result, &error), 0);
+    struct assay__layer_options options = {.size = offsetof(struct assay__layer_options, counters),
+                                           .method = ASSAY_LAYERS_MARKERS,
+                                           .budget_s = 0.1,
+                                           .counters = &counters};
+    CHECK_INT(assay__engine_find("ort")->layers(opened.session, &options, &result, &error), 0);
     CHECK(result.counter_note == NULL);
     for (size_t i = 0; i < result.layer_count; i++)
         CHECK(result.layers[i].counters == NULL);

@@ -166,7 +166,7 @@ static void write_spinning(const char *from, const char *to, int64_t ns)
 static void open_spinning(struct opened *opened, char *path)
 {
     struct assay_error error = {0};
-    struct assay_session *session = calloc(1, sizeof *session);
+    struct assay__session *session = calloc(1, sizeof *session);
     const struct assay__ort *ort = &session->ort;
     struct OrtSessionOptions *options = NULL;
     static const char *input_names[INPUTS_MOST], *output_names[INPUTS_MOST];
@@ -194,7 +194,7 @@ static void open_spinning(struct opened *opened, char *path)
         harness_fail(__FILE__, __LINE__, error.message);
     ort->release_session_options(options);
     for (size_t i = 0; i < opened->input_count; i++) {
-        const struct assay_tensor *tensor = &opened->inputs[i];
+        const struct assay__host_tensor *tensor = &opened->inputs[i];
         input_names[i] = tensor->name;
         CHECK(!ort->create_tensor_with_data(session->cpu_memory, tensor->data, tensor->data_size,
                                             tensor->dims, (size_t)tensor->rank, tensor->dtype,
@@ -212,7 +212,7 @@ static void open_spinning(struct opened *opened, char *path)
 
 static void close_spinning(struct opened *opened)
 {
-    struct assay_session *session = opened->session;
+    struct assay__session *session = opened->session;
     const struct assay__ort *ort = &session->ort;
     assay__timed_hook(NULL, NULL);
     assay__ort_layers_free(session);
@@ -254,14 +254,14 @@ static void find_spin(int64_t ns)
     fill_inputs(&opened);
     open_spinning(&opened, path);
     for (int attempt = 0; attempt < attempts && best > 300; attempt++) {
-        struct assay_layer_result result;
+        struct assay__layer_result result;
         struct assay_error error = {0};
-        struct assay_layer_options options = {
+        struct assay__layer_options options = {
             .size = sizeof options, .method = ASSAY_LAYERS_MARKERS, .budget_s = 0.8};
         spin.count = 0;
         if (assay__ort_layers(opened.session, &options, &result, &error))
             harness_fail(__FILE__, __LINE__, error.message);
-        const struct assay_layer *layer = layer_named(&result, "the_spin");
+        const struct assay__engine_layer *layer = layer_named(&result, "the_spin");
         CHECK(layer != NULL);
         double truth = spin_truth_ns(), found = layer->time_ns - truth;
         printf("  spin of %.0f ns: found %.0f ns, off by %+.0f ns (%zu layers, factor %.3f)\n",

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "model/graph.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <glob.h>
 
 #define ABSOLUTE_TOLERANCE 1e-7
@@ -73,11 +73,11 @@ static const struct assay__value *only_input(const struct assay__model *model)
     return input;
 }
 
-static void check_outputs(const struct assay_engine_ops *ops, struct assay_session *session,
+static void check_outputs(const struct assay__engine_ops *ops, struct assay__session *session,
                           const char *reference_path)
 {
     struct assay_error error = {0};
-    const struct assay_tensor *outputs = NULL;
+    const struct assay__host_tensor *outputs = NULL;
     size_t output_count = 0, reference_count = 0;
     CHECK_INT(ops->outputs(session, &outputs, &output_count, &error), 0);
     CHECK_INT(output_count, 1);
@@ -120,22 +120,22 @@ static void check_light(const char *name)
     CHECK(values != NULL);
     for (size_t i = 0; i < count; i++)
         values[i] = (float)((double)i / (double)count);
-    struct assay_tensor tensor = {.name = input->name,
-                                  .dtype = ASSAY__FLOAT32,
-                                  .rank = input->rank,
-                                  .dims = dims,
-                                  .data = values,
-                                  .data_size = count * sizeof *values};
-    struct assay_session_options options = {.size = sizeof options,
-                                            .model_path = model_path,
-                                            .device = "cpu",
-                                            .threads = 1,
-                                            .spinning = -1,
-                                            .inputs = &tensor,
-                                            .input_count = 1};
-    const struct assay_engine_ops *ops = assay_engine_find("ort");
+    struct assay__host_tensor tensor = {.name = input->name,
+                                        .dtype = ASSAY__FLOAT32,
+                                        .rank = input->rank,
+                                        .dims = dims,
+                                        .data = values,
+                                        .data_size = count * sizeof *values};
+    struct assay__session_options options = {.size = sizeof options,
+                                             .model_path = model_path,
+                                             .device = "cpu",
+                                             .threads = 1,
+                                             .spinning = -1,
+                                             .inputs = &tensor,
+                                             .input_count = 1};
+    const struct assay__engine_ops *ops = assay__engine_find("ort");
     CHECK(ops != NULL);
-    struct assay_session *session = NULL;
+    struct assay__session *session = NULL;
     int code = ops->open(&options, &session, &error);
     if (code == ASSAY_ENOTFOUND) SKIP(error.message);
     if (code) printf("  %s\n", error.message);

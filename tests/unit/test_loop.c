@@ -13,13 +13,13 @@
 #include <sys/socket.h>
 
 /* A step takes durations[i % count] ns of the clock below. */
-struct assay_session {
+struct assay__session {
     uint64_t now_ns;
     const uint64_t *durations;
     size_t count, steps, fail_at;
 };
 
-static int step(struct assay_session *session, int stream)
+static int step(struct assay__session *session, int stream)
 {
     (void)stream;
     session->steps++;
@@ -28,7 +28,7 @@ static int step(struct assay_session *session, int stream)
     return 0;
 }
 
-static uint64_t now(struct assay_session *session)
+static uint64_t now(struct assay__session *session)
 {
     return session->now_ns;
 }
@@ -36,7 +36,7 @@ static uint64_t now(struct assay_session *session)
 static uint64_t stamps[65537];
 static _Atomic uint64_t count;
 
-static struct assay__loop loop_of(struct assay_session *session)
+static struct assay__loop loop_of(struct assay__session *session)
 {
     return (struct assay__loop){step, now, session, 0, stamps, 65536, &count};
 }
@@ -44,7 +44,7 @@ static struct assay__loop loop_of(struct assay_session *session)
 static void test_stamps(void)
 {
     const uint64_t durations[] = {5, 7, 11};
-    struct assay_session session = {.now_ns = 100, .durations = durations, .count = 3};
+    struct assay__session session = {.now_ns = 100, .durations = durations, .count = 3};
     struct assay__loop loop = loop_of(&session);
     size_t done = 0;
     CHECK_INT(assay__loop_run(&loop, 4, ASSAY__LOOP_NO_DEADLINE, &done), 0);
@@ -63,7 +63,7 @@ static void test_stamps(void)
 static void test_deadline(void)
 {
     const uint64_t durations[] = {10};
-    struct assay_session session = {.durations = durations, .count = 1};
+    struct assay__session session = {.durations = durations, .count = 1};
     struct assay__loop loop = loop_of(&session);
     size_t done = 0;
     /* Ends at the first stamp at or past the deadline. */
@@ -85,7 +85,7 @@ static void test_deadline(void)
 static void test_failing_step(void)
 {
     const uint64_t durations[] = {10};
-    struct assay_session session = {.durations = durations, .count = 1, .fail_at = 4};
+    struct assay__session session = {.durations = durations, .count = 1, .fail_at = 4};
     struct assay__loop loop = loop_of(&session);
     size_t done = 0;
     CHECK_INT(assay__loop_run(&loop, 10, ASSAY__LOOP_NO_DEADLINE, &done), ASSAY_EENGINE);
@@ -95,7 +95,7 @@ static void test_failing_step(void)
 
 static size_t prerun(uint64_t duration_ns, int64_t forced)
 {
-    struct assay_session session = {.durations = &duration_ns, .count = 1};
+    struct assay__session session = {.durations = &duration_ns, .count = 1};
     struct assay__loop loop = loop_of(&session);
     size_t done = 0;
     CHECK_INT(assay__loop_prerun(&loop, forced, &done), 0);
@@ -236,9 +236,10 @@ static void test_measure_exact(void)
 {
     /* 100, 200, … 1000 ns over and over: nearest rank makes every percentile a known element. */
     const uint64_t durations[] = {100, 200, 300, 400, 500, 600, 700, 800, 900, 1000};
-    struct assay_session session = {.durations = durations, .count = 10};
+    struct assay__session session = {.durations = durations, .count = 10};
     struct assay_measure_options options = {.size = sizeof options,
-                                            .warmup_plus_1 = 1 + 9,
+                                            .warmup_given = true,
+                                            .warmup = 9,
                                             .iterations = 1000,
                                             .clock = own_clock,
                                             .clock_context = &session};
@@ -302,7 +303,7 @@ static void test_interval_step(void)
 static void test_measure_default(void)
 {
     const uint64_t durations[] = {20000};
-    struct assay_session session = {.durations = durations, .count = 1};
+    struct assay__session session = {.durations = durations, .count = 1};
     struct assay_measure_options options = {
         .size = sizeof options, .clock = own_clock, .clock_context = &session};
     struct assay_metrics *metrics = NULL;

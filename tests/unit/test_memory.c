@@ -26,14 +26,14 @@ static struct assay_profile *run(const char *script, int64_t iterations)
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
     setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
-    struct assay_run_options options = {.size = sizeof options,
-                                        .engine = "fake",
-                                        .script = script,
-                                        .timeout_s = 60,
-                                        .iterations = iterations,
-                                        .warmup_plus_1 = 1 + 5,
-                                        .memory = true};
-    int code = assay_run(&options, &profile, &error);
+    struct assay__run_options options = {.target.engine = "fake",
+                                         .script = script,
+                                         .measuring.timeout_s = 60,
+                                         .measuring.iterations = iterations,
+                                         .measuring.warmup_given = true,
+                                         .measuring.warmup = 5,
+                                         .watching.memory = true};
+    int code = assay__run(&options, &profile, &error);
     if (code) printf("  code %d: %s\n", code, error.message);
     CHECK_INT(code, 0);
     return profile;
@@ -227,14 +227,14 @@ static struct assay_profile *run_on_gpu(const char *nvml)
     setenv("ASSAY_TRACK_LIBRARY", "/no/such/tracker.so", 1);
     setenv("ASSAY_FAKE_DEVICES", "gpu:0", 1);
     setenv("FAKE_NVML", nvml, 1);
-    struct assay_run_options options = {.size = sizeof options,
-                                        .engine = "fake",
-                                        .device = "gpu:0",
-                                        .script = "steady=1ms;pace=10ms",
-                                        .iterations = 30,
-                                        .warmup_plus_1 = 1 + 5,
-                                        .memory = true};
-    int code = assay_run(&options, &profile, &error);
+    struct assay__run_options options = {.target.engine = "fake",
+                                         .target.device = "gpu:0",
+                                         .script = "steady=1ms;pace=10ms",
+                                         .measuring.iterations = 30,
+                                         .measuring.warmup_given = true,
+                                         .measuring.warmup = 5,
+                                         .watching.memory = true};
+    int code = assay__run(&options, &profile, &error);
     if (code) printf("  code %d: %s\n", code, error.message);
     CHECK_INT(code, 0);
     return profile;
@@ -270,13 +270,12 @@ static void test_device_memory_in_container(void)
     assay_profile_close(profile);
     setenv("ASSAY_NVML_LIBRARY", "/no/such/nvml.so", 1);
     struct assay_error error = {0};
-    struct assay_run_options options = {.size = sizeof options,
-                                        .engine = "fake",
-                                        .device = "gpu:0",
-                                        .script = "steady=1ms",
-                                        .iterations = 30,
-                                        .memory = true};
-    CHECK_INT(assay_run(&options, &profile, &error), 0);
+    struct assay__run_options options = {.target.engine = "fake",
+                                         .target.device = "gpu:0",
+                                         .script = "steady=1ms",
+                                         .measuring.iterations = 30,
+                                         .watching.memory = true};
+    CHECK_INT(assay__run(&options, &profile, &error), 0);
     CHECK_HAS(metric(profile, "memory.peak.device")->note, "/no/such/nvml.so");
     CHECK_INT(metric(profile, "memory.total")->state, ASSAY_UNAVAILABLE);
     assay_profile_close(profile);
@@ -290,13 +289,12 @@ static struct assay_profile *run_on(const char *device, bool memory)
     setenv("ASSAY_TRACK_LIBRARY", "/no/such/tracker.so", 1);
     setenv("ASSAY_NVML_LIBRARY", "/no/such/nvml.so", 1);
     setenv("ASSAY_FAKE_DEVICES", "openvino:cpu;openvino:npu;webgpu:0;gpu:0", 1);
-    struct assay_run_options options = {.size = sizeof options,
-                                        .engine = "fake",
-                                        .device = device,
-                                        .script = "steady=1ms",
-                                        .iterations = 30,
-                                        .memory = memory};
-    int code = assay_run(&options, &profile, &error);
+    struct assay__run_options options = {.target.engine = "fake",
+                                         .target.device = device,
+                                         .script = "steady=1ms",
+                                         .measuring.iterations = 30,
+                                         .watching.memory = memory};
+    int code = assay__run(&options, &profile, &error);
     if (code) printf("  code %d: %s\n", code, error.message);
     CHECK_INT(code, 0);
     return profile;

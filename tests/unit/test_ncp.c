@@ -104,7 +104,7 @@ static struct assay__model *build_with_formula(const char *spec)
 /* --- inputs and outputs ----------------------------------------------------------------------- */
 
 struct io {
-    struct assay_tensor inputs[4];
+    struct assay__host_tensor inputs[4];
     int64_t dims[4][3];
     size_t count;
 };
@@ -125,12 +125,12 @@ static void make_inputs(const struct assay__model *model, int64_t batch, struct 
         float *data = calloc(elements, sizeof *data);
         CHECK(data != NULL);
         formula(value->name, data, elements);
-        io->inputs[io->count] = (struct assay_tensor){.name = value->name,
-                                                      .dtype = (int)value->dtype,
-                                                      .rank = value->rank,
-                                                      .dims = io->dims[io->count],
-                                                      .data = data,
-                                                      .data_size = elements * 4};
+        io->inputs[io->count] = (struct assay__host_tensor){.name = value->name,
+                                                            .dtype = (int)value->dtype,
+                                                            .rank = value->rank,
+                                                            .dims = io->dims[io->count],
+                                                            .data = data,
+                                                            .data_size = elements * 4};
     }
 }
 
@@ -140,8 +140,8 @@ static void free_inputs(struct io *io)
         free(io->inputs[i].data);
 }
 
-static const struct assay_tensor *find_tensor(const struct assay_tensor *list, size_t count,
-                                              const char *name)
+static const struct assay__host_tensor *find_tensor(const struct assay__host_tensor *list,
+                                                    size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(list[i].name, name) == 0) return &list[i];
@@ -179,11 +179,11 @@ static const float *expected_of(const struct test_case *test, const char *name, 
 }
 
 static void compare_all(const struct test_case *test, const char *form,
-                        const struct assay_tensor *outputs, size_t output_count)
+                        const struct assay__host_tensor *outputs, size_t output_count)
 {
     static const char *const names[] = {"output", "hn", "cn"};
     for (size_t i = 0; i < 3; i++) {
-        const struct assay_tensor *made = find_tensor(outputs, output_count, names[i]);
+        const struct assay__host_tensor *made = find_tensor(outputs, output_count, names[i]);
         size_t count = 0;
         const float *wanted = expected_of(test, names[i], &count);
         char what[800];
@@ -209,7 +209,7 @@ static void check_sequence(const struct test_case *test, const char *form)
     zoo.inputs = io.inputs;
     zoo.input_count = io.count;
     zoo_open(&zoo, model);
-    const struct assay_tensor *outputs = zoo_step(&zoo, &count);
+    const struct assay__host_tensor *outputs = zoo_step(&zoo, &count);
     compare_all(test, form, outputs, count);
     zoo_close(&zoo);
     free_inputs(&io);
@@ -233,7 +233,7 @@ static int64_t cut(char *spec, const char *key)
 static void fill_step(struct io *io, const char *name, int64_t batch, int64_t seq, int64_t width,
                       int64_t t)
 {
-    struct assay_tensor *to = (void *)(uintptr_t)find_tensor(io->inputs, io->count, name);
+    struct assay__host_tensor *to = (void *)(uintptr_t)find_tensor(io->inputs, io->count, name);
     if (!to) return;
     float *all = calloc((size_t)(batch * seq * width), sizeof *all), *data = to->data;
     CHECK(all != NULL);
@@ -243,11 +243,11 @@ static void fill_step(struct io *io, const char *name, int64_t batch, int64_t se
     free(all);
 }
 
-static void feed_back(struct io *io, const char *input, const struct assay_tensor *outputs,
+static void feed_back(struct io *io, const char *input, const struct assay__host_tensor *outputs,
                       size_t count, const char *output)
 {
-    const struct assay_tensor *from = find_tensor(outputs, count, output),
-                              *to = find_tensor(io->inputs, io->count, input);
+    const struct assay__host_tensor *from = find_tensor(outputs, count, output),
+                                    *to = find_tensor(io->inputs, io->count, input);
     CHECK_INT(from != NULL, to != NULL);
     if (!from) return;
     CHECK_INT(from->data_size, to->data_size);
@@ -273,8 +273,8 @@ static void check_steps(const struct test_case *test)
     for (int64_t t = 0; t < seq; t++) {
         fill_step(&io, "input", batch, seq, io.dims[0][1], t);
         fill_step(&io, "dt", batch, seq, 1, t);
-        const struct assay_tensor *outputs = zoo_step(&zoo, &count),
-                                  *y = find_tensor(outputs, count, "output");
+        const struct assay__host_tensor *outputs = zoo_step(&zoo, &count),
+                                        *y = find_tensor(outputs, count, "output");
         size_t width = y->data_size / 4 / (size_t)batch;
         for (int64_t b = 0; b < batch && (!last_only || t == seq - 1); b++)
             compare(own.spec, (const float *)y->data + (size_t)b * width,
@@ -376,7 +376,7 @@ static void test_real_weights(void)
     zoo.inputs = io.inputs;
     zoo.input_count = io.count;
     zoo_open(&zoo, model);
-    const struct assay_tensor *outputs = zoo_step(&zoo, &count);
+    const struct assay__host_tensor *outputs = zoo_step(&zoo, &count);
     CHECK_INT(count, 3);
     for (size_t i = 0; i < count; i++) {
         const struct assay__safetensor *tensor = assay__safetensors_find(&known, outputs[i].name);

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "model/inputs/npy.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <glob.h>
 
 #define TOLERANCE 1e-5
@@ -57,11 +57,11 @@ static float float_at(const void *data, size_t index)
 }
 
 /* The output of that name must have the expected shape and values. */
-static double compare(const struct assay_tensor *outputs, size_t output_count,
+static double compare(const struct assay__host_tensor *outputs, size_t output_count,
                       const struct array *expected)
 {
     double worst = 0;
-    const struct assay_tensor *output = NULL;
+    const struct assay__host_tensor *output = NULL;
     for (size_t i = 0; i < output_count; i++)
         if (strcmp(outputs[i].name, expected->name) == 0) output = &outputs[i];
     CHECK(output != NULL);
@@ -81,25 +81,25 @@ static double compare(const struct assay_tensor *outputs, size_t output_count,
 }
 
 static void run_model(const char *model, const char *optimization,
-                      const struct assay_tensor *inputs, size_t input_count,
+                      const struct assay__host_tensor *inputs, size_t input_count,
                       const struct array *expected, size_t expected_count)
 {
     char path[1024];
     struct assay_error error = {0};
-    struct assay_session *session = NULL;
-    const struct assay_tensor *outputs = NULL;
+    struct assay__session *session = NULL;
+    const struct assay__host_tensor *outputs = NULL;
     size_t output_count = 0;
-    const struct assay_engine_ops *ops = assay_engine_find("ort");
+    const struct assay__engine_ops *ops = assay__engine_find("ort");
     CHECK(ops != NULL);
     snprintf(path, sizeof path, "%s/tests/fixtures/models/%s/model.onnx", ASSAY_TEST_ROOT, model);
-    struct assay_session_options options = {.size = sizeof options,
-                                            .model_path = path,
-                                            .device = "cpu",
-                                            .optimization = optimization,
-                                            .threads = 1,
-                                            .spinning = -1,
-                                            .inputs = inputs,
-                                            .input_count = input_count};
+    struct assay__session_options options = {.size = sizeof options,
+                                             .model_path = path,
+                                             .device = "cpu",
+                                             .optimization = optimization,
+                                             .threads = 1,
+                                             .spinning = -1,
+                                             .inputs = inputs,
+                                             .input_count = input_count};
     int code = ops->open(&options, &session, &error);
     if (code == ASSAY_ENOTFOUND) SKIP(error.message);
     if (code) printf("  %s\n", error.message);
@@ -119,7 +119,7 @@ static void run_model(const char *model, const char *optimization,
 static void check_model(const char *model, size_t input_count, size_t output_count)
 {
     struct array inputs[TENSOR_LIMIT], expected[TENSOR_LIMIT];
-    struct assay_tensor tensors[TENSOR_LIMIT];
+    struct assay__host_tensor tensors[TENSOR_LIMIT];
     CHECK_INT(read_arrays(model, "input", inputs), input_count);
     CHECK_INT(read_arrays(model, "output", expected), output_count);
     float *copies[TENSOR_LIMIT] = {0};
@@ -128,12 +128,12 @@ static void check_model(const char *model, size_t input_count, size_t output_cou
         copies[i] = malloc(npy->data_size);
         CHECK(copies[i] != NULL);
         memcpy(copies[i], npy->data, npy->data_size);
-        tensors[i] = (struct assay_tensor){.name = inputs[i].name,
-                                           .dtype = npy->dtype,
-                                           .rank = npy->rank,
-                                           .dims = npy->dims,
-                                           .data = copies[i],
-                                           .data_size = npy->data_size};
+        tensors[i] = (struct assay__host_tensor){.name = inputs[i].name,
+                                                 .dtype = npy->dtype,
+                                                 .rank = npy->rank,
+                                                 .dims = npy->dims,
+                                                 .data = copies[i],
+                                                 .data_size = npy->data_size};
     }
     run_model(model, "none", tensors, input_count, expected, output_count);
     run_model(model, "all", tensors, input_count, expected, output_count);

@@ -5,11 +5,11 @@
 
 #include "engine/ort/ort_session.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <sys/stat.h>
 
 /* The table, or a skip with the reason. */
-static const struct assay_engine_ops *ort_or_skip(void)
+static const struct assay__engine_ops *ort_or_skip(void)
 {
     static struct assay__ort ort;
     struct assay_error error = {0};
@@ -18,36 +18,36 @@ static const struct assay_engine_ops *ort_or_skip(void)
         setenv("ASSAY_ORT_LIBRARY", ASSAY_TEST_BUILD "/onnxruntime", 0);
 #endif
     if (assay__ort_load(NULL, &ort, &error)) SKIP(error.message);
-    return assay_engine_find("ort");
+    return assay__engine_find("ort");
 }
 
-static struct assay_session *ort_open(const char *path, const struct assay_tensor *input,
-                                      struct assay_error *error)
+static struct assay__session *ort_open(const char *path, const struct assay__host_tensor *input,
+                                       struct assay_error *error)
 {
-    struct assay_session_options options = {.size = sizeof options,
-                                            .model_path = path,
-                                            .threads = 1,
-                                            .spinning = -1,
-                                            .inputs = input,
-                                            .input_count = input ? 1 : 0};
-    struct assay_session *session = NULL;
-    int code = assay_engine_find("ort")->open(&options, &session, error);
+    struct assay__session_options options = {.size = sizeof options,
+                                             .model_path = path,
+                                             .threads = 1,
+                                             .spinning = -1,
+                                             .inputs = input,
+                                             .input_count = input ? 1 : 0};
+    struct assay__session *session = NULL;
+    int code = assay__engine_find("ort")->open(&options, &session, error);
     CHECK((code == 0) == (session != NULL));
     return session;
 }
 
 static void test_ort_result(void)
 {
-    const struct assay_engine_ops *ort = ort_or_skip();
+    const struct assay__engine_ops *ort = ort_or_skip();
     static const int64_t dims[] = {2, 2};
     float data[] = {1, 2, -3, -4};
-    struct assay_tensor x = {
+    struct assay__host_tensor x = {
         .name = "x", .dtype = 1, .rank = 2, .dims = dims, .data = data, .data_size = sizeof data};
     struct assay_error error = {0};
-    const struct assay_tensor *outputs = NULL;
+    const struct assay__host_tensor *outputs = NULL;
     size_t count = 0;
     tiny_matmul(scratch("m.onnx"));
-    struct assay_session *session = ort_open(scratch("m.onnx"), &x, &error);
+    struct assay__session *session = ort_open(scratch("m.onnx"), &x, &error);
     CHECK(session != NULL);
     CHECK_INT(ort->step(session, 0), 0);
     CHECK_INT(ort->outputs(session, &outputs, &count, &error), 0);
@@ -69,18 +69,18 @@ static void test_ort_result(void)
 
 static void test_ort_facts(void)
 {
-    const struct assay_engine_ops *ort = ort_or_skip();
+    const struct assay__engine_ops *ort = ort_or_skip();
     static const int64_t dims[] = {1, 2};
     float data[] = {1, 2};
-    struct assay_tensor x = {
+    struct assay__host_tensor x = {
         .name = "x", .dtype = 1, .rank = 2, .dims = dims, .data = data, .data_size = sizeof data};
     struct assay_error error = {0};
     tiny_matmul(scratch("m.onnx"));
     setenv("TMPDIR", scratch_folder,
            1); /* the profile of the creation goes there, and must be gone after */
-    struct assay_session *session = ort_open(scratch("m.onnx"), &x, &error);
+    struct assay__session *session = ort_open(scratch("m.onnx"), &x, &error);
     CHECK(session != NULL);
-    struct assay_session_facts facts;
+    struct assay__session_facts facts;
     ort->facts(session, &facts);
     CHECK_STR(facts.provider, "CPUExecutionProvider");
     CHECK(strncmp(facts.version, "1.", 2) == 0);
@@ -107,7 +107,7 @@ static void test_ort_facts(void)
  * refused. */
 static void test_ort_types(void)
 {
-    const struct assay_engine_ops *ort = ort_or_skip();
+    const struct assay__engine_ops *ort = ort_or_skip();
     static const int types[] = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16};
     static const int64_t dims[] = {2, 3};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -115,17 +115,17 @@ static void test_ort_types(void)
         for (size_t k = 0; k < sizeof data; k++)
             data[k] = types[i] == 9 ? k % 2 : (unsigned char)(k + 1);
         size_t size = 6 * assay__ort_dtype_bits(types[i]) / 8;
-        struct assay_tensor x = {.name = "x",
-                                 .dtype = types[i],
-                                 .rank = 2,
-                                 .dims = dims,
-                                 .data = data,
-                                 .data_size = size};
+        struct assay__host_tensor x = {.name = "x",
+                                       .dtype = types[i],
+                                       .rank = 2,
+                                       .dims = dims,
+                                       .data = data,
+                                       .data_size = size};
         struct assay_error error = {0};
-        const struct assay_tensor *y = NULL;
+        const struct assay__host_tensor *y = NULL;
         size_t count = 0;
         tiny_unary(scratch("t.onnx"), "Identity", types[i], 2, dims);
-        struct assay_session *session = ort_open(scratch("t.onnx"), &x, &error);
+        struct assay__session *session = ort_open(scratch("t.onnx"), &x, &error);
         if (!session) printf("  type %d: %s\n", types[i], error.message);
         CHECK(session != NULL);
         CHECK_INT(ort->step(session, 0), 0);
@@ -142,16 +142,16 @@ static void test_ort_types(void)
 
 static void test_ort_strings(void)
 {
-    const struct assay_engine_ops *ort = ort_or_skip();
+    const struct assay__engine_ops *ort = ort_or_skip();
     static const int64_t dims[] = {3};
     static const char *const words[] = {"alpha", "", "gr\xc3\xbc\xc3\x9f"};
-    struct assay_tensor x = {
+    struct assay__host_tensor x = {
         .name = "x", .dtype = 8, .rank = 1, .dims = dims, .strings = words, .string_count = 3};
     struct assay_error error = {0};
-    const struct assay_tensor *y = NULL;
+    const struct assay__host_tensor *y = NULL;
     size_t count = 0;
     tiny_unary(scratch("s.onnx"), "Identity", 8, 1, dims);
-    struct assay_session *session = ort_open(scratch("s.onnx"), &x, &error);
+    struct assay__session *session = ort_open(scratch("s.onnx"), &x, &error);
     CHECK(session != NULL);
     CHECK_INT(ort->step(session, 0), 0);
     CHECK_INT(ort->outputs(session, &y, &count, &error), 0);
@@ -167,14 +167,14 @@ static void test_ort_strings(void)
 
 static void test_ort_no_elements(void)
 {
-    const struct assay_engine_ops *ort = ort_or_skip();
+    const struct assay__engine_ops *ort = ort_or_skip();
     static const int64_t dims[] = {0, 2};
-    struct assay_tensor x = {.name = "x", .dtype = 1, .rank = 2, .dims = dims};
+    struct assay__host_tensor x = {.name = "x", .dtype = 1, .rank = 2, .dims = dims};
     struct assay_error error = {0};
-    const struct assay_tensor *y = NULL;
+    const struct assay__host_tensor *y = NULL;
     size_t count = 0;
     tiny_matmul(scratch("m.onnx"));
-    struct assay_session *session = ort_open(scratch("m.onnx"), &x, &error);
+    struct assay__session *session = ort_open(scratch("m.onnx"), &x, &error);
     CHECK(session != NULL);
     CHECK_INT(ort->step(session, 0), 0);
     CHECK_INT(ort->outputs(session, &y, &count, &error), 0);
@@ -199,7 +199,7 @@ static void test_ort_type_numbers(void)
 }
 
 /* One clear line that names what is wrong. */
-static void refused(const char *path, const struct assay_tensor *input, const char *first,
+static void refused(const char *path, const struct assay__host_tensor *input, const char *first,
                     const char *second)
 {
     struct assay_error error = {0};
@@ -215,7 +215,7 @@ static void test_ort_bad_models(void)
     ort_or_skip();
     static const int64_t dims[] = {1, 2};
     float data[] = {1, 2};
-    struct assay_tensor x = {
+    struct assay__host_tensor x = {
         .name = "x", .dtype = 1, .rank = 2, .dims = dims, .data = data, .data_size = sizeof data};
     refused(scratch("missing.onnx"), &x, "missing.onnx", "o such file");
     tiny_unary(scratch("u.onnx"), "Frobnicate", 1, 2, dims);
@@ -227,19 +227,19 @@ static void test_ort_bad_models(void)
     refused(scratch("m.onnx"), NULL, "input \"x\" was not given", "x");
     x.dtype = 99;
     refused(scratch("m.onnx"), &x, "\"x\"", "99");
-    struct assay_session_options options = {
+    struct assay__session_options options = {
         .size = sizeof options, .model_path = scratch("m.onnx"), .optimization = "most"};
-    struct assay_session *session = NULL;
+    struct assay__session *session = NULL;
     struct assay_error error = {0};
-    CHECK_INT(assay_engine_find("ort")->open(&options, &session, &error), ASSAY_EINVAL);
+    CHECK_INT(assay__engine_find("ort")->open(&options, &session, &error), ASSAY_EINVAL);
     CHECK_HAS(error.message, "none, basic, extended or all");
 }
 
-static void step_refused(const struct assay_tensor *x, const char *text)
+static void step_refused(const struct assay__host_tensor *x, const char *text)
 {
-    const struct assay_engine_ops *ort = assay_engine_find("ort");
+    const struct assay__engine_ops *ort = assay__engine_find("ort");
     struct assay_error error = {0};
-    struct assay_session *session = ort_open(scratch("m.onnx"), x, &error);
+    struct assay__session *session = ort_open(scratch("m.onnx"), x, &error);
     CHECK(session != NULL);
     CHECK(ort->step(session, 0) < 0);
     CHECK_HAS(ort->step_error(session), text);
@@ -252,7 +252,7 @@ static void test_ort_bad_inputs(void)
     ort_or_skip();
     static const int64_t four[] = {1, 4}, two[] = {1, 2};
     float data[4] = {1, 2, 3, 4};
-    struct assay_tensor x = {
+    struct assay__host_tensor x = {
         .name = "x", .dtype = 1, .rank = 2, .dims = four, .data = data, .data_size = 16};
     tiny_matmul(scratch("m.onnx"));
     step_refused(&x, "Got: 4 Expected: 2");
@@ -264,14 +264,14 @@ static void test_ort_bad_inputs(void)
 
 static void test_ort_missing_provider(void)
 {
-    const struct assay_engine_ops *ort = ort_or_skip();
+    const struct assay__engine_ops *ort = ort_or_skip();
     tiny_matmul(scratch("m.onnx"));
     static const char *const devices[] = {"migraphx:0", "vitisai",
                                           "qnn"}; /* no package for this system has these */
     for (size_t i = 0; i < 3; i++) {
-        struct assay_session_options options = {
+        struct assay__session_options options = {
             .size = sizeof options, .model_path = scratch("m.onnx"), .device = devices[i]};
-        struct assay_session *session = NULL;
+        struct assay__session *session = NULL;
         struct assay_error error = {0};
         CHECK_INT(ort->open(&options, &session, &error), ASSAY_EUNSUPPORTED);
         CHECK_HAS(error.message, devices[i]);
@@ -279,7 +279,7 @@ static void test_ort_missing_provider(void)
     }
 }
 
-static int count_devices(void *context, const struct assay_device *device)
+static int count_devices(void *context, const struct assay__device *device)
 {
     int *counts = context;
     counts[0]++;

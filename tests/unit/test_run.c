@@ -1,4 +1,4 @@
-/* test_run.c - assay_run() against the fake engine on its scripted clock: exact statistics, every
+/* test_run.c - assay__run() against the fake engine on its scripted clock: exact statistics, every
  * way a launch can fail, what is kept. Real workers are started; no test depends on how fast the
  * machine is. Also run under ThreadSanitizer. */
 #include "run_fixture.h"
@@ -8,22 +8,20 @@
 
 #include <sys/stat.h>
 
-static struct assay_run_options options_of(const char *script)
+static struct assay__run_options options_of(const char *script)
 {
     setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
-    return (struct assay_run_options){.size = sizeof(struct assay_run_options),
-                                      .engine = "fake",
-                                      .script = script,
-                                      .timeout_s = 60};
+    return (struct assay__run_options){
+        .target.engine = "fake", .script = script, .measuring.timeout_s = 60};
 }
 
-static struct assay_profile *run(const struct assay_run_options *options, int expected,
+static struct assay_profile *run(const struct assay__run_options *options, int expected,
                                  struct assay_error *error)
 {
     struct assay_profile *profile = NULL;
     struct assay_error own = {0};
     if (!error) error = &own;
-    int code = assay_run(options, &profile, error);
+    int code = assay__run(options, &profile, error);
     if (code != expected) printf("  code %d: %s\n", code, error->message);
     CHECK_INT(code, expected);
     return profile;
@@ -33,11 +31,12 @@ static struct assay_profile *run(const struct assay_run_options *options, int ex
 
 static void test_exact(void)
 {
-    struct assay_run_options options = options_of(
+    struct assay__run_options options = options_of(
         "load=2ms;compile=3ms;first=9ms;memory_peak=4096;"
         "steady=100us,200us,300us,400us,500us,600us,700us,800us,900us,1000us");
-    options.iterations = 1000; /* ten windows of ten whole cycles */
-    options.warmup_plus_1 = 1 + 10;
+    options.measuring.iterations = 1000; /* ten windows of ten whole cycles */
+    options.measuring.warmup_given = true;
+    options.measuring.warmup = 10;
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_NEAR(value(profile, "timing.load"), 2e-3, 1e-15);
     CHECK_NEAR(value(profile, "timing.compile"), 3e-3, 1e-15);
@@ -72,8 +71,8 @@ static void test_exact(void)
 /* Every number has a state; what is not known says why; what is known says from where. */
 static void test_every_metric_speaks(void)
 {
-    struct assay_run_options options = options_of("steady=100us");
-    options.iterations = 100;
+    struct assay__run_options options = options_of("steady=100us");
+    options.measuring.iterations = 100;
     struct assay_profile *profile = run(&options, 0, NULL);
     const struct assay_metrics *metrics = assay_profile_metrics(profile, 0);
     CHECK(assay_metrics_count(metrics) > 50);
@@ -97,7 +96,7 @@ static void test_every_metric_speaks(void)
 
 static void test_default_goal(void)
 {
-    struct assay_run_options options = options_of("steady=20us");
+    struct assay__run_options options = options_of("steady=20us");
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_NEAR(value(profile, "latency.p50"), 20e-6, 0);
     CHECK_NEAR(value(profile, "throughput.inferences"), 50000, 1e-6);
@@ -109,7 +108,7 @@ static void test_default_goal(void)
 
 static void test_hard_cap(void)
 {
-    struct assay_run_options options = options_of("steady=1500ms");
+    struct assay__run_options options = options_of("steady=1500ms");
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_INT(profile->trials[0].launches[0].sample_count, 6); /* a seventh would end beyond 10 s */
     CHECK_STR(profile->trials[0].stability.verdict, "too-few");
@@ -122,7 +121,7 @@ static void test_hard_cap(void)
     CHECK_INT(metric(profile, "latency.iqr")->state, ASSAY_UNAVAILABLE);
     CHECK_HAS(metric(profile, "latency.iqr")->note, "at least 4 samples, there is 1");
     assay_profile_close(profile);
-    options.iterations = 4;
+    options.measuring.iterations = 4;
     profile = run(&options, 0, NULL);
     CHECK_NEAR(value(profile, "latency.iqr"), 0, 0); /* four equal samples have one */
     assay_profile_close(profile);
@@ -130,8 +129,8 @@ static void test_hard_cap(void)
 
 static void test_time_asked(void)
 {
-    struct assay_run_options options = options_of("steady=1ms");
-    options.time_s = 0.5;
+    struct assay__run_options options = options_of("steady=1ms");
+    options.measuring.time_s = 0.5;
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_INT(profile->trials[0].launches[0].sample_count, 500);
     CHECK_NEAR(profile->trials[0].launches[0].wall_ns, 0.5e9, 1);
@@ -142,7 +141,7 @@ static void test_time_asked(void)
  * found in the data. */
 static void test_warmup_found(void)
 {
-    struct assay_run_options options = options_of("first=1ms;warmup=2500x200us;steady=100us");
+    struct assay__run_options options = options_of("first=1ms;warmup=2500x200us;steady=100us");
     struct assay_profile *profile = run(&options, 0, NULL);
     size_t warmup = profile->trials[0].launches[0].warmup;
     /* 1,498 slow ones stand in the first windows; each further pause hides two steps more. */
@@ -157,11 +156,11 @@ static void test_warmup_found(void)
 
 static void test_layers_add_up(void)
 {
-    struct assay_run_options options = options_of(
+    struct assay__run_options options = options_of(
         "steady=100.1us;layers=conv:60.3us:Conv,relu:30.7us:Relu,odd:-:If;engine=5us");
-    options.iterations = 100;
-    options.layers = ASSAY_LAYERS_AUTO;
-    options.launches = 3;
+    options.measuring.iterations = 100;
+    options.measuring.layers = ASSAY_LAYERS_AUTO;
+    options.measuring.launches = 3;
     struct assay_profile *profile = run(&options, 0, NULL);
     const struct assay__layers *layers = &profile->trials[0].layers;
     CHECK_INT(layers->count, 3);
@@ -184,10 +183,10 @@ static void test_layers_add_up(void)
 /* No layer has a time but the engine's own is known: what is left of the latency is too. */
 static void test_layers_engine_only(void)
 {
-    struct assay_run_options options = options_of(
+    struct assay__run_options options = options_of(
         "steady=100us;layers=odd:-:If,other:-:Loop;engine=5us");
-    options.iterations = 100;
-    options.layers = ASSAY_LAYERS_AUTO;
+    options.measuring.iterations = 100;
+    options.measuring.layers = ASSAY_LAYERS_AUTO;
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_NEAR(profile->trials[0].layers.engine_ns, 5000, 0);
     CHECK_NEAR(profile->trials[0].layers.unattributed_ns, 95000, 0);
@@ -199,13 +198,13 @@ static void test_layers_engine_only(void)
 
 static void test_layers_of_streams(void)
 {
-    struct assay_run_options options = options_of("steady=100us;layers=a:60us:A;engine=5us");
-    options.iterations = 100;
-    options.layers = ASSAY_LAYERS_AUTO;
+    struct assay__run_options options = options_of("steady=100us;layers=a:60us:A;engine=5us");
+    options.measuring.iterations = 100;
+    options.measuring.layers = ASSAY_LAYERS_AUTO;
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_STR(profile->trials[0].layers.reason, "");
     assay_profile_close(profile);
-    options.streams = 3;
+    options.target.streams = 3;
     profile = run(&options, 0, NULL);
     CHECK_STR(profile->trials[0].layers.reason,
               "Layers were timed with one request in flight; the latency is that of 3: the "
@@ -215,9 +214,9 @@ static void test_layers_of_streams(void)
 
 static void test_layers_refused(void)
 {
-    struct assay_run_options options = options_of("steady=100us;layers_error=no markers here");
-    options.iterations = 100;
-    options.layers = ASSAY_LAYERS_AUTO;
+    struct assay__run_options options = options_of("steady=100us;layers_error=no markers here");
+    options.measuring.iterations = 100;
+    options.measuring.layers = ASSAY_LAYERS_AUTO;
     struct assay_profile *profile = run(&options, 0, NULL); /* the latency stands */
     CHECK_INT(profile->trials[0].layers.count, 0);
     CHECK_HAS(profile->trials[0].layers.reason, "no markers here");
@@ -228,12 +227,12 @@ static void test_layers_refused(void)
 /* What the file says stands in the document; a layer's cost is that of the node it came from. */
 static void test_model_file(void)
 {
-    struct assay_run_options options = options_of(
+    struct assay__run_options options = options_of(
         "steady=100us;layers=node_linear:60us:Gemm,stranger:30us:Odd");
-    options.model = ASSAY_TEST_ROOT "/tests/fixtures/models/cfc/model.onnx";
-    options.iterations = 100;
-    options.layers = ASSAY_LAYERS_AUTO;
-    options.hash = true;
+    options.workload.model = ASSAY_TEST_ROOT "/tests/fixtures/models/cfc/model.onnx";
+    options.measuring.iterations = 100;
+    options.measuring.layers = ASSAY_LAYERS_AUTO;
+    options.keeping.hash = true;
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_STR(profile->models[0]->name, "model.onnx");
     CHECK_INT(profile->models[0]->node_count, 45);
@@ -264,9 +263,9 @@ static void test_model_file(void)
 
 static void test_launches(void)
 {
-    struct assay_run_options options = options_of("steady=100us,300us;noise=1us;seed=5");
-    options.iterations = 700;
-    options.launches = 5;
+    struct assay__run_options options = options_of("steady=100us,300us;noise=1us;seed=5");
+    options.measuring.iterations = 700;
+    options.measuring.launches = 5;
     struct assay_profile *profile = run(&options, 0, NULL);
     const struct assay__trial *trial = &profile->trials[0];
     CHECK_INT(trial->launch_count, 5);
@@ -289,9 +288,9 @@ static void test_launches(void)
 
 static void test_streams(void)
 {
-    struct assay_run_options options = options_of("steady=100us");
-    options.iterations = 1001;
-    options.streams = 2;
+    struct assay__run_options options = options_of("steady=100us");
+    options.measuring.iterations = 1001;
+    options.target.streams = 2;
     struct assay_profile *profile = run(&options, 0, NULL);
     const struct assay__launch *launch = &profile->trials[0].launches[0];
     CHECK_INT(launch->streams, 2);
@@ -307,7 +306,7 @@ static void test_streams(void)
 
 static void test_verdicts(void)
 {
-    struct assay_run_options options = options_of("steady=1ms;noise=10us;seed=3");
+    struct assay__run_options options = options_of("steady=1ms;noise=10us;seed=3");
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_STR(profile->trials[0].stability.verdict, "stable");
     assay_profile_close(profile);
@@ -322,7 +321,7 @@ static void test_verdicts(void)
     CHECK_HAS(profile->trials[0].stability.reasons[0], "drifted by +");
     assay_profile_close(profile);
     options.script = "steady=100us";
-    options.iterations = 3;
+    options.measuring.iterations = 3;
     profile = run(&options, 0, NULL);
     CHECK_STR(profile->trials[0].stability.verdict, "too-few");
     CHECK_INT(profile->trials[0].stability.more_iterations, -1);
@@ -336,11 +335,12 @@ static void test_verdicts(void)
 static void failing(const char *script, int code, const char *reason)
 {
     struct assay_error error = {0};
-    struct assay_run_options options = options_of(script);
-    options.iterations = 1000;
-    options.warmup_plus_1 = 1;
+    struct assay__run_options options = options_of(script);
+    options.measuring.iterations = 1000;
+    options.measuring.warmup_given = true;
     if (code == ASSAY_ETIMEOUT)
-        options.timeout_s = 2; /* short, but longer than a loaded machine takes to start a worker */
+        options.measuring.timeout_s =
+            2; /* short, but longer than a loaded machine takes to start a worker */
     struct assay_profile *profile = run(&options, code, &error);
     CHECK(profile != NULL);
     const struct assay__trial *trial = &profile->trials[0];
@@ -382,7 +382,7 @@ static void test_engine_error(void)
 static void test_open_error(void)
 {
     struct assay_error error = {0};
-    struct assay_run_options options = options_of("open_error=no such thing");
+    struct assay__run_options options = options_of("open_error=no such thing");
     struct assay_profile *profile = run(&options, ASSAY_EENGINE, &error);
     CHECK_HAS(error.message, "no such thing (while loading)");
     CHECK_INT(profile->trials[0].launches[0].sample_count, 0);
@@ -398,10 +398,10 @@ static void test_open_error(void)
 /* A worker that takes long but lives is not killed: its counts move. */
 static void test_slow_is_not_hung(void)
 {
-    struct assay_run_options options = options_of("steady=100us;pace=200ms");
-    options.iterations = 12;
-    options.warmup_plus_1 = 1;
-    options.timeout_s = 2; /* a window of ten takes just as long */
+    struct assay__run_options options = options_of("steady=100us;pace=200ms");
+    options.measuring.iterations = 12;
+    options.measuring.warmup_given = true;
+    options.measuring.timeout_s = 2; /* a window of ten takes just as long */
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_INT(profile->trials[0].launches[0].sample_count, 12);
     assay_profile_close(profile);
@@ -412,10 +412,10 @@ static void test_slow_is_not_hung(void)
 static void test_failed_launches(void)
 {
     struct assay_error error = {0};
-    struct assay_run_options options = options_of("steady=100us;crash_at=52");
-    options.iterations = 1000;
-    options.warmup_plus_1 = 1;
-    options.launches = 2;
+    struct assay__run_options options = options_of("steady=100us;crash_at=52");
+    options.measuring.iterations = 1000;
+    options.measuring.warmup_given = true;
+    options.measuring.launches = 2;
     struct assay_profile *profile = run(&options, ASSAY_ECRASH, &error);
     CHECK_INT(profile->trials[0].launch_count, 2);
     CHECK_INT(profile->trials[0].launches[1].sample_count, 50);
@@ -436,8 +436,8 @@ static struct assay_profile *lying(const char *body, int code, struct assay_erro
     CHECK_INT(write(fd, text, (size_t)length), length);
     CHECK_INT(fchmod(fd, 0700), 0);
     close(fd);
-    struct assay_run_options options = options_of("");
-    if (code == ASSAY_ETIMEOUT) options.timeout_s = 0.5; /* that one never speaks */
+    struct assay__run_options options = options_of("");
+    if (code == ASSAY_ETIMEOUT) options.measuring.timeout_s = 0.5; /* that one never speaks */
     setenv("ASSAY_WORKER", lie_path, 1);
     struct assay_profile *profile = run(&options, code, error);
     unlink(lie_path);
@@ -479,7 +479,7 @@ static void test_lies(void)
 
 /* --- before any worker ------------------------------------------------------------------------ */
 
-static void refused(struct assay_run_options options, int code, const char *reason)
+static void refused(struct assay__run_options options, int code, const char *reason)
 {
     struct assay_error error = {0};
     struct assay_profile *profile = run(&options, code, &error);
@@ -489,36 +489,33 @@ static void refused(struct assay_run_options options, int code, const char *reas
 
 static void test_refusals(void)
 {
-    struct assay_run_options options = options_of("steady=1us");
-    options.engine = "steam";
+    struct assay__run_options options = options_of("steady=1us");
+    options.target.engine = "steam";
     refused(options, ASSAY_ENOTFOUND, "steam");
     options = options_of("steady=1us");
-    options.optimization = "maximal";
+    options.target.optimization = "maximal";
     refused(options, ASSAY_EINVAL, "maximal");
     options = options_of("steady=1us");
-    options.streams = 5000;
+    options.target.streams = 5000;
     refused(options, ASSAY_EINVAL, "5000 streams");
     options = options_of("steady=1us");
-    options.launches = -1;
+    options.measuring.launches = -1;
     refused(options, ASSAY_EINVAL, "-1 launches");
     options = options_of("steady=1us");
-    options.time_s = NAN;
+    options.measuring.time_s = NAN;
     refused(options, ASSAY_EINVAL, "not a number");
     options = options_of(NULL);
     refused(options, ASSAY_EINVAL, "no model");
     options = options_of("steady=1us");
-    options.model = "nowhere.onnx";
+    options.workload.model = "nowhere.onnx";
     refused(options, ASSAY_ENOTFOUND, "nowhere.onnx");
-    options.model = "nowhere";
+    options.workload.model = "nowhere";
     refused(options, ASSAY_ENOTFOUND, "the zoo has no model");
-    options.model = ASSAY_TEST_ROOT "/tests/unit/test_run.c";
+    options.workload.model = ASSAY_TEST_ROOT "/tests/unit/test_run.c";
     refused(options, ASSAY_EFORMAT, "not an ONNX model");
     options = options_of("steady=1us");
     setenv("ASSAY_WORKER", "/nowhere/assay-worker", 1);
     refused(options, ASSAY_ENOTFOUND, "/nowhere/assay-worker");
-    options = options_of("steady=1us");
-    options.size = 3;
-    refused(options, ASSAY_EINVAL, "without their size");
 }
 
 /* Found before a worker starts: the script would hang. */
@@ -531,8 +528,8 @@ static void test_cpus_refused(void)
                  {"0-", "list of CPUs"},    {"0,", "list of CPUs"}, {"-1", "list of CPUs"},
                  {"60000", "not available"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct assay_run_options options = options_of("hang_at=1");
-        options.cpus = wrong[i].list;
+        struct assay__run_options options = options_of("hang_at=1");
+        options.target.cpus = wrong[i].list;
         refused(options, ASSAY_EINVAL, wrong[i].says);
     }
 #endif
@@ -540,12 +537,12 @@ static void test_cpus_refused(void)
 
 static void test_unwritable_output(void)
 {
-    struct assay_run_options options = options_of(
+    struct assay__run_options options = options_of(
         "hang_at=1"); /* would hang: it must not come so far */
-    options.output = "/nowhere/at/all.assay";
+    options.keeping.output = "/nowhere/at/all.assay";
     struct assay_error error = {0};
     struct assay_profile *profile = NULL;
-    CHECK(assay_run(&options, &profile, &error) < 0);
+    CHECK(assay__run(&options, &profile, &error) < 0);
     CHECK(profile == NULL);
     CHECK_HAS(error.message, "/nowhere/at/all.assay");
 }
@@ -557,11 +554,11 @@ static void test_file_holds_it(void)
     char folder[] = "/tmp/assay_run_XXXXXX", path[64];
     CHECK(mkdtemp(folder) != NULL);
     snprintf(path, sizeof path, "%s/p.assay", folder);
-    struct assay_run_options options = options_of(
+    struct assay__run_options options = options_of(
         "steady=100us;layers=a:60us:A,b:30us:B;engine=4us");
-    options.iterations = 1000;
-    options.layers = ASSAY_LAYERS_AUTO;
-    options.output = path;
+    options.measuring.iterations = 1000;
+    options.measuring.layers = ASSAY_LAYERS_AUTO;
+    options.keeping.output = path;
     assay_profile_close(run(&options, 0, NULL));
     struct assay_profile *profile = NULL;
     CHECK_INT(assay_profile_open(path, &profile, NULL), 0);
@@ -574,8 +571,8 @@ static void test_file_holds_it(void)
     CHECK_STR(profile->trials[0].stability.verdict, "stable");
     assay_profile_close(profile);
     options.script = "steady=100us;crash_at=52";
-    options.warmup_plus_1 = 1;
-    options.layers = ASSAY_LAYERS_OFF;
+    options.measuring.warmup_given = true;
+    options.measuring.layers = ASSAY_LAYERS_OFF;
     assay_profile_close(run(&options, ASSAY_ECRASH, NULL));
     CHECK_INT(assay_profile_open(path, &profile, NULL), 0);
     CHECK_INT(profile->trials[0].state, ASSAY__TRIAL_FAILED);
@@ -603,15 +600,15 @@ static void test_interrupt(void)
     CHECK(mkdtemp(folder) != NULL);
     snprintf(path, sizeof path, "%s/p.assay", folder);
     struct interrupter self = {0};
-    struct assay_run_options options = options_of("steady=100us;pace=1ms");
-    options.iterations = 100000;
-    options.warmup_plus_1 = 1;
-    options.launches = 4;
-    options.output = path;
-    options.progress = interrupt_later;
-    options.progress_context = &self;
-    options.interrupt = &self.flag;
-    options.iterations = 200; /* windows of 20: two are complete when the flag is set */
+    struct assay__run_options options = options_of("steady=100us;pace=1ms");
+    options.measuring.iterations = 100000;
+    options.measuring.warmup_given = true;
+    options.measuring.launches = 4;
+    options.keeping.output = path;
+    options.callbacks.progress = interrupt_later;
+    options.callbacks.context = &self;
+    options.callbacks.interrupt = &self.flag;
+    options.measuring.iterations = 200; /* windows of 20: two are complete when the flag is set */
     struct assay_profile *profile = run(&options, ASSAY_EINTERRUPTED, NULL);
     CHECK(profile != NULL);
     CHECK(profile->interrupted);

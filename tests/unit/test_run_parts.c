@@ -1,21 +1,21 @@
-/* test_run_parts.c - what the caller of assay_run() says of the device is copied into the profile,
+/* test_run_parts.c - what the caller of assay__run() says of the device is copied into the profile,
  * in memory and in the file, and what was asked for beside the latency is on record. */
 #include "profile_fixture.h"
+#include "run/run_options.h"
 
 #include <assay/assay.h>
 
-static struct assay_profile *run(struct assay_run_options wish, int expected)
+static struct assay_profile *run(struct assay__run_options wish, int expected)
 {
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
     setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
-    wish.size = sizeof wish;
-    wish.engine = "fake";
+    wish.target.engine = "fake";
     wish.script = "steady=100us";
-    wish.iterations = 20;
-    wish.warmup_plus_1 = 1;
-    wish.timeout_s = 60;
-    int code = assay_run(&wish, &profile, &error);
+    wish.measuring.iterations = 20;
+    wish.measuring.warmup_given = true;
+    wish.measuring.timeout_s = 60;
+    int code = assay__run(&wish, &profile, &error);
     if (code != expected) printf("  code %d: %s\n", code, error.message);
     CHECK_INT(code, expected);
     return profile;
@@ -42,15 +42,15 @@ static void test_ceilings(void)
 {
     make_folder();
     char name[] = "compute.float32.all-cores", unit[] = "FLOP/s";
-    struct assay_ceiling given[] = {
+    struct assay__ceiling_info given[] = {
         {"cpu", name, 2.5e11, unit, 2.4e11, 2.5e11, "kernel", "", "2025-01-02T03:04:05Z"},
         {"cpu", "compute.float16.all-cores", NAN, unit, 1, 2, NULL, "no such instructions", NULL},
         {"cpu", "bandwidth.dram.triad.all-cores", 0, "B/s", 0, 0, "", NULL, ""},
     };
     const char *path = in_folder("p.assay");
-    struct assay_profile *p = run((struct assay_run_options){.ceilings = given,
-                                                             .ceiling_count = COUNT(given),
-                                                             .output = path},
+    struct assay_profile *p = run((struct assay__run_options){.ceilings = given,
+                                                              .ceiling_count = COUNT(given),
+                                                              .keeping.output = path},
                                   0);
     memset(name, 'x', sizeof name - 1); /* the profile has copies */
     memset(given, 0, sizeof given);
@@ -59,8 +59,8 @@ static void test_ceilings(void)
     CHECK_INT(assay_profile_open(path, &p, NULL), 0);
     check_ceilings(p);
     assay_profile_close(p);
-    CHECK(run((struct assay_run_options){.ceiling_count = 1}, ASSAY_EINVAL) == NULL);
-    p = run((struct assay_run_options){0}, 0);
+    CHECK(run((struct assay__run_options){.ceiling_count = 1}, ASSAY_EINVAL) == NULL);
+    p = run((struct assay__run_options){0}, 0);
     CHECK(p->ceiling_count == 0 && p->ceilings == NULL);
     assay_profile_close(p);
 }
@@ -75,12 +75,16 @@ static const char *watch_of(const struct assay_profile *p)
 
 static void test_watch(void)
 {
-    struct assay_profile *p = run((struct assay_run_options){0}, 0);
+    struct assay_profile *p = run((struct assay__run_options){0}, 0);
     CHECK_STR(watch_of(p), "none");
     CHECK(p->trials[0].series_count == 0 && p->trials[0].allocations.reason == NULL);
     CHECK(p->trials[0].counter_names == NULL);
     assay_profile_close(p);
-    p = run((struct assay_run_options){.power = true, .counters = true, .idle_plus_1_s = 1}, 0);
+    p = run((struct assay__run_options){.watching.power = true,
+                                        .watching.counters = true,
+                                        .watching.idle_given = true,
+                                        .watching.idle_s = 0},
+            0);
     CHECK_STR(watch_of(p), "power+counters");
     assay_profile_close(p);
 }

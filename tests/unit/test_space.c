@@ -1,6 +1,7 @@
 /* test_space.c - the configurations of a model: reading lists, counting, choices and points as
  * inverses, what a point means, refusals. */
 #include "harness.h"
+#include "run/run_options.h"
 
 #include "experiment/config_space.h"
 #include "base/file.h"
@@ -27,7 +28,7 @@ static void lists_are_read(void)
         enum assay__axis axis;
         const char *list, *says;
     } bad[] = {
-        {ASSAY__AXIS_BATCH, "1,x", "--batch: 'x' is not a value of it: whole numbers from 1 "},
+        {ASSAY__AXIS_BATCH, "1,x", "'x' is not a value of it: whole numbers from 1 "},
         {ASSAY__AXIS_OPT, "none,wrong", "'wrong' is not a value of it: none, basic, extended, all"},
         {ASSAY__AXIS_PRECISION, "fp16",
          "'fp16' is not a value of it: float32, float16, int8-weights, int8-dynamic"},
@@ -37,14 +38,21 @@ static void lists_are_read(void)
         {ASSAY__AXIS_BATCH, "", "the list is empty"},
         {ASSAY__AXIS_BATCH, "99999999999", "is not a value"},
         {ASSAY__AXIS_THREADS, "-1", "is not a value"},
-        {ASSAY__AXIS_OPT, "none,most", "--opt: 'most'"},
-        {ASSAY__AXIS_PRECISION, "float64", "--precision: 'float64'"},
-        {ASSAY__AXIS_SPINNING, "maybe", "--spinning: 'maybe'"},
-        {ASSAY__AXIS_DEVICE, "a b", "--device: 'a b'"},
+        {ASSAY__AXIS_OPT, "none,most", "'most'"},
+        {ASSAY__AXIS_PRECISION, "float64", "'float64'"},
+        {ASSAY__AXIS_SPINNING, "maybe", "'maybe'"},
+        {ASSAY__AXIS_DEVICE, "a b", "'a b'"},
+    };
+    static const char *const options[ASSAY__AXIS_COUNT] = {
+        [ASSAY__AXIS_DEVICE] = "devices",    [ASSAY__AXIS_PRECISION] = "precision",
+        [ASSAY__AXIS_OPT] = "optimization",  [ASSAY__AXIS_THREADS] = "threads",
+        [ASSAY__AXIS_SPINNING] = "spinning", [ASSAY__AXIS_SEQ] = "sequence",
+        [ASSAY__AXIS_BATCH] = "batch",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK(assay__config_read(&space, bad[i].axis, bad[i].list, &error) == ASSAY_EINVAL);
         CHECK_HAS(error.message, bad[i].says);
+        CHECK_STR(error.option, options[bad[i].axis]);
     }
     CHECK(assay__config_read(&space, ASSAY__AXIS_DEVICE, "cpu,ovn/openvino:cpu", &error) == 0);
     assay__arena_free(arena);
@@ -69,7 +77,7 @@ static void counting_has_a_limit(void)
         snprintf(list + used, sizeof list - used, ",%d", i);
     }
     CHECK(assay__config_read(&space, ASSAY__AXIS_SEQ, list, &error) == ASSAY_EINVAL);
-    CHECK_HAS(error.message, "--seq: more than 64 values");
+    CHECK_HAS(error.message, "more than 64 values");
     assay__arena_free(arena);
 }
 
@@ -103,7 +111,8 @@ static void a_point_is_a_run(void)
     struct assay__arena *arena = assay__arena_new();
     struct assay__config_space space = space_of(arena);
     struct assay_error error = {0};
-    struct assay_run_options options = {.model = "mlp", .library = "lib.so", .batch = 3};
+    struct assay__run_options options = {
+        .workload.model = "mlp", .target.library = "lib.so", .workload.batch = 3};
     struct assay__arm_identity identity;
     CHECK(assay__config_read(&space, ASSAY__AXIS_DEVICE, "cpu,ovn/cpu", &error) == 0);
     CHECK(assay__config_read(&space, ASSAY__AXIS_OPT, "none", &error) == 0);
@@ -115,16 +124,16 @@ static void a_point_is_a_run(void)
     CHECK_INT(identity.axis_count, 4);
     CHECK_INT(identity.axes[3].axis, ASSAY__AXIS_SEQ);
     CHECK_STR(identity.axes[3].value, "16");
-    CHECK_STR(options.library, "lib.so");
-    CHECK(options.spinning_off == 0);
-    CHECK(options.sequence == 16);
-    CHECK(options.batch == 3); /* what does not vary stays */
+    CHECK_STR(options.target.library, "lib.so");
+    CHECK(options.target.spinning_off == 0);
+    CHECK(options.workload.sequence == 16);
+    CHECK(options.workload.batch == 3); /* what does not vary stays */
     CHECK(assay__config_apply(&space, 3, &options, &identity, &error) == 0);
-    CHECK_STR(options.device, "ovn/cpu");
-    CHECK(options.library == NULL); /* the name says the build */
-    CHECK(options.spinning_off == 1);
-    CHECK_STR(options.optimization, "none");
-    CHECK_STR(options.model, "mlp");
+    CHECK_STR(options.target.device, "ovn/cpu");
+    CHECK(options.target.library == NULL); /* the name says the build */
+    CHECK(options.target.spinning_off == 1);
+    CHECK_STR(options.target.optimization, "none");
+    CHECK_STR(options.workload.model, "mlp");
     assay__arena_free(arena);
 }
 
@@ -133,13 +142,13 @@ static void copies_and_refusals(void)
     struct assay__arena *arena = assay__arena_new();
     struct assay__config_space space = space_of(arena);
     struct assay_error error = {0};
-    struct assay_run_options options = {.model = "mlp"};
+    struct assay__run_options options = {.workload.model = "mlp"};
     struct assay__arm_identity identity;
     CHECK(assay__config_read(&space, ASSAY__AXIS_PRECISION, "float32,float16", &error) == 0);
     CHECK(assay__config_count(&space, 10, &error) == 0);
     CHECK(assay__config_rewrite(&space, "mlp", &error) == 0);
     CHECK(assay__config_apply(&space, 1, &options, &identity, &error) == 0);
-    CHECK(assay__file_exists(options.model));
+    CHECK(assay__file_exists(options.workload.model));
     char folder[sizeof space.folder];
     memcpy(folder, space.folder, sizeof folder);
     CHECK(folder[0] != '\0');
@@ -152,7 +161,7 @@ static void copies_and_refusals(void)
     CHECK(assay__config_count(&other, 10, &error) == 0);
     CHECK(assay__config_rewrite(&other, "no-such-model", &error) == 0);
     CHECK(assay__config_apply(&other, 0, &options, &identity, &error) == 0);
-    CHECK_STR(options.model, "no-such-model");
+    CHECK_STR(options.workload.model, "no-such-model");
     CHECK(assay__config_apply(&other, 1, &options, &identity, &error) == ASSAY_EUNSUPPORTED);
     CHECK_HAS(error.message, "no int8-weights copy");
     CHECK_STR(identity.label, "precision=int8-weights");

@@ -33,19 +33,26 @@ static void *run_model(void *context)
 {
     struct one_run *run = context;
     struct assay_profile *profile = NULL;
-    struct assay_run_options options = {.size = sizeof options,
-                                        .model = "mlp",
-                                        .engine = "fake",
-                                        .script = run->script,
-                                        .output = run->output,
-                                        .iterations = 100,
-                                        .launches = 2,
-                                        .streams = 2,
-                                        .power = true,
-                                        .memory = true,
-                                        .idle_plus_1_s = 1};
-    run->code = assay_run(&options, &profile, NULL);
+    struct assay__run_options options = {.workload.model = "mlp",
+                                         .target.engine = "fake",
+                                         .script = run->script,
+                                         .keeping.output = run->output,
+                                         .measuring.iterations = 100,
+                                         .measuring.launches = 2,
+                                         .target.streams = 2,
+                                         .watching.power = true,
+                                         .watching.memory = true,
+                                         .watching.idle_given = true,
+                                         .watching.idle_s = 0};
+    run->code = assay__run(&options, &profile, NULL);
     if (!run->code) run->p50_s = value(profile, "latency.p50");
+    static const char *const formats[] = {"text", "json", "csv", "markdown", "junit", "html"};
+    for (size_t i = 0; !run->code && i < sizeof formats / sizeof formats[0]; i++) {
+        const struct assay_report_options view = {.size = sizeof view, .format = formats[i]};
+        char *text = NULL;
+        run->code = assay_report(profile, &view, &text, NULL, NULL);
+        assay_free(text);
+    }
     assay_profile_close(profile);
     return NULL;
 }
@@ -63,6 +70,46 @@ static void test_runs(void)
     CHECK_NEAR(first.p50_s, 0.001, 1e-9);
     CHECK_NEAR(second.p50_s, 0.003, 1e-9);
     CHECK(unlink(first.output) == 0 && unlink(second.output) == 0 && rmdir(folder) == 0);
+}
+
+/* --- devices, models, one profile that several read ------------------------------------------- */
+
+static struct assay_profile *shared;
+
+static void *look(void *context)
+{
+    const struct assay_devices_options wanted = {.size = sizeof wanted, .engine = "fake"};
+    const struct assay_inspect_options model = {.size = sizeof model, .workload = {.model = "mlp"}};
+    struct assay_device device = {.size = sizeof device};
+    struct assay_devices *devices = NULL;
+    struct assay_inspection *inspection = NULL;
+    char *text = NULL;
+    int *code = context;
+    *code = assay_devices(&wanted, &devices, NULL);
+    if (!assay_devices_at(devices, 0, &device)) *code = ASSAY_ENOTFOUND;
+    if (!*code) *code = assay_inspect(&model, &inspection, NULL);
+    if (!*code) *code = assay_inspection_report(inspection, NULL, NULL, &text, NULL, NULL);
+    assay_free(text);
+    if (!*code) *code = assay_report(shared, NULL, &text, NULL, NULL);
+    if (!*code) assay_free(text);
+    assay_inspection_free(inspection);
+    assay_devices_free(devices);
+    return NULL;
+}
+
+static void test_looks(void)
+{
+    const struct assay__run_options options = {.workload = {.model = "mlp"},
+                                               .target = {.engine = "fake"},
+                                               .measuring = {.iterations = 100},
+                                               .script = "steady=1ms"};
+    int codes[THREADS] = {1, 1};
+    void *contexts[THREADS] = {&codes[0], &codes[1]};
+    CHECK_INT(assay__run(&options, &shared, NULL), 0);
+    in_threads(look, contexts);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_INT(codes[i], 0);
+    assay_profile_close(shared);
 }
 
 /* --- the log ---------------------------------------------------------------------------------- */
@@ -153,6 +200,7 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"runs", test_runs},
+        {"looks", test_looks},
         {"log", test_log},
         {"processes", test_processes},
         {"close_on_exec", test_close_on_exec},

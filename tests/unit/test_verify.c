@@ -60,19 +60,19 @@ static void verify_within(const char *script, const char *model, double budget_s
     struct assay_error error = {0};
     static int told;
     struct assay__verify_options options = {.budget_s = budget_s};
-    options.run = (struct assay_run_options){.size = sizeof options.run,
-                                             .engine = "fake",
-                                             .script = script,
-                                             .model = model,
-                                             .threads = 4,
-                                             .optimization = "none",
-                                             .launches = LAUNCHES,
-                                             .iterations = 20,
-                                             .warmup_plus_1 = 2,
-                                             .timeout_s = 60,
-                                             .interrupt = &interrupt_flag,
-                                             .progress = count_progress,
-                                             .progress_context = &told};
+    options.run = (struct assay__run_options){.target.engine = "fake",
+                                              .script = script,
+                                              .workload.model = model,
+                                              .target.threads = 4,
+                                              .target.optimization = "none",
+                                              .measuring.launches = LAUNCHES,
+                                              .measuring.iterations = 20,
+                                              .measuring.warmup_given = true,
+                                              .measuring.warmup = 1,
+                                              .measuring.timeout_s = 60,
+                                              .callbacks.interrupt = &interrupt_flag,
+                                              .callbacks.progress = count_progress,
+                                              .callbacks.context = &told};
     CHECK_INT(assay__arms_begin(&arms, &options.run, NULL, &error), 0);
     CHECK_INT(assay__arms_start(&arms, &error), 0);
     int code = assay__verify(advice, &arms, &options, &verification, &error);
@@ -425,19 +425,19 @@ static void options_of_a_kept_trial(void)
     option(profile, "cpus", "0-1");
     option(profile, "spinning", "off");
     CHECK_INT(assay__verify_options_of(advice, NULL, arena, &options, &error), 0);
-    CHECK_STR(options.run.optimization, "none");
-    CHECK_INT(options.run.threads, 3);
-    CHECK_STR(options.run.cpus, "0-1");
-    CHECK_INT(options.run.spinning_off, 1);
-    CHECK_STR(options.run.model, profile->models[0]->path);
-    CHECK_INT(options.run.shape_count, 1);
-    CHECK_STR(options.run.shapes[0], "x=8x64");
+    CHECK_STR(options.run.target.optimization, "none");
+    CHECK_INT(options.run.target.threads, 3);
+    CHECK_STR(options.run.target.cpus, "0-1");
+    CHECK_INT(options.run.target.spinning_off, 1);
+    CHECK_STR(options.run.workload.model, profile->models[0]->path);
+    CHECK_INT(options.run.workload.shape_count, 1);
+    CHECK_STR(options.run.workload.shapes[0], "x=8x64");
     option(profile, "threads", "3 (engine's default)");
     option(profile, "cpus", "any");
     CHECK_INT(assay__verify_options_of(advice, "other.onnx", arena, &options, &error), 0);
-    CHECK_INT(options.run.threads, 0);
-    CHECK(options.run.cpus == NULL);
-    CHECK_STR(options.run.model, "other.onnx");
+    CHECK_INT(options.run.target.threads, 0);
+    CHECK(options.run.target.cpus == NULL);
+    CHECK_STR(options.run.workload.model, "other.onnx");
     profile->trials[0].target.engine = "fake";
     CHECK_INT(assay__verify_options_of(advice, NULL, arena, &options, &error), ASSAY_EUNSUPPORTED);
     assay__arena_free(arena);

@@ -178,15 +178,15 @@ static struct oracle_array oracle_read(const char *key, const char *name)
 
 static void add_input(struct zoo_session *zoo, const char *name, const struct assay__npy *npy)
 {
-    zoo->inputs[zoo->input_count++] = (struct assay_tensor){.name = name,
-                                                            .dtype = (int)npy->dtype,
-                                                            .rank = npy->rank,
-                                                            .dims = npy->dims,
-                                                            .data = (void *)npy->data,
-                                                            .data_size = npy->data_size};
+    zoo->inputs[zoo->input_count++] = (struct assay__host_tensor){.name = name,
+                                                                  .dtype = (int)npy->dtype,
+                                                                  .rank = npy->rank,
+                                                                  .dims = npy->dims,
+                                                                  .data = (void *)npy->data,
+                                                                  .data_size = npy->data_size};
 }
 
-static void check_near(const struct assay_tensor *got, const struct assay__npy *expected)
+static void check_near(const struct assay__host_tensor *got, const struct assay__npy *expected)
 {
     const float *a = got->data, *b = (const float *)(const void *)expected->data;
     CHECK_INT(got->dtype, ASSAY__FLOAT32);
@@ -199,8 +199,8 @@ static void check_near(const struct assay_tensor *got, const struct assay__npy *
         CHECK_NEAR(a[i], b[i], TOLERANCE);
 }
 
-static const struct assay_tensor *find_output(const struct assay_tensor *outputs, size_t count,
-                                              const char *name)
+static const struct assay__host_tensor *find_output(const struct assay__host_tensor *outputs,
+                                                    size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(outputs[i].name, name) == 0) return &outputs[i];
@@ -213,7 +213,7 @@ static const struct assay_tensor *find_output(const struct assay_tensor *outputs
 static void check_case(const char *key, const char *zoo_name, const char *const *inputs,
                        const char *const *outputs)
 {
-    struct assay_tensor feeds[8];
+    struct assay__host_tensor feeds[8];
     struct oracle_array arrays[8];
     struct zoo_session zoo = {.inputs = feeds};
     struct assay__model *model = zoo_built(zoo_name);
@@ -223,10 +223,10 @@ static void check_case(const char *key, const char *zoo_name, const char *const 
         add_input(&zoo, inputs[i], &arrays[i].npy);
     }
     zoo_open(&zoo, model);
-    const struct assay_tensor *got = zoo_step(&zoo, &count);
+    const struct assay__host_tensor *got = zoo_step(&zoo, &count);
     for (size_t i = 0; outputs[i]; i++) {
         struct oracle_array expected = oracle_read(key, outputs[i]);
-        const struct assay_tensor *output = find_output(got, count, outputs[i]);
+        const struct assay__host_tensor *output = find_output(got, count, outputs[i]);
         check_near(output, &expected.npy);
         free(expected.bytes);
     }
@@ -299,7 +299,7 @@ struct cache {
 };
 
 /* The oracle's logits of all tokens against those of [start, start + count). */
-static void check_logits(const struct assay_tensor *got, const struct assay__npy *all,
+static void check_logits(const struct assay__host_tensor *got, const struct assay__npy *all,
                          int64_t start, int64_t count)
 {
     const float *a = got->data, *b = (const float *)(const void *)all->data;
@@ -318,19 +318,20 @@ static void add_past(struct zoo_session *zoo, const struct cache *cache)
     static const char *const past[] = {"past_key_values.0.key", "past_key_values.0.value",
                                        "past_key_values.1.key", "past_key_values.1.value"};
     for (int i = 0; i < 4; i++)
-        zoo->inputs[zoo->input_count++] = (struct assay_tensor){.name = past[i],
-                                                                .dtype = ASSAY__FLOAT32,
-                                                                .rank = 4,
-                                                                .dims = cache->dims,
-                                                                .data = cache->data[i],
-                                                                .data_size = cache->bytes};
+        zoo->inputs[zoo->input_count++] = (struct assay__host_tensor){.name = past[i],
+                                                                      .dtype = ASSAY__FLOAT32,
+                                                                      .rank = 4,
+                                                                      .dims = cache->dims,
+                                                                      .data = cache->data[i],
+                                                                      .data_size = cache->bytes};
 }
 
-static void keep_present(struct cache *cache, const struct assay_tensor *outputs, size_t count)
+static void keep_present(struct cache *cache, const struct assay__host_tensor *outputs,
+                         size_t count)
 {
     static const char *const present[] = {PRESENTS};
     for (int i = 0; i < 4; i++) {
-        const struct assay_tensor *got = find_output(outputs, count, present[i]);
+        const struct assay__host_tensor *got = find_output(outputs, count, present[i]);
         free(cache->data[i]);
         cache->data[i] = malloc(got->data_size);
         CHECK(cache->data[i] != NULL);
@@ -346,7 +347,7 @@ static void step(const char *zoo_name, const char *key, int64_t start, int64_t c
                  struct cache *cache)
 {
     struct oracle_array ids = oracle_read(key, "input_ids"), logits = oracle_read(key, "logits");
-    struct assay_tensor feeds[5];
+    struct assay__host_tensor feeds[5];
     struct zoo_session zoo = {.inputs = feeds};
     struct assay__model *model = zoo_built(zoo_name);
     int64_t length = ids.npy.dims[1], tokens[16];
@@ -360,7 +361,7 @@ static void step(const char *zoo_name, const char *key, int64_t start, int64_t c
     add_input(&zoo, "input_ids", &piece);
     add_past(&zoo, cache);
     zoo_open(&zoo, model);
-    const struct assay_tensor *outputs = zoo_step(&zoo, &output_count);
+    const struct assay__host_tensor *outputs = zoo_step(&zoo, &output_count);
     check_logits(find_output(outputs, output_count, "logits"), &logits.npy, start, count);
     keep_present(cache, outputs, output_count);
     CHECK_INT(cache->dims[2], start + count);
@@ -453,7 +454,7 @@ static void test_deep_mlp(void)
         float largest = 0;
         zoo_inputs(&zoo, model, 0, 0);
         zoo_open(&zoo, model);
-        const struct assay_tensor *outputs = zoo_step(&zoo, &count);
+        const struct assay__host_tensor *outputs = zoo_step(&zoo, &count);
         CHECK_INT(count, 1);
         zoo_check_floats(&outputs[0]);
         for (size_t k = 0; k < outputs[0].data_size / sizeof(float); k++)

@@ -15,7 +15,7 @@
 #include "model/inputs/inputs.h"
 #include "zoo/zoo.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <float.h>
 
 #define ZOO_CHECK_INPUTS 256
@@ -23,9 +23,9 @@
 struct zoo_session {
     char folder[512];
     struct assay__workload *workload; /* NULL: the caller's own inputs */
-    struct assay_tensor *inputs;
+    struct assay__host_tensor *inputs;
     size_t input_count;
-    struct assay_session *session;
+    struct assay__session *session;
 };
 
 /* ONNX Runtime as the build set it up, unless the caller named one. */
@@ -87,12 +87,12 @@ static inline void zoo_inputs(struct zoo_session *zoo, const struct assay__model
         void *data = calloc(1, plan->bytes + 16);
         CHECK(data != NULL);
         ZOO_MUST(assay__input_fill(plan, data, &error));
-        zoo->inputs[i] = (struct assay_tensor){.name = plan->name,
-                                               .dtype = (int)plan->dtype,
-                                               .rank = plan->rank,
-                                               .dims = plan->dims,
-                                               .data = data,
-                                               .data_size = plan->bytes};
+        zoo->inputs[i] = (struct assay__host_tensor){.name = plan->name,
+                                                     .dtype = (int)plan->dtype,
+                                                     .rank = plan->rank,
+                                                     .dims = plan->dims,
+                                                     .data = data,
+                                                     .data_size = plan->bytes};
     }
 }
 
@@ -106,24 +106,24 @@ static inline void zoo_open(struct zoo_session *zoo, const struct assay__model *
     ZOO_MUST(assay__folder_temporary(zoo->folder, sizeof zoo->folder, &error));
     snprintf(path, sizeof path, "%s/model.onnx", zoo->folder);
     int code = assay__model_write(model, path, &error);
-    struct assay_session_options options = {.size = sizeof options,
-                                            .model_path = path,
-                                            .optimization = "none",
-                                            .threads = 1,
-                                            .spinning = -1,
-                                            .inputs = zoo->inputs,
-                                            .input_count = zoo->input_count};
-    if (code == 0) code = assay_engine_find("ort")->open(&options, &zoo->session, &error);
+    struct assay__session_options options = {.size = sizeof options,
+                                             .model_path = path,
+                                             .optimization = "none",
+                                             .threads = 1,
+                                             .spinning = -1,
+                                             .inputs = zoo->inputs,
+                                             .input_count = zoo->input_count};
+    if (code == 0) code = assay__engine_find("ort")->open(&options, &zoo->session, &error);
     assay__folder_remove(zoo->folder);
     if (code == ASSAY_ENOTFOUND) SKIP(error.message);
     ZOO_MUST(code);
 }
 
 /* One run; the outputs live until zoo_close. */
-static inline const struct assay_tensor *zoo_step(struct zoo_session *zoo, size_t *count)
+static inline const struct assay__host_tensor *zoo_step(struct zoo_session *zoo, size_t *count)
 {
-    const struct assay_engine_ops *ort = assay_engine_find("ort");
-    const struct assay_tensor *outputs = NULL;
+    const struct assay__engine_ops *ort = assay__engine_find("ort");
+    const struct assay__host_tensor *outputs = NULL;
     struct assay_error error = {0};
     if (ort->step(zoo->session, 0)) harness_fail(__FILE__, __LINE__, ort->step_error(zoo->session));
     ZOO_MUST(ort->outputs(zoo->session, &outputs, count, &error));
@@ -132,7 +132,7 @@ static inline const struct assay_tensor *zoo_step(struct zoo_session *zoo, size_
 
 static inline void zoo_close(struct zoo_session *zoo)
 {
-    assay_engine_find("ort")->close(zoo->session);
+    assay__engine_find("ort")->close(zoo->session);
     for (size_t i = 0; zoo->workload && i < zoo->input_count; i++)
         free(zoo->inputs[i].data);
     if (zoo->workload) free(zoo->inputs);
@@ -142,7 +142,7 @@ static inline void zoo_close(struct zoo_session *zoo)
 
 /* No number may be denormal: x86 takes a hundred cycles for each. Arm's processors do not mind, and
  * ONNX Runtime's Softmax gives them one for every masked element. */
-static inline void zoo_check_floats(const struct assay_tensor *tensor)
+static inline void zoo_check_floats(const struct assay__host_tensor *tensor)
 {
     const float *values = tensor->data;
     if (tensor->dtype != (int)ASSAY__FLOAT32) return;
@@ -168,7 +168,7 @@ static inline void zoo_check_run_sized(const char *zoo_name, int64_t batch, int6
     zoo_inputs(&zoo, model, batch, sequence);
     zoo_expose(model);
     zoo_open(&zoo, model);
-    const struct assay_tensor *outputs = zoo_step(&zoo, &count);
+    const struct assay__host_tensor *outputs = zoo_step(&zoo, &count);
     CHECK_INT(count, model->graph.output_count);
     for (size_t i = 0; i < count; i++) {
         zoo_check_floats(&outputs[i]);

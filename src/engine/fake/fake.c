@@ -32,7 +32,7 @@ static _Thread_local struct {
     int stream;
 } last_step;
 
-static uint64_t fake_now_ns(struct assay_session *session)
+static uint64_t fake_now_ns(struct assay__session *session)
 {
     if (session->real_clock) return assay__now_ns();
     if (last_step.serial == session->serial) return session->streams[last_step.stream].now_ns;
@@ -40,7 +40,7 @@ static uint64_t fake_now_ns(struct assay_session *session)
 }
 
 /* How long the step numbered `step` (from 1) of a stream takes. */
-static uint64_t step_duration_ns(struct assay_session *session, struct assay__fake_stream *stream,
+static uint64_t step_duration_ns(struct assay__session *session, struct assay__fake_stream *stream,
                                  int64_t step)
 {
     int64_t before = session->has_first ? 1 : 0;
@@ -65,7 +65,7 @@ static uint64_t step_duration_ns(struct assay_session *session, struct assay__fa
 
 /* --- the engine's functions ------------------------------------------------------------------- */
 
-static void fake_close(struct assay_session *session)
+static void fake_close(struct assay__session *session)
 {
     if (!session) return;
     assay__arena_free(session->arena);
@@ -77,7 +77,7 @@ static void fake_close(struct assay_session *session)
     free(session);
 }
 
-static void defaults_set(struct assay_session *session)
+static void defaults_set(struct assay__session *session)
 {
     static atomic_uint serials;
     session->serial = atomic_fetch_add(&serials, 1) + 1;
@@ -92,7 +92,7 @@ static void defaults_set(struct assay_session *session)
     session->batch = 1;
     session->output_dims[0] = 1;
     session->output_dims[1] = 4;
-    session->output_tensor = (struct assay_tensor){
+    session->output_tensor = (struct assay__host_tensor){
         .name = "output",
         .dtype = 1,
         .rank = 2,
@@ -102,7 +102,7 @@ static void defaults_set(struct assay_session *session)
     };
 }
 
-static int streams_make(struct assay_session *session, int count, struct assay_error *error)
+static int streams_make(struct assay__session *session, int count, struct assay_error *error)
 {
     session->stream_count = count > 0 ? count : 1;
     session->streams = calloc((size_t)session->stream_count, sizeof *session->streams);
@@ -119,7 +119,7 @@ static int streams_make(struct assay_session *session, int count, struct assay_e
 }
 
 /* Touches every page, so that the memory is really there. */
-static int memory_hold(struct assay_session *session, struct assay_error *error)
+static int memory_hold(struct assay__session *session, struct assay_error *error)
 {
     if (!(session->hold_bytes > 0)) return 0;
     if (session->hold_bytes > 1e10)
@@ -130,7 +130,7 @@ static int memory_hold(struct assay_session *session, struct assay_error *error)
     return 0;
 }
 
-static int open_parts(struct assay_session *session, const struct assay_session_options *options,
+static int open_parts(struct assay__session *session, const struct assay__session_options *options,
                       struct assay_error *error)
 {
     const char *device = options->device ? options->device : "cpu";
@@ -143,7 +143,7 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     int code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, options),
                                         error);
     const char *own = assay__fake_device_script(device, session->arena);
-    struct assay_session_options there = *options; /* `when_…` holds there as well */
+    struct assay__session_options there = *options; /* `when_…` holds there as well */
     there.script = own;
     if (code == 0 && own)
         code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, &there),
@@ -160,15 +160,15 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     return code ? code : memory_hold(session, error);
 }
 
-static int fake_open(const struct assay_session_options *given, struct assay_session **session,
+static int fake_open(const struct assay__session_options *given, struct assay__session **session,
                      struct assay_error *error)
 {
-    struct assay_session_options options;
+    struct assay__session_options options;
     if (!session) return assay_error_set(error, ASSAY_EINVAL, "no place for the session");
     *session = NULL;
     int code = assay__session_options_read(given, &options, error);
     if (code) return code;
-    struct assay_session *made = calloc(1, sizeof *made);
+    struct assay__session *made = calloc(1, sizeof *made);
     if (!made) return assay__no_memory(error);
     defaults_set(made);
     code = open_parts(made, &options, error);
@@ -182,7 +182,7 @@ static int fake_open(const struct assay_session_options *given, struct assay_ses
 
 /* The failure that the script wants at this step. 0 or an error code; most of these do not return.
  */
-static int misfortune(struct assay_session *session, int64_t step)
+static int misfortune(struct assay__session *session, int64_t step)
 {
     if (step == session->crash_at) {
         signal(SIGSEGV, SIG_DFL);
@@ -203,7 +203,7 @@ static int misfortune(struct assay_session *session, int64_t step)
  */
 static void *(*volatile ask_memory)(size_t) = malloc;
 
-static int step_memory(struct assay_session *session, int64_t step)
+static int step_memory(struct assay__session *session, int64_t step)
 {
     void *held = NULL;
     bool leaks = session->leak_bytes > 0 && !(session->leak_until && step > session->leak_until);
@@ -215,7 +215,7 @@ static int step_memory(struct assay_session *session, int64_t step)
     return leaks && !ask_memory((size_t)session->leak_bytes) ? ASSAY_ENOMEM : 0;
 }
 
-static int fake_step(struct assay_session *session, int stream_index)
+static int fake_step(struct assay__session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
     struct assay__fake_stream *stream = &session->streams[stream_index];
@@ -240,15 +240,15 @@ static int fake_step(struct assay_session *session, int stream_index)
     return 0;
 }
 
-static const char *fake_step_error(struct assay_session *session)
+static const char *fake_step_error(struct assay__session *session)
 {
     return atomic_load(&session->failed) ? session->error_text : "";
 }
 
-static void fake_facts(struct assay_session *session, struct assay_session_facts *facts)
+static void fake_facts(struct assay__session *session, struct assay__session_facts *facts)
 {
     bool known = !isnan(session->load_ns) && !isnan(session->compile_ns);
-    *facts = (struct assay_session_facts){
+    *facts = (struct assay__session_facts){
         .load_ns = session->load_ns,
         .compile_ns = session->compile_ns,
         .create_ns = (double)session->open_ns,
@@ -260,7 +260,7 @@ static void fake_facts(struct assay_session *session, struct assay_session_facts
     };
 }
 
-static int fake_outputs(struct assay_session *session, const struct assay_tensor **outputs,
+static int fake_outputs(struct assay__session *session, const struct assay__host_tensor **outputs,
                         size_t *count, struct assay_error *error)
 {
     *outputs = NULL;
@@ -274,8 +274,8 @@ static int fake_outputs(struct assay_session *session, const struct assay_tensor
 }
 
 /* Each layer is its share of a steady step, read at both ends as an engine would. */
-static int count_layers(struct assay_session *session, const struct assay_layer_counters *counters,
-                        struct assay_layer_result *result)
+static int count_layers(struct assay__session *session, const struct assay__layer_counters *counters,
+                        struct assay__layer_result *result)
 {
     size_t count = counters->count;
     free(session->counts);
@@ -284,7 +284,7 @@ static int count_layers(struct assay_session *session, const struct assay_layer_
     double *before = session->counts + session->layer_count * count;
     counters->begin(counters->context);
     for (size_t i = 0; i < session->layer_count; i++) {
-        struct assay_layer *layer = &session->layers[i];
+        struct assay__engine_layer *layer = &session->layers[i];
         double *growth = session->counts + i * count;
         layer->counters = NULL;
         if (isnan(layer->time_ns)) continue;
@@ -301,10 +301,10 @@ static int count_layers(struct assay_session *session, const struct assay_layer_
     return 0;
 }
 
-static int fake_layers(struct assay_session *session, const struct assay_layer_options *options,
-                       struct assay_layer_result *result, struct assay_error *error)
+static int fake_layers(struct assay__session *session, const struct assay__layer_options *options,
+                       struct assay__layer_result *result, struct assay_error *error)
 {
-    const struct assay_layer_counters *counters = assay__layer_counters(options);
+    const struct assay__layer_counters *counters = assay__layer_counters(options);
     *result = assay__layer_result_unknown("scripted");
     if (session->layers_error)
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->layers_error);
@@ -318,16 +318,16 @@ static int fake_layers(struct assay_session *session, const struct assay_layer_o
     return 0;
 }
 
-static void fake_memory(struct assay_session *session, double *arena_bytes,
+static void fake_memory(struct assay__session *session, double *arena_bytes,
                         double *arena_peak_bytes)
 {
     *arena_bytes = session->memory_bytes;
     *arena_peak_bytes = session->memory_peak_bytes;
 }
 
-const struct assay_engine_ops assay__engine_fake = {
-    .abi = ASSAY_ENGINE_ABI,
-    .size = sizeof(struct assay_engine_ops),
+const struct assay__engine_ops assay__engine_fake = {
+    .abi = ASSAY__ENGINE_ABI,
+    .size = sizeof(struct assay__engine_ops),
     .name = "fake",
     .summary = "scripted times, for tests",
     .devices = assay__fake_devices,

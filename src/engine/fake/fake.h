@@ -24,7 +24,7 @@ struct assay__fake_stream {
     char padding[64]; /* streams of several threads stand in one array */
 };
 
-struct assay_session {
+struct assay__session {
     struct assay__arena *arena;
     unsigned serial; /* identifies the session in a thread's memory of its last step */
 
@@ -48,7 +48,7 @@ struct assay_session {
     double engine_ns;
     int threads;
 
-    struct assay_layer *layers;
+    struct assay__engine_layer *layers;
     size_t layer_count;
     double *counts; /* of the layers, when counters were asked for */
 
@@ -66,7 +66,7 @@ struct assay_session {
     float output[4];
     double output_times; /* its usual values times that; NaN */
     int64_t output_dims[2];
-    struct assay_tensor output_tensor;
+    struct assay__host_tensor output_tensor;
     void *held;
     char error_text[64];
     atomic_bool failed;
@@ -74,30 +74,30 @@ struct assay_session {
 
 /** Reads "key=value; …" into the session; what it does not name keeps its value. Strings and layers
  *  stand in the arena. */
-int assay__fake_script_parse(struct assay_session *session, const char *script,
+int assay__fake_script_parse(struct assay__session *session, const char *script,
                              struct assay_error *error);
 
 /** The script of the options with every `when_WHAT=VALUE:ITEM` replaced by its ITEM or by nothing.
  *  Never NULL. */
 const char *assay__fake_script_for(struct assay__arena *arena,
-                                   const struct assay_session_options *options);
+                                   const struct assay__session_options *options);
 
 /** Makes room for the generations that the options ask for; nothing when they ask for none. */
-int assay__fake_generation_open(struct assay_session *session,
-                                const struct assay_session_options *options,
+int assay__fake_generation_open(struct assay__session *session,
+                                const struct assay__session_options *options,
                                 struct assay_error *error);
 /** The tokens of a generation whose first is there after first_ns; how long it takes. */
-uint64_t assay__fake_generation_step(struct assay_session *session, uint64_t first_ns);
+uint64_t assay__fake_generation_step(struct assay__session *session, uint64_t first_ns);
 /** The engine's `tokens`: the times since the last call. */
-int assay__fake_tokens(struct assay_session *session, struct assay_token_times *times,
+int assay__fake_tokens(struct assay__session *session, struct assay__token_times *times,
                        struct assay_error *error);
 
 /* --- fake_devices.c, fake_assignment.c -------------------------------------------------------- */
 
-int assay__fake_devices(const char *library, assay_device_fn *found, void *context,
+int assay__fake_devices(const char *library, assay__device_fn *found, void *context,
                         struct assay_error *error);
-int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
-                             assay_device_fn *found, void *context, struct assay_error *error);
+int assay__fake_devices_each(const char *library, assay__device_about_fn *about,
+                             assay__device_fn *found, void *context, struct assay_error *error);
 
 const char *assay__fake_device_kind(const char *name); /* its class, by the name */
 bool assay__fake_has_device(const char *name);
@@ -108,8 +108,8 @@ const char *assay__fake_device_script(const char *device, struct assay__arena *a
 int assay__fake_device_gone(const char *script, struct assay_error *error);
 
 /** Which provider would get which node. */
-int assay__fake_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
-                           void *context, struct assay_error *error);
+int assay__fake_assignment(const struct assay__assignment_options *options,
+                           assay__assigned_fn *found, void *context, struct assay_error *error);
 
 /** Tests: called at each step of the fake engine (1) and at each of its layers (its share of a
  * step). NULL: none. */

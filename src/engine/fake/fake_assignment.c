@@ -39,7 +39,7 @@ static void misbehave(const char *script)
 }
 
 static int report_nodes(const struct assay__model *model, const char *script,
-                        assay_assigned_fn *found, void *context)
+                        assay__assigned_fn *found, void *context)
 {
     const struct assay__graph *graph = &model->graph;
     size_t piece = 0;
@@ -49,7 +49,7 @@ static int report_nodes(const struct assay__model *model, const char *script,
         bool away = listed(script, node->op);
         if (i > 0 && away != before) piece++;
         before = away;
-        struct assay_assigned_node told = {
+        struct assay__assigned_node told = {
             .name = node->name ? node->name : "",
             .op = node->op,
             .domain = node->domain,
@@ -64,11 +64,11 @@ static int report_nodes(const struct assay__model *model, const char *script,
     return 0;
 }
 
-int assay__fake_assignment(const struct assay_assignment_options *given, assay_assigned_fn *found,
+int assay__fake_assignment(const struct assay__assignment_options *given, assay__assigned_fn *found,
                            void *context, struct assay_error *error)
 {
     const char *script = getenv("ASSAY_FAKE_ASSIGNMENT");
-    struct assay_assignment_options options;
+    struct assay__assignment_options options;
     struct assay__model *model = NULL;
     int code = assay__assignment_options_read(given, &options, error);
     if (code) return code;

@@ -53,13 +53,13 @@ const char *assay__fake_device_kind(const char *name)
     return "gpu";
 }
 
-static int report_device(const char *name, const char *what, assay_device_fn *found, void *context)
+static int report_device(const char *name, const char *what, assay__device_fn *found, void *context)
 {
     misbehave(what, name);
     bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
          refused = logs || strcmp(what, "refused") == 0, software = strcmp(what, "software") == 0;
     if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver is of another version");
-    struct assay_device device = {
+    struct assay__device device = {
         .name = name,
         .kind = assay__fake_device_kind(name),
         .engine = "fake",
@@ -121,8 +121,8 @@ int assay__fake_device_gone(const char *script, struct assay_error *error)
     return count < most ? 0 : assay_error_set(error, ASSAY_EENGINE, "the device is gone");
 }
 
-int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
-                             assay_device_fn *found, void *context, struct assay_error *error)
+int assay__fake_devices_each(const char *library, assay__device_about_fn *about,
+                             assay__device_fn *found, void *context, struct assay_error *error)
 {
     (void)library;
     const char *script = getenv("ASSAY_FAKE_DEVICES");
@@ -132,19 +132,19 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
         char *item = strsep(&rest, ";");
         char *equals = strchr(item, '=');
         if (equals) *equals = '\0';
-        struct assay_device next = {.name = item,
-                                    .kind = assay__fake_device_kind(item),
-                                    .engine = "fake",
-                                    .library = "",
-                                    .version = "1"};
-        if (!*item || (about && about(context, &next) != ASSAY_DEVICE_TRY)) continue;
+        struct assay__device next = {.name = item,
+                                     .kind = assay__fake_device_kind(item),
+                                     .engine = "fake",
+                                     .library = "",
+                                     .version = "1"};
+        if (!*item || (about && about(context, &next) != ASSAY__DEVICE_TRY)) continue;
         code = report_device(item, equals ? equals + 1 : "works", found, context);
     }
     free(copy);
     return code;
 }
 
-int assay__fake_devices(const char *library, assay_device_fn *found, void *context,
+int assay__fake_devices(const char *library, assay__device_fn *found, void *context,
                         struct assay_error *error)
 {
     return assay__fake_devices_each(library, NULL, found, context, error);

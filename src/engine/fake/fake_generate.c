@@ -10,11 +10,11 @@
 #define GENERATIONS_KEPT 4096u
 #define TOKENS_MOST 65536
 
-int assay__fake_generation_open(struct assay_session *session,
-                                const struct assay_session_options *options,
+int assay__fake_generation_open(struct assay__session *session,
+                                const struct assay__session_options *options,
                                 struct assay_error *error)
 {
-    const struct assay_generation *plan = options->generation;
+    const struct assay__generation *plan = options->generation;
     if (!plan) return 0;
     if (plan->tokens < 1 || plan->tokens > TOKENS_MOST || session->stream_count != 1)
         return assay_error_set(error, ASSAY_EINVAL,
@@ -36,7 +36,7 @@ int assay__fake_generation_open(struct assay_session *session,
     return 0;
 }
 
-uint64_t assay__fake_generation_step(struct assay_session *session, uint64_t first_ns)
+uint64_t assay__fake_generation_step(struct assay__session *session, uint64_t first_ns)
 {
     bool room = session->generations < GENERATIONS_KEPT;
     uint64_t now_ns = first_ns,
@@ -52,12 +52,12 @@ uint64_t assay__fake_generation_step(struct assay_session *session, uint64_t fir
     return now_ns;
 }
 
-int assay__fake_tokens(struct assay_session *session, struct assay_token_times *times,
+int assay__fake_tokens(struct assay__session *session, struct assay__token_times *times,
                        struct assay_error *error)
 {
     if (session->tokens < 1)
         return assay_error_set(error, ASSAY_EINVAL, "the session was not opened to generate");
-    *times = (struct assay_token_times){
+    *times = (struct assay__token_times){
         .tokens = session->tokens,
         .prompt = session->prompt,
         .batch = session->batch,

@@ -34,14 +34,14 @@ static int repeat_parse(char *text, int64_t *count, uint64_t *duration_ns)
     return duration_parse(times + 1, duration_ns);
 }
 
-static int set_duration(struct assay_session *session, char *value, void *field)
+static int set_duration(struct assay__session *session, char *value, void *field)
 {
     (void)session;
     return duration_parse(value, field);
 }
 
 /* As a double: NaN until the script says it. */
-static int set_optional(struct assay_session *session, char *value, void *field)
+static int set_optional(struct assay__session *session, char *value, void *field)
 {
     uint64_t duration_ns = 0;
     (void)session;
@@ -50,21 +50,21 @@ static int set_optional(struct assay_session *session, char *value, void *field)
     return code;
 }
 
-static int set_step(struct assay_session *session, char *value, void *field)
+static int set_step(struct assay__session *session, char *value, void *field)
 {
     int64_t *out = field;
     (void)session;
     return assay__text_int64(value, out) || *out < 1 ? ASSAY_EINVAL : 0;
 }
 
-static int set_bytes(struct assay_session *session, char *value, void *field)
+static int set_bytes(struct assay__session *session, char *value, void *field)
 {
     double *out = field;
     (void)session;
     return assay__text_double(value, out) || !(*out >= 0) ? ASSAY_EINVAL : 0;
 }
 
-static int set_text(struct assay_session *session, char *value, void *field)
+static int set_text(struct assay__session *session, char *value, void *field)
 {
     const char **out = field;
     *out = assay__arena_strdup(session->arena, value);
@@ -73,26 +73,26 @@ static int set_text(struct assay_session *session, char *value, void *field)
 
 /* --- other values ----------------------------------------------------------------- */
 
-static int on_clock(struct assay_session *session, char *value, void *field)
+static int on_clock(struct assay__session *session, char *value, void *field)
 {
     (void)field;
     session->real_clock = strcmp(value, "real") == 0;
     return session->real_clock || strcmp(value, "scripted") == 0 ? 0 : ASSAY_EINVAL;
 }
 
-static int on_first(struct assay_session *session, char *value, void *field)
+static int on_first(struct assay__session *session, char *value, void *field)
 {
     session->has_first = true;
     return duration_parse(value, field);
 }
 
-static int on_warmup(struct assay_session *session, char *value, void *field)
+static int on_warmup(struct assay__session *session, char *value, void *field)
 {
     (void)field;
     return repeat_parse(value, &session->warmup_count, &session->warmup_ns);
 }
 
-static int on_spike(struct assay_session *session, char *value, void *field)
+static int on_spike(struct assay__session *session, char *value, void *field)
 {
     (void)field;
     return repeat_parse(value, &session->spike_every, &session->spike_ns);
@@ -110,17 +110,17 @@ static int list_parse(char *value, uint64_t *out, size_t *count)
     return *count ? 0 : ASSAY_EINVAL;
 }
 
-static int on_steady(struct assay_session *session, char *value, void *field)
+static int on_steady(struct assay__session *session, char *value, void *field)
 {
     return list_parse(value, field, &session->steady_count);
 }
 
-static int on_decode(struct assay_session *session, char *value, void *field)
+static int on_decode(struct assay__session *session, char *value, void *field)
 {
     return list_parse(value, field, &session->decode_count);
 }
 
-static int on_seed(struct assay_session *session, char *value, void *field)
+static int on_seed(struct assay__session *session, char *value, void *field)
 {
     int64_t seed = 0;
     (void)field;
@@ -129,7 +129,7 @@ static int on_seed(struct assay_session *session, char *value, void *field)
     return code;
 }
 
-static int on_threads(struct assay_session *session, char *value, void *field)
+static int on_threads(struct assay__session *session, char *value, void *field)
 {
     int64_t threads = 0;
     (void)field;
@@ -138,7 +138,7 @@ static int on_threads(struct assay_session *session, char *value, void *field)
     return code;
 }
 
-static int on_output(struct assay_session *session, char *value, void *field)
+static int on_output(struct assay__session *session, char *value, void *field)
 {
     (void)field;
     session->output_times = NAN;
@@ -146,7 +146,8 @@ static int on_output(struct assay_session *session, char *value, void *field)
 }
 
 /* "conv1:60us:Conv": name, time or "-" for unavailable, operator (the name when left out) */
-static int layer_parse(struct assay_session *session, char *item, struct assay_layer *layer)
+static int layer_parse(struct assay__session *session, char *item,
+                       struct assay__engine_layer *layer)
 {
     char *time = strchr(item, ':');
     if (!time || time == item) return ASSAY_EINVAL;
@@ -171,7 +172,7 @@ static int layer_parse(struct assay_session *session, char *item, struct assay_l
     return 0;
 }
 
-static int on_layers(struct assay_session *session, char *value, void *field)
+static int on_layers(struct assay__session *session, char *value, void *field)
 {
     (void)field;
     char *save = NULL;
@@ -187,7 +188,7 @@ static int on_layers(struct assay_session *session, char *value, void *field)
 }
 
 /* What counters count is for those who replace their system calls (run/watch/counters_fake.c). */
-static int on_counts(struct assay_session *session, char *value, void *field)
+static int on_counts(struct assay__session *session, char *value, void *field)
 {
     (void)session, (void)field;
     return *value ? 0 : ASSAY_EINVAL;
@@ -195,11 +196,11 @@ static int on_counts(struct assay_session *session, char *value, void *field)
 
 /* --- the script ------------------------------------------------------------------------------- */
 
-#define FIELD(member) offsetof(struct assay_session, member)
+#define FIELD(member) offsetof(struct assay__session, member)
 
 static const struct script_key {
     const char *name;
-    int (*set)(struct assay_session *session, char *value, void *field);
+    int (*set)(struct assay__session *session, char *value, void *field);
     size_t offset; /* of the field in the session; 0: `set` knows it */
 } keys[] = {
     {"clock", on_clock, 0},
@@ -241,7 +242,7 @@ static const struct script_key {
     {"gone", on_counts, 0}, /* fake_devices.c looks at it */
 };
 
-static int script_item(struct assay_session *session, char *item, struct assay_error *error)
+static int script_item(struct assay__session *session, char *item, struct assay_error *error)
 {
     item += strspn(item, " \t\n");
     for (size_t length = strlen(item); length > 0 && strchr(" \t\n", item[length - 1]); length--)
@@ -268,7 +269,7 @@ static int script_item(struct assay_session *session, char *item, struct assay_e
                 : 0;
 }
 
-int assay__fake_script_parse(struct assay_session *session, const char *script,
+int assay__fake_script_parse(struct assay__session *session, const char *script,
                              struct assay_error *error)
 {
     char *copy = assay__arena_strdup(session->arena, script);
@@ -288,8 +289,8 @@ int assay__fake_script_parse(struct assay_session *session, const char *script,
  * `when_spinning` (off) and `when_model` (a part of the model's path). So a test can make a change
  * of the options help, hurt, fail or alter the outputs. An item that is none of these is left as it
  * is: the reader refuses it. */
-static bool is_now(const char *what, const char *value, const struct assay_session_options *options,
-                   bool *known)
+static bool is_now(const char *what, const char *value,
+                   const struct assay__session_options *options, bool *known)
 {
     char number[32] = "";
     *known = true;
@@ -314,7 +315,7 @@ static bool is_now(const char *what, const char *value, const struct assay_sessi
 
 /* One item, without the semicolon behind it. */
 static void put_item(struct assay__buf *out, const char *item, size_t length,
-                     const struct assay_session_options *options)
+                     const struct assay__session_options *options)
 {
     char copy[256];
     size_t skip = strspn(item, " \t\n");
@@ -335,7 +336,7 @@ static void put_item(struct assay__buf *out, const char *item, size_t length,
 }
 
 const char *assay__fake_script_for(struct assay__arena *arena,
-                                   const struct assay_session_options *options)
+                                   const struct assay__session_options *options)
 {
     const char *script = options->script ? options->script : "";
     if (!strstr(script, "when_")) return script;

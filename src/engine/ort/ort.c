@@ -72,7 +72,7 @@ int assay__ort_optimization(const char *name, int *level, struct assay_error *er
     return 0;
 }
 
-int assay__ort_session_options(struct assay_session *session, int optimization,
+int assay__ort_session_options(struct assay__session *session, int optimization,
                                struct OrtSessionOptions **options, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
@@ -103,7 +103,7 @@ int assay__ort_session_options(struct assay_session *session, int optimization,
 
 /* Reads the spans of session creation from the library's profile: a JSON array of {"name", "dur" in
  * µs}. */
-static void profile_read(struct assay_session *session, const char *path)
+static void profile_read(struct assay__session *session, const char *path)
 {
     char *text = NULL;
     size_t length = 0;
@@ -125,7 +125,7 @@ static void profile_read(struct assay_session *session, const char *path)
         session->load_reason = "ONNX Runtime's profile of the session's creation has no such span";
 }
 
-int assay__ort_end_profile(struct assay_session *session, struct OrtSession *profiled, char *path,
+int assay__ort_end_profile(struct assay__session *session, struct OrtSession *profiled, char *path,
                            size_t path_size, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
@@ -140,7 +140,7 @@ int assay__ort_end_profile(struct assay_session *session, struct OrtSession *pro
     return code;
 }
 
-static void profile_end(struct assay_session *session)
+static void profile_end(struct assay__session *session)
 {
     char path[4096];
     if (assay__ort_end_profile(session, session->session, path, sizeof path, NULL))
@@ -151,7 +151,7 @@ static void profile_end(struct assay_session *session)
 
 /* A folder for the profile when load and compile can be separated; else the reason, and folder "".
  */
-static void profile_start(struct assay_session *session, struct OrtSessionOptions *options,
+static void profile_start(struct assay__session *session, struct OrtSessionOptions *options,
                           char *folder, size_t folder_size)
 {
     const struct assay__ort *ort = &session->ort;
@@ -177,7 +177,7 @@ static void profile_start(struct assay_session *session, struct OrtSessionOption
     }
 }
 
-static int create(struct assay_session *session, struct assay_error *error)
+static int create(struct assay__session *session, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
     struct OrtSessionOptions *options = NULL;
@@ -199,7 +199,7 @@ static int create(struct assay_session *session, struct assay_error *error)
 /* --- inputs and outputs ----------------------------------------------------------------------- */
 
 /* A name of the model, copied from the library's memory. */
-static int copy_name(struct assay_session *session, bool input, size_t index, const char **copy,
+static int copy_name(struct assay__session *session, bool input, size_t index, const char **copy,
                      struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
@@ -217,7 +217,7 @@ static int copy_name(struct assay_session *session, bool input, size_t index, co
 
 /* Every input the model needs must be given. One that is given and not needed may override an
  * initializer: the library knows. */
-static int inputs_check(struct assay_session *session, struct assay_error *error)
+static int inputs_check(struct assay__session *session, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
     size_t needed = 0;
@@ -237,7 +237,7 @@ static int inputs_check(struct assay_session *session, struct assay_error *error
     return code;
 }
 
-static int inputs_make(struct assay_session *session, const struct assay_session_options *options,
+static int inputs_make(struct assay__session *session, const struct assay__session_options *options,
                        struct assay_error *error)
 {
     session->inputs = options->inputs;
@@ -256,7 +256,7 @@ static int inputs_make(struct assay_session *session, const struct assay_session
     return inputs_check(session, error);
 }
 
-static int outputs_prepare(struct assay_session *session, struct assay_error *error)
+static int outputs_prepare(struct assay__session *session, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
     size_t count = 0;
@@ -289,7 +289,7 @@ static int outputs_prepare(struct assay_session *session, struct assay_error *er
 
 /* --- the engine's functions ------------------------------------------------------------------- */
 
-static void ort_close(struct assay_session *session)
+static void ort_close(struct assay__session *session)
 {
     if (!session) return;
     const struct assay__ort *ort = &session->ort;
@@ -308,7 +308,7 @@ static void ort_close(struct assay_session *session)
 }
 
 /* Copies the options that the session keeps. */
-static int options_keep(struct assay_session *session, const struct assay_session_options *options,
+static int options_keep(struct assay__session *session, const struct assay__session_options *options,
                         struct assay_error *error)
 {
     if (!options->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
@@ -337,7 +337,7 @@ static int options_keep(struct assay_session *session, const struct assay_sessio
     return assay__ort_optimization(options->optimization, &session->optimization, error);
 }
 
-static int open_parts(struct assay_session *session, const struct assay_session_options *options,
+static int open_parts(struct assay__session *session, const struct assay__session_options *options,
                       struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
@@ -363,15 +363,15 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     return code;
 }
 
-static int ort_open(const struct assay_session_options *given, struct assay_session **session,
+static int ort_open(const struct assay__session_options *given, struct assay__session **session,
                     struct assay_error *error)
 {
-    struct assay_session_options options;
+    struct assay__session_options options;
     if (!session) return assay_error_set(error, ASSAY_EINVAL, "no place for the session");
     *session = NULL;
     int code = assay__session_options_read(given, &options, error);
     if (code) return code;
-    struct assay_session *made = calloc(1, sizeof *made);
+    struct assay__session *made = calloc(1, sizeof *made);
     if (!made) return assay__no_memory(error);
     code = open_parts(made, &options, error);
     if (code) {
@@ -382,7 +382,7 @@ static int ort_open(const struct assay_session_options *given, struct assay_sess
     return 0;
 }
 
-static int one_run(struct assay_session *session, struct assay__ort_stream *stream,
+static int one_run(struct assay__session *session, struct assay__ort_stream *stream,
                    struct assay_error *error)
 {
     assay__ort_release_values(&session->ort, stream->outputs, session->output_count);
@@ -393,7 +393,7 @@ static int one_run(struct assay_session *session, struct assay__ort_stream *stre
     return status ? assay__ort_check(&session->ort, status, error, "the model failed") : 0;
 }
 
-static int ort_step(struct assay_session *session, int stream_index)
+static int ort_step(struct assay__session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
     struct assay__ort_stream *stream = session->streams[stream_index];
@@ -406,15 +406,15 @@ static int ort_step(struct assay_session *session, int stream_index)
     return code;
 }
 
-static const char *ort_step_error(struct assay_session *session)
+static const char *ort_step_error(struct assay__session *session)
 {
     int failed = atomic_load(&session->failed_stream);
     return failed < 0 ? "" : session->streams[failed]->error;
 }
 
-static void ort_facts(struct assay_session *session, struct assay_session_facts *facts)
+static void ort_facts(struct assay__session *session, struct assay__session_facts *facts)
 {
-    *facts = (struct assay_session_facts){
+    *facts = (struct assay__session_facts){
         .load_ns = session->load_ns,
         .compile_ns = session->compile_ns,
         .create_ns = session->create_ns,
@@ -426,7 +426,7 @@ static void ort_facts(struct assay_session *session, struct assay_session_facts 
     };
 }
 
-static int ort_outputs(struct assay_session *session, const struct assay_tensor **outputs,
+static int ort_outputs(struct assay__session *session, const struct assay__host_tensor **outputs,
                        size_t *count, struct assay_error *error)
 {
     struct OrtValue *const *values = session->generation ? assay__ort_generation_outputs(session)
@@ -440,7 +440,7 @@ static int ort_outputs(struct assay_session *session, const struct assay_tensor 
     if (!arena) return assay__no_memory(error);
     assay__arena_free(session->output_arena);
     session->output_arena = arena;
-    struct assay_tensor *tensors = assay__arena_array(arena, session->output_count + 1,
+    struct assay__host_tensor *tensors = assay__arena_array(arena, session->output_count + 1,
                                                       sizeof *tensors);
     if (!tensors) return assay__no_memory(error);
     for (size_t i = 0; i < session->output_count; i++) {
@@ -465,7 +465,7 @@ static double stat_of(const struct assay__ort *ort, const struct OrtKeyValuePair
 /* The arena of the session's device: bytes handed out now, and at the most. They include the
  * weights, which the library keeps there, but not what it was given to read from (mapped files, our
  * inputs). */
-static void arena_stats(struct assay_session *session, const char *const *keys, double *values,
+static void arena_stats(struct assay__session *session, const char *const *keys, double *values,
                         size_t count)
 {
     const struct assay__ort *ort = &session->ort;
@@ -486,7 +486,7 @@ static void arena_stats(struct assay_session *session, const char *const *keys, 
     ort->release_memory_info(info);
 }
 
-static void ort_memory(struct assay_session *session, double *arena_bytes, double *arena_peak_bytes)
+static void ort_memory(struct assay__session *session, double *arena_bytes, double *arena_peak_bytes)
 {
     static const char *const keys[] = {"InUse", "MaxInUse"};
     double values[2];
@@ -495,17 +495,17 @@ static void ort_memory(struct assay_session *session, double *arena_bytes, doubl
     *arena_peak_bytes = values[1];
 }
 
-static void ort_arena_use(struct assay_session *session, struct assay_arena_use *use)
+static void ort_arena_use(struct assay__session *session, struct assay__arena_use *use)
 {
     static const char *const keys[] = {"NumAllocs", "NumArenaExtensions", "TotalAllocated"};
     double values[3];
     arena_stats(session, keys, values, 3);
-    *use = (struct assay_arena_use){values[0], values[1], values[2]};
+    *use = (struct assay__arena_use){values[0], values[1], values[2]};
 }
 
-const struct assay_engine_ops assay__engine_ort = {
-    .abi = ASSAY_ENGINE_ABI,
-    .size = sizeof(struct assay_engine_ops),
+const struct assay__engine_ops assay__engine_ort = {
+    .abi = ASSAY__ENGINE_ABI,
+    .size = sizeof(struct assay__engine_ops),
     .name = "ort",
     .summary = "ONNX Runtime",
     .devices = assay__ort_devices,

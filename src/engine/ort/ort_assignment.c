@@ -13,11 +13,11 @@
 
 struct assignment_query {
     struct assay__ort ort;
-    struct assay_assignment_options options;
+    struct assay__assignment_options options;
     struct OrtEnv *env;
     struct OrtSessionOptions *made;
     struct OrtSession *session;
-    assay_assigned_fn *found;
+    assay__assigned_fn *found;
     void *context;
     struct assay_error *error;
 };
@@ -25,7 +25,7 @@ struct assignment_query {
 static int prepare(struct assignment_query *ask)
 {
     const struct assay__ort *ort = &ask->ort;
-    const struct assay_assignment_options *o = &ask->options;
+    const struct assay__assignment_options *o = &ask->options;
     int level = 0, code = assay__ort_optimization(o->optimization, &level, ask->error);
     if (code) return code;
     struct OrtStatus *status = ort->create_session_options(&ask->made);
@@ -54,7 +54,7 @@ static int report_subgraph(struct assignment_query *ask, size_t index,
     const struct assay__ort *ort = &ask->ort;
     const struct OrtEpAssignedNode *const *nodes = NULL;
     size_t count = 0;
-    struct assay_assigned_node told = {
+    struct assay__assigned_node told = {
         .subgraph = index,
         .target = target_of(ask),
         .version = ort->version,
@@ -86,7 +86,7 @@ static int report_nodes(struct assignment_query *ask)
     return code;
 }
 
-int assay__ort_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
+int assay__ort_assignment(const struct assay__assignment_options *options, assay__assigned_fn *found,
                           void *context, struct assay_error *error)
 {
     struct assignment_query ask = {.found = found, .context = context, .error = error};

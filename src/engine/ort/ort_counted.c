@@ -159,7 +159,7 @@ static int measure_chain(struct counting *c, struct assay__timed *timed, struct 
 
 static int run_chain(struct counting *c, struct assay_error *error)
 {
-    const struct assay_layer_counters *counters = c->work->counters;
+    const struct assay__layer_counters *counters = c->work->counters;
     struct assay__chain chain;
     int code = assay__chain_open(c->work, CHAIN_LENGTH, counters, &chain, error);
     counters->begin(counters->context);

@@ -318,8 +318,8 @@ static int probe(const struct assay__ort *ort, const struct OrtEnv *env,
 struct listing {
     const struct assay__ort *ort;
     const struct OrtEnv *env;
-    assay_device_about_fn *about; /* NULL: try everything */
-    assay_device_fn *found;
+    assay__device_about_fn *about; /* NULL: try everything */
+    assay__device_fn *found;
     void *context;
 };
 
@@ -346,7 +346,7 @@ static int report_device(const struct listing *list, const struct device_row *ro
     *works = reason.code == 0;
     if (*works) adapter_of(row, number, &adapter);
     if (!*works && number > 0) return 0; /* one more than there are */
-    struct assay_device device = {
+    struct assay__device device = {
         .name = name,
         .kind = row->kind,
         .engine = "ort",
@@ -375,23 +375,23 @@ static int report_row(const struct listing *list, const struct device_row *row)
             snprintf(name, sizeof name, "%s:%d", row->device, number);
         else
             snprintf(name, sizeof name, "%s", row->device);
-        struct assay_device next = {.name = name,
+        struct assay__device next = {.name = name,
                                     .kind = row->kind,
                                     .engine = "ort",
                                     .library = list->ort->path,
                                     .version = list->ort->version};
-        enum assay_device_answer answer = list->about ? list->about(list->context, &next)
-                                                      : ASSAY_DEVICE_TRY;
-        if (answer == ASSAY_DEVICE_END) return 0;
-        if (answer == ASSAY_DEVICE_PASS) continue;
+        enum assay__device_answer answer = list->about ? list->about(list->context, &next)
+                                                      : ASSAY__DEVICE_TRY;
+        if (answer == ASSAY__DEVICE_END) return 0;
+        if (answer == ASSAY__DEVICE_PASS) continue;
         int code = report_device(list, row, number, name, here, &works);
         if (code || !works) return code;
     }
     return 0;
 }
 
-int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
-                            assay_device_fn *found, void *context, struct assay_error *error)
+int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
+                            assay__device_fn *found, void *context, struct assay_error *error)
 {
     struct assay__ort *ort = malloc(sizeof *ort);
     struct OrtEnv *env = NULL;
@@ -400,7 +400,7 @@ int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
     int code = assay__ort_load(library, ort, &reason);
     if (code == 0) code = assay__ort_env(ort, &env, &reason);
     if (code) { /* no device can be queried: give the reason for the CPU, which is always there */
-        struct assay_device cpu = {.name = "cpu",
+        struct assay__device cpu = {.name = "cpu",
                                    .kind = "cpu",
                                    .engine = "ort",
                                    .library = "",
@@ -421,7 +421,7 @@ int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
     return code;
 }
 
-int assay__ort_devices(const char *library, assay_device_fn *found, void *context,
+int assay__ort_devices(const char *library, assay__device_fn *found, void *context,
                        struct assay_error *error)
 {
     return assay__ort_devices_each(library, NULL, found, context, error);

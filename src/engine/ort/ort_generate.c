@@ -18,7 +18,7 @@
 #define RECORDED_TOKENS ((size_t)1 << 20) /* 8 MB of times */
 
 struct assay__ort_generation {
-    const struct assay_generation *plan;
+    const struct assay__generation *plan;
     size_t ids_input, logits_output;
     size_t mask_input, positions_input; /* SIZE_MAX: none */
     size_t *past_inputs, *present_outputs;
@@ -43,10 +43,10 @@ static size_t index_of(const char *const *names, size_t count, const char *name)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static int find_places(struct assay_session *session, struct assay__ort_generation *generation,
+static int find_places(struct assay__session *session, struct assay__ort_generation *generation,
                        struct assay_error *error)
 {
-    const struct assay_generation *plan = generation->plan;
+    const struct assay__generation *plan = generation->plan;
     const char *const *in = session->input_names, *const *out = session->output_names;
     generation->ids_input = index_of(in, session->input_count, plan->ids);
     generation->mask_input = index_of(in, session->input_count, plan->mask);
@@ -62,7 +62,7 @@ static int find_places(struct assay_session *session, struct assay__ort_generati
             return assay_error_set(error, ASSAY_EINVAL, "the model has no cache '%s' with '%s'",
                                    plan->past[i], plan->present[i]);
     }
-    const struct assay_tensor *ids = &session->inputs[generation->ids_input];
+    const struct assay__host_tensor *ids = &session->inputs[generation->ids_input];
     if (ids->rank != 2 || ids->dims[0] < 1 || ids->dims[1] < 1)
         return assay_error_set(error, ASSAY_EINVAL, "'%s' is not batch x prompt", plan->ids);
     generation->batch = ids->dims[0];
@@ -83,7 +83,7 @@ static void put_number(void *data, int dtype, size_t i, int64_t value)
         ((uint8_t *)data)[i] = (uint8_t)value;
 }
 
-static int make_input(struct assay_session *session, const char *name, int dtype, void *data,
+static int make_input(struct assay__session *session, const char *name, int dtype, void *data,
                       int64_t batch, int64_t width, struct OrtValue **value,
                       struct assay_error *error)
 {
@@ -91,15 +91,15 @@ static int make_input(struct assay_session *session, const char *name, int dtype
     size_t size = (size_t)batch * (size_t)width * assay__ort_dtype_bits(dtype) / 8;
     return assay__ort_value_make(
         session,
-        &(struct assay_tensor){
+        &(struct assay__host_tensor){
             .name = name, .dtype = dtype, .rank = 2, .dims = dims, .data = data, .data_size = size},
         value, error);
 }
 
-static int make_masks(struct assay_session *session, struct assay__ort_generation *generation,
+static int make_masks(struct assay__session *session, struct assay__ort_generation *generation,
                       struct assay_error *error)
 {
-    const struct assay_generation *plan = generation->plan;
+    const struct assay__generation *plan = generation->plan;
     int64_t longest = generation->prompt + plan->tokens;
     if (generation->mask_input == SIZE_MAX) return 0;
     generation->mask_dtype = session->inputs[generation->mask_input].dtype;
@@ -130,10 +130,10 @@ static int make_masks(struct assay_session *session, struct assay__ort_generatio
     return code;
 }
 
-static int make_inputs(struct assay_session *session, struct assay__ort_generation *generation,
+static int make_inputs(struct assay__session *session, struct assay__ort_generation *generation,
                        struct assay_error *error)
 {
-    const struct assay_generation *plan = generation->plan;
+    const struct assay__generation *plan = generation->plan;
     int64_t batch = generation->batch;
     generation->ids_dtype = session->inputs[generation->ids_input].dtype;
     generation->ids_data = assay__arena_array(session->arena, (size_t)batch, 8);
@@ -149,7 +149,7 @@ static int make_inputs(struct assay_session *session, struct assay__ort_generati
     return code ? code : make_masks(session, generation, error);
 }
 
-int assay__ort_generation_open(struct assay_session *session, const struct assay_generation *plan,
+int assay__ort_generation_open(struct assay__session *session, const struct assay__generation *plan,
                                struct assay_error *error)
 {
     struct assay__arena *arena = session->arena;
@@ -183,7 +183,7 @@ int assay__ort_generation_open(struct assay_session *session, const struct assay
     return make_inputs(session, generation, error);
 }
 
-void assay__ort_generation_close(struct assay_session *session)
+void assay__ort_generation_close(struct assay__session *session)
 {
     struct assay__ort_generation *generation = session->generation;
     const struct assay__ort *ort = &session->ort;
@@ -229,7 +229,7 @@ static int64_t likeliest_half(const uint16_t *row, int dtype, int64_t count)
 }
 
 /* The next token of each sequence from the logits of the last position. */
-static int choose(struct assay_session *session, struct assay__ort_generation *generation,
+static int choose(struct assay__session *session, struct assay__ort_generation *generation,
                   int64_t token, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
@@ -265,7 +265,7 @@ static int choose(struct assay_session *session, struct assay__ort_generation *g
 
 /* The inputs of the run that makes token `token` (from 1): the new id, the caches of the run
  * before. */
-static void prepare(struct assay_session *session, struct assay__ort_generation *generation,
+static void prepare(struct assay__session *session, struct assay__ort_generation *generation,
                     int64_t token)
 {
     struct OrtValue **swap = generation->before;
@@ -283,7 +283,7 @@ static void prepare(struct assay_session *session, struct assay__ort_generation 
 }
 
 /* Learned positions are limited: the place of the failure shows whether that was the cause. */
-static int run_failed(struct assay_session *session, struct OrtStatus *status, int64_t token,
+static int run_failed(struct assay__session *session, struct OrtStatus *status, int64_t token,
                       struct assay_error *error)
 {
     const struct assay__ort_generation *generation = session->generation;
@@ -297,7 +297,7 @@ static int run_failed(struct assay_session *session, struct OrtStatus *status, i
     return assay__ort_check(&session->ort, status, error, where);
 }
 
-int assay__ort_generation_step(struct assay_session *session, struct assay_error *error)
+int assay__ort_generation_step(struct assay__session *session, struct assay_error *error)
 {
     struct assay__ort_generation *generation = session->generation;
     const struct assay__ort *ort = &session->ort;
@@ -328,18 +328,18 @@ int assay__ort_generation_step(struct assay_session *session, struct assay_error
     return 0;
 }
 
-struct OrtValue *const *assay__ort_generation_outputs(const struct assay_session *session)
+struct OrtValue *const *assay__ort_generation_outputs(const struct assay__session *session)
 {
     return session->generation->now;
 }
 
-int assay__ort_generation_tokens(struct assay_session *session, struct assay_token_times *times,
+int assay__ort_generation_tokens(struct assay__session *session, struct assay__token_times *times,
                                  struct assay_error *error)
 {
     struct assay__ort_generation *generation = session->generation;
     if (!generation)
         return assay_error_set(error, ASSAY_EINVAL, "the session was not opened to generate");
-    *times = (struct assay_token_times){
+    *times = (struct assay__token_times){
         .tokens = generation->plan->tokens,
         .prompt = generation->prompt,
         .batch = generation->batch,

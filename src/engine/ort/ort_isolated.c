@@ -118,7 +118,7 @@ static int expose(struct isolated *it, struct assay_error *error)
 
 static int describe_all(struct isolated *it, struct assay_error *error)
 {
-    const struct assay_session *session = it->work->session;
+    const struct assay__session *session = it->work->session;
     const struct assay__graph *graph = &it->work->optimized->graph;
     size_t most = it->name_count + session->input_count;
     it->described = calloc(most + 1, sizeof *it->described);
@@ -470,7 +470,7 @@ static int time_empty(struct isolated *it, struct assay_error *error)
 
 static int time_node(struct isolated *it, size_t index, struct assay_error *error)
 {
-    struct assay_layer *layer = &it->work->layers[index];
+    struct assay__engine_layer *layer = &it->work->layers[index];
     const struct assay__node *node = &it->work->optimized->graph.nodes[index];
     struct assay__arena *arena = assay__arena_new();
     struct needs needs = {.arena = arena};

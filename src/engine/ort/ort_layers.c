@@ -123,7 +123,7 @@ static int make_layers(struct assay__layer_work *work, struct assay_error *error
     work->layers = assay__arena_array(work->arena, graph->node_count + 1, sizeof *work->layers);
     if (!work->layers) return assay__no_memory(error);
     for (size_t i = 0; i < graph->node_count; i++) {
-        struct assay_layer *layer = &work->layers[i];
+        struct assay__engine_layer *layer = &work->layers[i];
         layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
         layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
         if (!layer->name || !layer->op) return assay__no_memory(error);
@@ -151,7 +151,7 @@ static int prepare(struct assay__layer_work *work, struct assay_error *error)
 
 static int order_result(struct assay__layer_work *work, struct assay_error *error)
 {
-    struct assay_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
+    struct assay__engine_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
                                                      sizeof *ordered);
     if (!ordered || work->reason.failed) return assay__no_memory(error);
     for (size_t i = 0; i < work->layer_count; i++)
@@ -204,7 +204,7 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
     return assay__layers_profile(work, error);
 }
 
-static int fresh_storage(struct assay_session *session, struct assay_error *error)
+static int fresh_storage(struct assay__session *session, struct assay_error *error)
 {
     assay__ort_layers_free(session);
     session->layers = calloc(1, sizeof *session->layers);
@@ -214,8 +214,8 @@ static int fresh_storage(struct assay_session *session, struct assay_error *erro
     return assay__no_memory(error);
 }
 
-int assay__ort_layers(struct assay_session *session, const struct assay_layer_options *options,
-                      struct assay_layer_result *result, struct assay_error *error)
+int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
+                      struct assay__layer_result *result, struct assay_error *error)
 {
     struct assay_error own = {0};
     *result = assay__layer_result_unknown("off");
@@ -251,7 +251,7 @@ int assay__ort_layers(struct assay_session *session, const struct assay_layer_op
     return code;
 }
 
-void assay__ort_layers_free(struct assay_session *session)
+void assay__ort_layers_free(struct assay__session *session)
 {
     if (!session->layers) return;
     assay__arena_free(session->layers->arena);

@@ -11,7 +11,7 @@
 #include "engine/ort/ort_session.h"
 #include "model/graph.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,17 +25,17 @@ struct assay__ort_layers {
 
 /** One call of layers(). */
 struct assay__layer_work {
-    struct assay_session *session;
+    struct assay__session *session;
     struct assay__arena *arena; /* the result's */
-    struct assay_layer_result *result;
+    struct assay__layer_result *result;
     /* one per node of the optimised graph once that is known, by node index */
-    struct assay_layer *layers;
+    struct assay__engine_layer *layers;
     size_t layer_count;
     size_t *order; /* execution order of the nodes; NULL: as in the file */
     double budget_s;
     uint64_t start_ns;
     double latency_ns; /* the unprofiled median to judge passes by; NaN unknown */
-    const struct assay_layer_counters *counters; /* wanted of each layer; NULL: none */
+    const struct assay__layer_counters *counters; /* wanted of each layer; NULL: none */
     struct assay__buf reason;
 
     char folder[ASSAY__LAYERS_PATH]; /* private; removed at the end */
@@ -62,7 +62,7 @@ const char *assay__layers_node_name(const struct assay__node *node);
 /* --- sessions that are timed (ort_timed.c) ---------------------------------------------------- */
 
 struct assay__timed {
-    struct assay_session *owner;
+    struct assay__session *owner;
     struct OrtSession *session;
     struct assay__marker_ops *ops; /* NULL: without markers */
     struct assay__marker_log log;
@@ -78,7 +78,7 @@ struct assay__timed_options {
     const char *path;
     int optimization;  /* ASSAY__ORT_OPT_* */
     size_t mark_count; /* > 0: with the marker operators and room for that many events */
-    const struct assay_layer_counters *counters; /* read by the markers; NULL: none */
+    const struct assay__layer_counters *counters; /* read by the markers; NULL: none */
     const char *save_path;                       /* NULL or: save the optimised model there */
     const char *profile_prefix;                  /* NULL or: with ONNX Runtime's own profiler */
     /* Names NULL: the owner's inputs, the owner's outputs. Borrowed. */
@@ -89,7 +89,7 @@ struct assay__timed_options {
     size_t output_count;
 };
 
-int assay__timed_open(struct assay_session *owner, const struct assay__timed_options *options,
+int assay__timed_open(struct assay__session *owner, const struct assay__timed_options *options,
                       struct assay__timed *timed, struct assay_error *error);
 /** One run, done as the measured loop does it: the last outputs are released, then Run. Time in
  * *run_ns (may be NULL). */
@@ -101,13 +101,13 @@ void assay__timed_close(struct assay__timed *timed);
 
 /** A view of the owner's own session, for the unprofiled runs around a pass. Closing it leaves
  * the session open. */
-int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
+int assay__timed_borrow(struct assay__session *owner, struct assay__timed *timed,
                         struct assay_error *error);
 
 /** Closes the owner's own session for a while (nothing may be borrowed from it), and opens it
  *  again. */
-void assay__timed_suspend(struct assay_session *owner);
-int assay__timed_resume(struct assay_session *owner, struct assay_error *error);
+void assay__timed_suspend(struct assay__session *owner);
+int assay__timed_resume(struct assay__session *owner, struct assay_error *error);
 
 /** Tests: called for the options of every session that layer timing opens (to add custom
  * operators). NULL: none. */
@@ -130,7 +130,7 @@ struct assay__chain {
 /** A session of `length` markers with nothing in between, to measure what a marker costs. Close it
  * in any case; it must not move until then. */
 int assay__chain_open(struct assay__layer_work *work, size_t length,
-                      const struct assay_layer_counters *counters, struct assay__chain *chain,
+                      const struct assay__layer_counters *counters, struct assay__chain *chain,
                       struct assay_error *error);
 void assay__chain_close(struct assay__layer_work *work, struct assay__chain *chain);
 
@@ -160,6 +160,6 @@ void assay__layers_counted(struct assay__layer_work *work,
 
 /** Fills from/from_count of layers[i] for node i of `optimized`. Strings go into `arena`. */
 int assay__layers_origin(const struct assay__model *original, const struct assay__model *optimized,
-                         struct assay__arena *arena, struct assay_layer *layers);
+                         struct assay__arena *arena, struct assay__engine_layer *layers);
 
 #endif

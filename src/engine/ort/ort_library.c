@@ -276,10 +276,6 @@ static int load_named(const char *path, const char *who, struct assay__ort *ort,
 
 int assay__ort_load(const char *library, struct assay__ort *ort, struct assay_error *error)
 {
-    /* Newer builds for Linux collect usage data: a device id and a database in the user's cache
-     * folder, a file in $TMPDIR. A measurement leaves no such traces and does not want that work
-     * beside it. It must be said before the library initialises; a value the user has set stays. */
-    setenv("ORT_DISABLE_TELEMETRY", "1", 0);
     if (library && library[0]) return load_named(library, "ONNX Runtime library", ort, error);
     const char *named = getenv("ASSAY_ORT_LIBRARY");
     if (named && named[0]) return load_named(named, "ASSAY_ORT_LIBRARY", ort, error);

@@ -133,7 +133,7 @@ static struct OrtStatus *compute_unsettled(struct marker_kernel *kernel,
 /** Counters at a marker's entry (edge 0) or exit (1). */
 static void count(struct assay__marker_log *log, size_t event, size_t edge)
 {
-    const struct assay_layer_counters *counters = log->counters;
+    const struct assay__layer_counters *counters = log->counters;
     if (event >= log->capacity) return;
     counters->read(counters->context, log->counts + (2 * event + edge) * counters->count);
 }

@@ -5,7 +5,7 @@
 
 #include "engine/ort/ort_abi.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ struct assay__marker_log {
     uint64_t dropped; /* events that found no room */
     /* times the engine gave a marker a separate buffer, so that it had to copy */
     uint64_t copies;
-    const struct assay_layer_counters *counters; /* read by every marker; NULL: none */
+    const struct assay__layer_counters *counters; /* read by every marker; NULL: none */
     double *counts; /* of event i: counters->count at its entry, as many at its exit, from 2 i */
 };
 

@@ -48,7 +48,7 @@ static int chain_measure(struct assay__timed *timed, struct chain_times *times,
 }
 
 int assay__chain_open(struct assay__layer_work *work, size_t length,
-                      const struct assay_layer_counters *counters, struct assay__chain *chain,
+                      const struct assay__layer_counters *counters, struct assay__chain *chain,
                       struct assay_error *error)
 {
     static const char *const input_names[] = {"x"}, *const output_names[] = {"y"};

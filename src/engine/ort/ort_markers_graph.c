@@ -54,7 +54,7 @@ static int learn_order(struct assay__marking *m, const struct assay__timed *time
 static int check_outputs(struct assay__marking *m, struct assay__timed *timed,
                          struct assay_error *error)
 {
-    struct assay_session *session = m->work->session;
+    struct assay__session *session = m->work->session;
     double largest = 0;
     if (m->work->random) {
         assay__layers_say(

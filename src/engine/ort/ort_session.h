@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/no_memory.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <stdatomic.h>
 
 struct assay__ort_layers; /* the layer timing's own state */
@@ -25,7 +25,7 @@ struct assay__ort_stream {
     char error[512]; /* of the last step that failed */
 };
 
-struct assay_session {
+struct assay__session {
     struct assay__ort ort;
     struct OrtEnv *env;
     struct OrtSession *session;
@@ -45,7 +45,7 @@ struct assay_session {
     const char *provider_options; /* "key=value;key=value"; NULL none */
 
     /* inputs in the order of the caller's list; values lie over the caller's memory */
-    const struct assay_tensor *inputs;
+    const struct assay__host_tensor *inputs;
     const char **input_names;
     struct OrtValue **input_values;
     size_t input_count;
@@ -70,7 +70,7 @@ struct assay_session {
 /** New session options as this session was made with: threads, spinning, device, sequential
  * execution; the graph optimisation level is the argument (ASSAY__ORT_OPT_*). The caller releases
  * them. */
-int assay__ort_session_options(struct assay_session *session, int optimization,
+int assay__ort_session_options(struct assay__session *session, int optimization,
                                struct OrtSessionOptions **options, struct assay_error *error);
 /** ASSAY__ORT_OPT_* of a level's name (NULL: all); ASSAY_EINVAL when there is no such level. */
 int assay__ort_optimization(const char *name, int *level, struct assay_error *error);
@@ -102,12 +102,12 @@ int assay__ort_dtype_of(int element);
 /** Bits of one element of an ONNX data type; 0 for strings and unknown types. */
 unsigned assay__ort_dtype_bits(int onnx_dtype);
 /** A value over the tensor's memory (strings are copied). */
-int assay__ort_value_make(struct assay_session *session, const struct assay_tensor *tensor,
+int assay__ort_value_make(struct assay__session *session, const struct assay__host_tensor *tensor,
                           struct OrtValue **value, struct assay_error *error);
 /** A tensor view of a value; what is not in the value goes to the arena. A value that is no tensor
  * (a sequence, a map, nothing) gives dtype 0, rank 0 and no data. The name is borrowed. */
-int assay__ort_value_view(struct assay_session *session, struct OrtValue *value, const char *name,
-                          struct assay__arena *arena, struct assay_tensor *tensor,
+int assay__ort_value_view(struct assay__session *session, struct OrtValue *value, const char *name,
+                          struct assay__arena *arena, struct assay__host_tensor *tensor,
                           struct assay_error *error);
 /** Releases and clears an array of values. */
 void assay__ort_release_values(const struct assay__ort *ort, struct OrtValue **values,
@@ -128,31 +128,31 @@ int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOpti
  * it. */
 int assay__ort_device_memory(const struct assay__ort *ort, const char *device,
                              struct OrtMemoryInfo **info);
-int assay__ort_devices(const char *library, assay_device_fn *found, void *context,
+int assay__ort_devices(const char *library, assay__device_fn *found, void *context,
                        struct assay_error *error);
-int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
-                            assay_device_fn *found, void *context, struct assay_error *error);
+int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
+                            assay__device_fn *found, void *context, struct assay_error *error);
 
 /* --- generation with a cache (ort_generate.c) ------------------------------------------------- */
 
 /** After inputs and outputs of the session are made. The plan is borrowed. */
-int assay__ort_generation_open(struct assay_session *session, const struct assay_generation *plan,
+int assay__ort_generation_open(struct assay__session *session, const struct assay__generation *plan,
                                struct assay_error *error);
-int assay__ort_generation_step(struct assay_session *session, struct assay_error *error);
-int assay__ort_generation_tokens(struct assay_session *session, struct assay_token_times *times,
+int assay__ort_generation_step(struct assay__session *session, struct assay_error *error);
+int assay__ort_generation_tokens(struct assay__session *session, struct assay__token_times *times,
                                  struct assay_error *error);
 /** The outputs of the last run, in the session's order; entries are NULL before the first step. */
-struct OrtValue *const *assay__ort_generation_outputs(const struct assay_session *session);
-void assay__ort_generation_close(struct assay_session *session);
+struct OrtValue *const *assay__ort_generation_outputs(const struct assay__session *session);
+void assay__ort_generation_close(struct assay__session *session);
 
 /* --- the layer timing (ort_layers.c) ---------------------------------------------------------- */
 
-int assay__ort_layers(struct assay_session *session, const struct assay_layer_options *options,
-                      struct assay_layer_result *result, struct assay_error *error);
-void assay__ort_layers_free(struct assay_session *session);
+int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
+                      struct assay__layer_result *result, struct assay_error *error);
+void assay__ort_layers_free(struct assay__session *session);
 
 /** Which provider would get which node (ort_assignment.c). */
-int assay__ort_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
+int assay__ort_assignment(const struct assay__assignment_options *options, assay__assigned_fn *found,
                           void *context, struct assay_error *error);
 
 #endif

@@ -22,7 +22,7 @@ void assay__timed_hook(assay__timed_hook_fn *hook, void *context)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static int prepare_options(struct assay_session *owner, const struct assay__timed_options *options,
+static int prepare_options(struct assay__session *owner, const struct assay__timed_options *options,
                            struct assay__timed *timed, struct OrtSessionOptions **made,
                            struct assay_error *error)
 {
@@ -54,7 +54,7 @@ static int prepare_options(struct assay_session *owner, const struct assay__time
     return code;
 }
 
-int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
+int assay__timed_borrow(struct assay__session *owner, struct assay__timed *timed,
                         struct assay_error *error)
 {
     *timed = (struct assay__timed){
@@ -70,7 +70,7 @@ int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
     return timed->outputs ? 0 : assay__no_memory(error);
 }
 
-int assay__timed_open(struct assay_session *owner, const struct assay__timed_options *options,
+int assay__timed_open(struct assay__session *owner, const struct assay__timed_options *options,
                       struct assay__timed *timed, struct assay_error *error)
 {
     const struct assay__ort *ort = &owner->ort;
@@ -99,13 +99,13 @@ int assay__timed_open(struct assay_session *owner, const struct assay__timed_opt
     return code;
 }
 
-void assay__timed_suspend(struct assay_session *owner)
+void assay__timed_suspend(struct assay__session *owner)
 {
     if (owner->session) owner->ort.release_session(owner->session);
     owner->session = NULL;
 }
 
-int assay__timed_resume(struct assay_session *owner, struct assay_error *error)
+int assay__timed_resume(struct assay__session *owner, struct assay_error *error)
 {
     struct assay__timed timed = {0};
     struct assay__timed_options options = {.path = owner->model_path,

@@ -40,7 +40,7 @@ static bool element_count(const int64_t *dims, int rank, size_t *count)
     return true;
 }
 
-static int make_strings(struct assay_session *session, const struct assay_tensor *tensor,
+static int make_strings(struct assay__session *session, const struct assay__host_tensor *tensor,
                         size_t count, struct OrtValue **value, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
@@ -53,7 +53,7 @@ static int make_strings(struct assay_session *session, const struct assay_tensor
     return assay__ort_check(ort, status, error, tensor->name);
 }
 
-int assay__ort_value_make(struct assay_session *session, const struct assay_tensor *tensor,
+int assay__ort_value_make(struct assay__session *session, const struct assay__host_tensor *tensor,
                           struct OrtValue **value, struct assay_error *error)
 {
     static unsigned char nothing[16]; /* the library wants an address even for no elements */
@@ -87,8 +87,8 @@ int assay__ort_value_make(struct assay_session *session, const struct assay_tens
 
 /* The strings of a value, copied to the arena: the library gives them in one piece, with offsets.
  */
-static int view_strings(struct assay_session *session, struct OrtValue *value, size_t count,
-                        struct assay__arena *arena, struct assay_tensor *tensor,
+static int view_strings(struct assay__session *session, struct OrtValue *value, size_t count,
+                        struct assay__arena *arena, struct assay__host_tensor *tensor,
                         struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
@@ -136,8 +136,8 @@ size_t assay__ort_shape_bytes(const struct assay__ort_shape *shape)
     return bits >= 8 ? shape->count * (bits / 8) : (shape->count * bits + 7) / 8;
 }
 
-int assay__ort_value_view(struct assay_session *session, struct OrtValue *value, const char *name,
-                          struct assay__arena *arena, struct assay_tensor *tensor,
+int assay__ort_value_view(struct assay__session *session, struct OrtValue *value, const char *name,
+                          struct assay__arena *arena, struct assay__host_tensor *tensor,
                           struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;

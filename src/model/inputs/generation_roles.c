@@ -33,8 +33,8 @@ static const char *find_present(const struct assay__graph *graph, const struct a
 }
 
 static int place_input(const struct assay__graph *graph, const struct assay__value *input,
-                       const char **past, const char **present, struct assay_generation *generation,
-                       struct assay_error *error)
+                       const char **past, const char **present,
+                       struct assay__generation *generation, struct assay_error *error)
 {
     bool integer = input->dtype == ASSAY__INT64 || input->dtype == ASSAY__INT32;
     if (past_rest(input->name)) {
@@ -76,14 +76,14 @@ static const char *find_logits(const struct assay__graph *graph)
 }
 
 int assay__generation_find(const struct assay__model *model, int64_t tokens,
-                           struct assay__arena *arena, struct assay_generation *generation,
+                           struct assay__arena *arena, struct assay__generation *generation,
                            struct assay_error *error)
 {
     const struct assay__graph *graph = &model->graph;
     const char **past = assay__arena_array(arena, graph->input_count + 1, sizeof *past);
     const char **present = assay__arena_array(arena, graph->input_count + 1, sizeof *present);
     int code = 0;
-    *generation = (struct assay_generation){.tokens = tokens, .past = past, .present = present};
+    *generation = (struct assay__generation){.tokens = tokens, .past = past, .present = present};
     if (!past || !present) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     for (size_t i = 0; i < graph->input_count && !code; i++)
         if (!assay__graph_is_initializer(graph, graph->inputs[i].name))
@@ -172,7 +172,7 @@ static void forget_notes(struct assay__workload *workload, const char *symbol)
 }
 
 /* Says what one inference is. */
-static int add_note(struct assay__workload *workload, const struct assay_generation *generation,
+static int add_note(struct assay__workload *workload, const struct assay__generation *generation,
                     const int64_t *ids_dims, struct assay_error *error)
 {
     size_t room = workload->note_count + 1;
@@ -214,7 +214,7 @@ static int check_ids(const struct assay__value *value, const struct assay__input
 }
 
 int assay__generation_shape(const struct assay__model *model,
-                            const struct assay_generation *generation,
+                            const struct assay__generation *generation,
                             struct assay__workload *workload, struct assay_error *error)
 {
     const struct assay__input_plan *ids = plan_of(workload, generation->ids);
@@ -239,7 +239,7 @@ int assay__generation_shape(const struct assay__model *model,
 }
 
 int assay__generation_at(const struct assay__model *model,
-                         const struct assay_generation *generation,
+                         const struct assay__generation *generation,
                          const struct assay__workload *workload, int64_t token,
                          struct assay__arena *arena, struct assay__input_plan *plans,
                          struct assay_error *error)

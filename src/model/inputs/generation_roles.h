@@ -7,24 +7,35 @@
 
 #include "model/inputs/inputs.h"
 
-#include <assay/engine.h>
+/** Text generation with the model's own cache: what a step is then, and which inputs and outputs
+ *  play which part. */
+struct assay__generation {
+    int64_t tokens;  /* made by one step (a whole generation), >= 1 */
+    const char *ids; /* input [batch, prompt], int64 or int32 */
+    const char *mask,
+        *positions;          /* inputs [batch, past + new] of ones and [batch, new]; NULL: none */
+    const char *logits;      /* output [batch, new, vocabulary] or [batch, vocabulary] */
+    const char *const *past; /* inputs that start empty … */
+    const char *const *present; /* … and the outputs that become them */
+    size_t pair_count;
+};
 
 /** Everything in `generation` lies in the arena. One clear line when the model has no cache, no
  *  ids, or an input without a known part. */
 int assay__generation_find(const struct assay__model *model, int64_t tokens,
-                           struct assay__arena *arena, struct assay_generation *generation,
+                           struct assay__arena *arena, struct assay__generation *generation,
                            struct assay_error *error);
 /** Shapes the first run of a generation: caches empty (0 along their symbolic axis other than the
  *  batch), the mask of the prompt's length and all ones, positions 0, 1, 2, … */
 int assay__generation_shape(const struct assay__model *model,
-                            const struct assay_generation *generation,
+                            const struct assay__generation *generation,
                             struct assay__workload *workload, struct assay_error *error);
 
 /** The input plans of the run that makes token `token` (from 1; 0: the first run itself): the
  *  shapes alone, for costs. `plans` has workload->input_count entries; their dims lie in the
  *  arena. */
 int assay__generation_at(const struct assay__model *model,
-                         const struct assay_generation *generation,
+                         const struct assay__generation *generation,
                          const struct assay__workload *workload, int64_t token,
                          struct assay__arena *arena, struct assay__input_plan *plans,
                          struct assay_error *error);

@@ -673,3 +673,19 @@ int assay__workload_values(const struct assay__input_plan *inputs, size_t count,
     }
     return 0;
 }
+
+struct assay__workload_options assay__workload_options_of(
+    const struct assay_workload_options *options)
+{
+    return (struct assay__workload_options){
+        .batch = options->batch,
+        .sequence = options->sequence,
+        .dims = options->dims,
+        .dim_count = options->dim_count,
+        .shapes = options->shapes,
+        .shape_count = options->shape_count,
+        .files = options->inputs,
+        .file_count = options->input_count,
+        .seed = options->seed,
+    };
+}

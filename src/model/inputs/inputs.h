@@ -6,6 +6,8 @@
 
 #include "model/graph.h"
 
+#include <assay/run.h>
+
 enum assay__fill {
     ASSAY__FILL_UNIFORM,
     ASSAY__FILL_INTEGERS,
@@ -42,6 +44,10 @@ struct assay__workload_options {
     uint64_t seed;
     bool shapes_only; /* nothing will be fed: no values are thought of */
 };
+
+/** What a caller's options say of the inputs; borrows their lists. */
+struct assay__workload_options assay__workload_options_of(
+    const struct assay_workload_options *options);
 
 /** The dimension that a note of a workload is about. */
 struct assay__note_subject {

@@ -218,6 +218,23 @@ void assay__doc_cards(struct assay__doc *doc, const char *label)
     if (last && last->kind == ASSAY__BLOCK_FACT) last->fact->cards = true;
 }
 
+const char *assay__doc_reason(struct assay__doc *doc, const char *metric, const char *note)
+{
+    const struct assay_metric_info *info = metric && doc->hint ? assay_metric_lookup(metric) : NULL;
+    if (!info || !note) return note;
+    bool unread = info->unread && strcmp(note, info->unread) == 0;
+    bool few = !info->unread && strncmp(metric, "latency.p", 9) == 0; /* too few samples */
+    if (!unread && !few) return note;
+    const char *hint = doc->hint(metric);
+    return hint ? assay__doc_printf(doc, "%s (%s)", note, hint) : note;
+}
+
+static void add_hint(struct assay__doc *doc, struct assay__datum *value)
+{
+    if (!assay__datum_is_known(value))
+        value->note = assay__doc_reason(doc, value->name, value->note);
+}
+
 void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__datum value,
                            const char *after)
 {
@@ -230,6 +247,7 @@ void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assa
         return;
     }
     if (value.kind == ASSAY__DATUM_TEXT) value.text = copy(doc, value.text);
+    if (value.kind == ASSAY__DATUM_NUMBER) add_hint(doc, &value);
     if (doc->failed) return;
     fact->items[fact->count++] = (struct assay__item){copy(doc, name), value,
                                                       after && *after ? copy(doc, after) : NULL};
@@ -404,6 +422,7 @@ void assay__table_cell(struct assay__table *table, struct assay__datum value)
 {
     if (table->doc->failed) return;
     if (table->cell_count >= table->row_count * table->column_count) return;
+    if (value.kind == ASSAY__DATUM_NUMBER) add_hint(table->doc, &value);
     table->cells[table->cell_count++] = value;
 }
 

@@ -207,6 +207,8 @@ struct assay__doc {
     struct assay__attachment attachments[ASSAY__ATTACHMENTS];
     size_t attachment_count;
     struct assay__study *study; /* what it is about; NULL: no profile */
+    /** What would make a metric known; NULL: nobody says. */
+    const char *(*hint)(const char *metric);
     /* for what is built next */
     bool detail;        /* sections of the first level are details */
     bool data;          /* tables for programs alone: everything else is left out */
@@ -282,6 +284,9 @@ struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, 
                                       const struct assay__column *columns, size_t count);
 #define ASSAY__COLUMNS(columns) columns, sizeof(columns) / sizeof *(columns)
 
+/** Why the metric is not known, with the hint where asking for it would have given it. metric NULL:
+ *  the note as it is. */
+const char *assay__doc_reason(struct assay__doc *doc, const char *metric, const char *note);
 /** Printed into the document's arena; "" when out of memory. */
 const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** "a; b; c" in the arena. */

@@ -25,7 +25,7 @@ static void device_json(struct assay__json_writer *w, const struct assay__found 
                         const struct assay__found_build *build,
                         const struct assay__found_device *item)
 {
-    const struct assay_device *d = &item->device;
+    const struct assay__device *d = &item->device;
     assay__json_object(w);
     assay__json_members(w, json_string("name", item->name), json_string("class", d->kind),
                         json_string("engine", d->engine), json_text("build", build->name),

@@ -182,8 +182,9 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     struct assay__doc *doc = *made;
     if (code) return assay_error_set(error, code, "out of memory while writing the report");
     doc->study = study;
-    add_head(doc, trial);
     const char *format = options->format ? options->format : "";
+    if (strcmp(format, "csv") != 0) doc->hint = options->hint; /* programs read bare reasons */
+    add_head(doc, trial);
     if (options->detail && *options->detail && strcmp(format, "csv") != 0) /* tables are whole */
         add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
     else

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *assay__found_hardware(const struct assay__found *found,
-                                  const struct assay_device *device)
+                                  const struct assay__device *device)
 {
     bool processor = strcmp(device->kind, "cpu") == 0 && device->available;
     return *device->hardware || !processor ? device->hardware : found->machine.cpu_model;
@@ -70,7 +70,7 @@ static struct assay__datum reached_by(struct assay__doc *doc, const struct assay
     struct assay__buf names = {0};
     const char *provider = provider_for(hardware);
     for (size_t i = 0; i < found->count && *hardware->name; i++) {
-        const struct assay_device *d = &found->items[i].device;
+        const struct assay__device *d = &found->items[i].device;
         if (d->available && strcmp(d->hardware, hardware->name) == 0)
             assay__buf_printf(&names, "%s%s", names.length ? ", " : "", found->items[i].name);
     }
@@ -116,14 +116,14 @@ static const char *yes_or_no(bool is)
 
 /* A device that runs on nothing we know the name of says so; one that cannot be used has none. */
 static struct assay__datum hardware_cell(const struct assay__found *found,
-                                         const struct assay_device *device)
+                                         const struct assay__device *device)
 {
     const char *hardware = assay__found_hardware(found, device);
     if (!*hardware && device->available) return assay__datum_unknown("not named");
     return assay__datum_text(hardware);
 }
 
-static const char *note_of(struct assay__doc *doc, const struct assay_device *d)
+static const char *note_of(struct assay__doc *doc, const struct assay__device *d)
 {
     if (!d->software) return d->note;
     return assay__doc_printf(doc, "software: it runs on the CPU%s%s%s", *d->note ? " (" : "",
@@ -134,7 +134,7 @@ static void put_device(struct assay__table *t, const struct assay__found *found,
                        const struct assay__found_build *build,
                        const struct assay__found_device *item)
 {
-    const struct assay_device *d = &item->device;
+    const struct assay__device *d = &item->device;
     bool shown = d->offered || build->count == 1;
     assay__table_row(t, shown ? 0 : ASSAY__ROW_DATA, NULL);
     assay__table_texts(t, item->name, d->kind, d->engine, build->name, yes_or_no(d->available),
@@ -150,12 +150,12 @@ static void add_missing(struct assay__doc *doc, const struct assay__found *found
 {
     struct assay__buf names = {0};
     for (size_t i = 0; i < build->count; i++) {
-        const struct assay_device *d = &found->items[build->first + i].device;
+        const struct assay__device *d = &found->items[build->first + i].device;
         size_t length = strcspn(d->name, ":");
         bool again = false;
         if (d->offered) continue;
         for (size_t k = 0; k < i; k++) {
-            const struct assay_device *other = &found->items[build->first + k].device;
+            const struct assay__device *other = &found->items[build->first + k].device;
             again |= !other->offered && strcspn(other->name, ":") == length &&
                      strncmp(other->name, d->name, length) == 0;
         }
@@ -169,7 +169,7 @@ static void add_missing(struct assay__doc *doc, const struct assay__found *found
 /* "ONNX Runtime 1.24.1, build two" */
 static const char *build_title(struct assay__doc *doc, const struct assay__found_build *build)
 {
-    const struct assay_engine_ops *engine = assay_engine_find(build->engine);
+    const struct assay__engine_ops *engine = assay__engine_find(build->engine);
     bool ort = engine && strcmp(build->engine, "ort") == 0;
     return assay__doc_printf(doc, "%s%s%s%s%s", ort ? engine->summary : build->engine,
                              *build->version ? " " : "", build->version,

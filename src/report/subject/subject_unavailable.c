@@ -79,7 +79,9 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
             continue;
         }
         struct group *group = group_of(&groups, &count, &capacity,
-                                       m->note && *m->note ? m->note : "no reason was recorded");
+                                       m->note && *m->note
+                                           ? assay__doc_reason(doc, m->name, m->note)
+                                           : "no reason was recorded");
         if (!group)
             doc->failed = true;
         else

@@ -20,17 +20,14 @@ struct assay__arm_identity {
     size_t axis_count;
 };
 
-/** Fills in defaults and refuses impossible options. */
-int assay__run_options_check(struct assay_run_options *options, struct assay_error *error);
-
 /** Checks the options, reads (or builds) the model, fixes the workload and appends the trial. The
  *  options are copied, what they point to is borrowed until the arm is closed. identity NULL: the
  *  only trial. */
-int assay__arm_open(struct assay__recording *recording, const struct assay_run_options *options,
+int assay__arm_open(struct assay__recording *recording, const struct assay__run_options *options,
                     const struct assay__arm_identity *identity, struct assay__arm **arm,
                     struct assay_error *error);
 /** A failed trial, with that reason, for an arm that never runs. 0 or ASSAY_ENOMEM. */
-int assay__arm_start_failed(struct assay_profile *profile, const struct assay_run_options *options,
+int assay__arm_start_failed(struct assay_profile *profile, const struct assay__run_options *options,
                             const struct assay__arm_identity *identity, const char *reason);
 /** Reads the idle machine when power is sampled. Before the first launch; once. */
 int assay__arm_begin(struct assay__arm *arm, struct assay_error *error);
@@ -56,7 +53,7 @@ void assay__arm_close(struct assay__arm *arm);                /* NULL legal */
 
 /** The trial moves when another arm is opened: ask again. */
 struct assay__trial *assay__arm_trial(const struct assay__arm *arm);
-const struct assay_run_options *assay__arm_options(const struct assay__arm *arm);
+const struct assay__run_options *assay__arm_options(const struct assay__arm *arm);
 /** Outcomes so far. */
 const struct assay__outcome *assay__arm_outcomes(const struct assay__arm *arm, size_t *count);
 /** The model's file (a temporary one for a zoo model); "" for a script. */

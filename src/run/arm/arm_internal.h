@@ -11,16 +11,16 @@
 #include "run/single_run.h"
 
 struct assay__arm {
-    struct assay_run_options options;
+    struct assay__run_options options;
     struct assay__recording *recording;
     size_t index; /* of the trial */
     struct assay__model *model;
     const struct assay__model_info *info; /* what describes it: one of the profile's */
     struct assay__workload *workload;
     struct assay__model_costs costs;
-    struct assay_generation generation; /* tokens 0: an inference is one run */
-    struct assay__watch *watch;         /* NULL: nothing but the latency */
-    struct assay__watch *shared;        /* of several arms; NULL: none */
+    struct assay__generation generation; /* tokens 0: an inference is one run */
+    struct assay__watch *watch;          /* NULL: nothing but the latency */
+    struct assay__watch *shared;         /* of several arms; NULL: none */
     struct assay__outcome *outcomes;
     size_t outcome_count, outcome_capacity;
     size_t adopted; /* of the outcomes: those of an earlier capture */

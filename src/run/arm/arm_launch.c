@@ -29,34 +29,34 @@ static bool wants_outputs(const struct assay__arm *arm)
 
 static void make_request(struct assay__arm *arm, int id, struct assay__request *request)
 {
-    const struct assay_run_options *options = &arm->options;
+    const struct assay__run_options *options = &arm->options;
     *request = (struct assay__request){
-        .job = {.engine = options->engine,
+        .job = {.engine = options->target.engine,
                 .model = arm->model ? arm->model_path : NULL,
-                .library = options->library,
+                .library = options->target.library,
                 .device = arm->device,
-                .optimization = options->optimization,
-                .cpus = options->cpus,
+                .optimization = options->target.optimization,
+                .cpus = options->target.cpus,
                 .script = options->script,
-                .threads = options->threads,
-                .streams = options->streams,
-                .spinning = options->spinning_off ? 0 : -1,
-                .warmup = options->warmup_plus_1 - 1,
-                .layers = options->layers,
-                .counters = options->counters,
+                .threads = options->target.threads,
+                .streams = options->target.streams,
+                .spinning = options->target.spinning_off ? 0 : -1,
+                .warmup = options->measuring.warmup_given ? options->measuring.warmup : -1,
+                .layers = options->measuring.layers,
+                .counters = options->watching.counters,
                 .inputs = arm->workload ? arm->workload->inputs : NULL,
                 .input_count = arm->workload ? arm->workload->input_count : 0,
                 .outputs = wants_outputs(arm) ? arm->outputs : NULL,
                 .generation = arm->generation},
-        .goal = {options->iterations, options->time_s, ASSAY__GOAL_PRECISION, options->streams,
-                 ASSAY__RING_CAPACITY, options->generate > 0 ? ASSAY__GENERATE_LEAST : 0},
-        .timeout_s = options->timeout_s,
-        .limit_s = options->launch_limit_s,
-        .interrupt = options->interrupt,
-        .progress = options->progress,
-        .progress_context = options->progress_context,
+        .goal = {options->measuring.iterations, options->measuring.time_s, ASSAY__GOAL_PRECISION, options->target.streams,
+                 ASSAY__RING_CAPACITY, options->workload.generate > 0 ? ASSAY__GENERATE_LEAST : 0},
+        .timeout_s = options->measuring.timeout_s,
+        .limit_s = options->measuring.launch_limit_s,
+        .interrupt = options->callbacks.interrupt,
+        .progress = options->callbacks.progress,
+        .progress_context = options->callbacks.context,
         .launch = id,
-        .launches = options->launches,
+        .launches = options->measuring.launches,
         .trial = assay__arm_trial(arm)->id,
         .worker = arm->recording->worker,
         .temporary = arm->recording->temporary,
@@ -125,8 +125,8 @@ static int keep_launch(struct assay__arm *arm, struct assay__launch *launch,
     int code = keep_samples(arm, launch, outcome);
     if (code == 0) code = keep_spans(arm, launch, outcome);
     if (code == 0)
-        code = assay__launch_metrics(outcome, arm->options.warmup_plus_1 > 0, launch->metrics);
-    assay__generation_metrics(&one, 1, arm->options.generate,
+        code = assay__launch_metrics(outcome, arm->options.measuring.warmup_given, launch->metrics);
+    assay__generation_metrics(&one, 1, arm->options.workload.generate,
                               assay__trial_on_cpu(assay__arm_trial(arm)), launch->metrics);
     return code ? code : assay_metrics_failed(launch->metrics);
 }
@@ -155,7 +155,7 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
     struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
                                                        assay__arm_trial(arm));
     if (!launch) return assay__no_memory(error);
-    launch->streams = arm->options.streams;
+    launch->streams = arm->options.target.streams;
     persist_launch(arm, launch);
     make_request(arm, (int)arm->outcome_count + 1, &request);
     struct assay__outcome *outcome = &arm->outcomes[arm->outcome_count++];
@@ -192,7 +192,7 @@ int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct 
     *kept = empty;
     kept->id = launch->id;
     launch->id = empty.id;
-    if (assay__outcome_restore(launch, arm->options.warmup_plus_1 == 0,
+    if (assay__outcome_restore(launch, !arm->options.measuring.warmup_given,
                                &arm->outcomes[arm->outcome_count]))
         return assay__no_memory(error);
     arm->adopted++;

@@ -14,20 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void show_progress(const struct assay__arm *arm, const char *phase)
-{
-    if (!arm->options.progress) return;
-    struct assay_progress progress = {phase, 0, arm->options.launches, -1};
-    arm->options.progress(arm->options.progress_context, &progress);
-}
-
 static int build_zoo(struct assay__arm *arm, const char *name, struct assay_error *error)
 {
     char file[48];
     snprintf(file, sizeof file, "model-%zu.onnx", arm->index + 1);
     struct assay__model *built = NULL;
     uint64_t start = assay__now_ns();
-    show_progress(arm, "building");
+    assay__progress(&arm->options.callbacks, "building", -1);
     char folder[PATH_MAX];
     if (arm->recording->folder[0] == '\0') /* sets the error */
         return assay__folder_temporary(folder, sizeof folder, error);
@@ -62,16 +55,16 @@ static bool is_given(const char *const *list, size_t count, const char *name)
  * default. */
 static int64_t prompt_of(const struct assay__arm *arm)
 {
-    const struct assay_run_options *options = &arm->options;
+    const struct assay__run_options *options = &arm->options;
     const char *ids = arm->generation.ids, *symbol = NULL;
     for (size_t i = 0; i < arm->model->graph.input_count; i++) {
         const struct assay__value *input = &arm->model->graph.inputs[i];
         if (strcmp(input->name, ids) == 0 && input->rank == 2 && input->dims[1].value < 0)
             symbol = input->dims[1].symbol;
     }
-    if (!symbol || is_given(options->inputs, options->input_count, ids) ||
-        is_given(options->shapes, options->shape_count, ids) ||
-        is_given(options->dims, options->dim_count, symbol))
+    if (!symbol || is_given(options->workload.inputs, options->workload.input_count, ids) ||
+        is_given(options->workload.shapes, options->workload.shape_count, ids) ||
+        is_given(options->workload.dims, options->workload.dim_count, symbol))
         return 0;
     return ASSAY__GENERATE_PROMPT;
 }
@@ -79,9 +72,9 @@ static int64_t prompt_of(const struct assay__arm *arm)
 static int plan_workload(struct assay__arm *arm, struct assay__workload_options *plan,
                          struct assay_error *error)
 {
-    if (arm->options.generate == 0)
+    if (arm->options.workload.generate == 0)
         return assay__workload_plan(arm->model, plan, &arm->workload, error);
-    int code = assay__generation_find(arm->model, arm->options.generate,
+    int code = assay__generation_find(arm->model, arm->options.workload.generate,
                                       arm->recording->profile->arena, &arm->generation, error);
     if (code) return code;
     if (plan->sequence == 0) plan->sequence = prompt_of(arm);
@@ -90,7 +83,7 @@ static int plan_workload(struct assay__arm *arm, struct assay__workload_options 
         code = assay__generation_shape(arm->model, &arm->generation, arm->workload, error);
     for (size_t i = 0; i < (code ? 0 : arm->workload->input_count); i++)
         if (strcmp(arm->workload->inputs[i].name, arm->generation.ids) == 0)
-            arm->options.prompt = arm->workload->inputs[i].dims[1];
+            arm->options.workload.prompt = arm->workload->inputs[i].dims[1];
     return code;
 }
 
@@ -140,7 +133,7 @@ static int describe(struct assay__arm *arm, const char *name, const char *path,
     if (code == 0 && arm->generation.tokens)
         code = assay__describe_generation(profile, info, arm->model, arm->workload,
                                           &arm->generation, &arm->costs, error);
-    if (code == 0 && arm->options.hash) code = put_hash(arm, info, error);
+    if (code == 0 && arm->options.keeping.hash) code = put_hash(arm, info, error);
     if (code && !first) profile->model_count--;
     if (code) return code;
     arm->info = info;
@@ -152,7 +145,7 @@ static int describe(struct assay__arm *arm, const char *name, const char *path,
 
 int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
 {
-    const char *name = arm->options.model;
+    const char *name = arm->options.workload.model;
     bool zoo = !assay__file_exists(name) && assay__zoo_knows(name);
     if (zoo) {
         int code = build_zoo(arm, name, error);
@@ -169,17 +162,7 @@ int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
                                arm->model->format);
     code = assay__model_check(arm->model, error);
     if (code) return code;
-    struct assay__workload_options plan = {
-        .batch = arm->options.batch,
-        .sequence = arm->options.sequence,
-        .dims = arm->options.dims,
-        .dim_count = arm->options.dim_count,
-        .shapes = arm->options.shapes,
-        .shape_count = arm->options.shape_count,
-        .files = arm->options.inputs,
-        .file_count = arm->options.input_count,
-        .seed = arm->options.seed,
-    };
+    struct assay__workload_options plan = assay__workload_options_of(&arm->options.workload);
     code = plan_workload(arm, &plan, error);
     if (!code) code = check_memory(arm, error);
     if (code) return code;

@@ -27,12 +27,12 @@ static int copy_axes(struct assay__arena *arena, const struct assay__arm_identit
     return 0;
 }
 
-static int name_target(struct assay__arena *arena, const struct assay_run_options *options,
+static int name_target(struct assay__arena *arena, const struct assay__run_options *options,
                        const struct assay__arm_identity *identity, struct assay__target *target)
 {
-    const char *given = assay__or_default(options->device, "cpu"),
+    const char *given = assay__or_default(options->target.device, "cpu"),
                *bare = assay__device_bare(given);
-    target->engine = assay__arena_strdup(arena, assay__or_default(options->engine, "ort"));
+    target->engine = assay__arena_strdup(arena, assay__or_default(options->target.engine, "ort"));
     target->device = assay__arena_strdup(arena, given);
     if (bare > given)
         target->build = assay__arena_strndup(arena, given, (size_t)(bare - given) - 1);
@@ -46,24 +46,25 @@ static int name_target(struct assay__arena *arena, const struct assay_run_option
 
 static int describe_target(struct assay__arm *arm, struct assay__trial *trial)
 {
-    const struct assay_run_options *o = &arm->options;
+    const struct assay__run_options *o = &arm->options;
     struct assay__target *target = &trial->target;
-    target->threads = o->threads;
-    target->threads_default = o->threads == 0;
-    target->optimization = assay__optimization_parse(o->optimization);
-    target->streams = o->streams;
-    target->spinning_off = o->spinning_off;
+    target->threads = o->target.threads;
+    target->threads_default = o->target.threads == 0;
+    target->optimization = assay__optimization_parse(o->target.optimization);
+    target->streams = o->target.streams;
+    target->spinning_off = o->target.spinning_off;
     target->cpus = assay__arena_strdup(arm->recording->profile->arena,
-                                       assay__or_default(o->cpus, ""));
+                                       assay__or_default(o->target.cpus, ""));
     trial->protocol = (struct assay__protocol){
-        .launches = o->launches,
-        .warmup = o->warmup_plus_1 - 1,
-        .seed = o->seed,
-        .layers = o->layers,
-        .watched = (o->power ? ASSAY__WATCHED_POWER : 0u) |
-                   (o->memory ? ASSAY__WATCHED_MEMORY : 0u) |
-                   (o->counters ? ASSAY__WATCHED_COUNTERS : 0u)};
-    trial->generation = (struct assay__generation_info){.tokens = o->generate, .prompt = o->prompt};
+        .launches = o->measuring.launches,
+        .warmup = o->measuring.warmup_given ? o->measuring.warmup : -1,
+        .seed = o->workload.seed,
+        .layers = o->measuring.layers,
+        .watched = (o->watching.power ? ASSAY__WATCHED_POWER : 0u) |
+                   (o->watching.memory ? ASSAY__WATCHED_MEMORY : 0u) |
+                   (o->watching.counters ? ASSAY__WATCHED_COUNTERS : 0u)};
+    trial->generation = (struct assay__generation_info){.tokens = o->workload.generate,
+                                                        .prompt = o->workload.prompt};
     return target->cpus ? 0 : ASSAY_ENOMEM;
 }
 
@@ -127,13 +128,13 @@ static void put_watched(struct writing *w)
     if (!list || *list) put(w, "watch", list);
 }
 
-static void put_options(struct writing *w, const struct assay_run_options *o)
+static void put_options(struct writing *w, const struct assay__run_options *o)
 {
     const struct assay__target *target = &w->trial->target;
     const struct assay__protocol *protocol = &w->trial->protocol;
     struct assay__arena *arena = w->profile->arena;
     put_number(w, "threads", target->threads, "default");
-    put(w, "opt", assay__arena_strdup(arena, o->optimization));
+    put(w, "opt", assay__arena_strdup(arena, o->target.optimization));
     put_number(w, "streams", target->streams, "1");
     put(w, "cpus", *target->cpus ? target->cpus : "any");
     put(w, "spinning", target->spinning_off ? "off" : "default");
@@ -141,8 +142,8 @@ static void put_options(struct writing *w, const struct assay_run_options *o)
     put(w, "warmup",
         protocol->warmup < 0 ? "detected"
                              : assay__arena_printf(arena, "%lld", (long long)protocol->warmup));
-    put_number(w, "iters", (double)o->iterations, "by precision");
-    put_number(w, "time_s", o->time_s, "by precision");
+    put_number(w, "iters", (double)o->measuring.iterations, "by precision");
+    put_number(w, "time_s", o->measuring.time_s, "by precision");
     put(w, "seed", assay__arena_printf(arena, "%llu", (unsigned long long)protocol->seed));
     put(w, "layers", assay__enum_name(&assay__layer_method_names, protocol->layers));
     if (!w->trial->generation.tokens) return;
@@ -165,7 +166,7 @@ static void put_model(struct writing *w)
 /* --- together --------------------------------------------------------------------------------- */
 
 static int identify(struct assay_profile *profile, struct assay__trial *trial,
-                    const struct assay_run_options *options,
+                    const struct assay__run_options *options,
                     const struct assay__arm_identity *identity)
 {
     const struct assay__arm_identity none = {0}, *own = identity ? identity : &none;
@@ -175,7 +176,7 @@ static int identify(struct assay_profile *profile, struct assay__trial *trial,
     return code ? code : name_target(profile->arena, options, own, &trial->target);
 }
 
-int assay__arm_start_failed(struct assay_profile *profile, const struct assay_run_options *options,
+int assay__arm_start_failed(struct assay_profile *profile, const struct assay__run_options *options,
                             const struct assay__arm_identity *identity, const char *reason)
 {
     struct assay__trial *trial = assay__profile_trial(profile);

@@ -18,7 +18,7 @@
 #define FAILURES_MOST 2
 #define LIMITS_MOST 2.5 /* times the launch limit that one arm may take */
 
-int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *whole,
+int assay__arms_begin(struct assay__arms *arms, const struct assay__run_options *whole,
                       const struct assay__plan *plan, struct assay_error *error)
 {
     *arms = (struct assay__arms){.whole = *whole};
@@ -34,7 +34,7 @@ int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *
 
 bool assay__arms_interrupted(const struct assay__arms *arms)
 {
-    return arms->whole.interrupt && *arms->whole.interrupt;
+    return arms->whole.callbacks.interrupt && *arms->whole.callbacks.interrupt;
 }
 
 struct assay__trial *assay__arms_trial(const struct assay__arms *arms, size_t index)
@@ -43,15 +43,15 @@ struct assay__trial *assay__arms_trial(const struct assay__arms *arms, size_t in
 }
 
 /* A trial for an arm that never ran. Its model, never read, still has a name. */
-static int add_failed(struct assay__arms *arms, const struct assay_run_options *options,
+static int add_failed(struct assay__arms *arms, const struct assay__run_options *options,
                       const struct assay__arm_identity *identity, const char *reason)
 {
     struct assay_profile *profile = arms->recording.profile;
     struct assay__model_info *first = profile->models[0];
-    if (options->model && !*first->name) {
-        const char *base = strrchr(options->model, '/');
+    if (options->workload.model && !*first->name) {
+        const char *base = strrchr(options->workload.model, '/');
         const char *name = assay__arena_strdup(profile->arena,
-                                               base && base[1] ? base + 1 : options->model);
+                                               base && base[1] ? base + 1 : options->workload.model);
         if (!name) return ASSAY_ENOMEM;
         first->name = name;
     }
@@ -90,15 +90,15 @@ static int next_arm(struct assay__arms *arms, struct assay_error *error)
     return 0;
 }
 
-int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *options,
+int assay__arms_add(struct assay__arms *arms, const struct assay__run_options *options,
                     const struct assay__arm_identity *identity, size_t *index,
                     struct assay_error *error)
 {
     struct assay_error own = {0};
-    struct assay_run_options one = *options;
+    struct assay__run_options one = *options;
     size_t at = arms->count;
     if (next_arm(arms, error)) return ASSAY_ENOMEM;
-    one.power = false; /* the machine's sensors are read once, for all */
+    one.watching.power = false; /* the machine's sensors are read once, for all */
     int code = assay__arm_open(&arms->recording, &one, identity, &arms->items[at], &own);
     if (code == ASSAY_ENOMEM) return assay__no_memory(error);
     if (code && arms->recording.profile->trial_count == arms->trials[at] &&
@@ -108,12 +108,12 @@ int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *op
     if (index) *index = at;
     if (!arms->items[at]) return 0;
     keep_outputs(arms, at);
-    if (arms->whole.power) assay__arms_trial(arms, at)->protocol.watched |= ASSAY__WATCHED_POWER;
+    if (arms->whole.watching.power) assay__arms_trial(arms, at)->protocol.watched |= ASSAY__WATCHED_POWER;
     persist_trial(arms, at);
     return 0;
 }
 
-int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_options *options,
+int assay__arms_add_refused(struct assay__arms *arms, const struct assay__run_options *options,
                             const struct assay__arm_identity *identity, const char *reason,
                             size_t *index, struct assay_error *error)
 {
@@ -127,10 +127,10 @@ int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_opt
 int assay__arms_start(struct assay__arms *arms, struct assay_error *error)
 {
     int code = assay__recording_store(&arms->recording, error);
-    if (code || !arms->whole.power) return code;
-    struct assay_run_options sensors = arms->whole;
-    sensors.memory = sensors.counters = false;
-    if (arms->count) sensors.launches *= (int)arms->count; /* room for the readings of all */
+    if (code || !arms->whole.watching.power) return code;
+    struct assay__run_options sensors = arms->whole;
+    sensors.watching.memory = sensors.watching.counters = false;
+    if (arms->count) sensors.measuring.launches *= (int)arms->count; /* room for the readings of all */
     arms->whole = sensors;
     struct assay__watch_plan plan = {&arms->whole, arms->recording.profile, NULL,
                                      arms->recording.start_ns};
@@ -154,7 +154,7 @@ static bool is_lost(const struct assay__arm *arm)
 static double overdrawn_s(const struct assay__arm *arm)
 {
     size_t count = 0;
-    double spent_s = 0, limit_s = assay__arm_options(arm)->launch_limit_s;
+    double spent_s = 0, limit_s = assay__arm_options(arm)->measuring.launch_limit_s;
     const struct assay__outcome *outcomes = assay__arm_outcomes(arm, &count);
     for (size_t i = 0; i < count; i++)
         spent_s += outcomes[i].life_s;
@@ -169,7 +169,7 @@ static int note_overdrawn(struct assay__arms *arms, size_t index)
     double spent_s = overdrawn_s(arm);
     size_t count = 0;
     assay__arm_outcomes(arm, &count);
-    if (!(spent_s > 0) || (int)count >= assay__arm_options(arm)->launches || is_lost(arm)) return 0;
+    if (!(spent_s > 0) || (int)count >= assay__arm_options(arm)->measuring.launches || is_lost(arm)) return 0;
     return assay__trial_add_note(
         profile, assay__arms_trial(arms, index),
         assay__arena_printf(profile->arena,
@@ -188,7 +188,7 @@ static int launch_one(struct assay__arms *arms, size_t index, struct assay_error
     int code = count == 0 ? assay__arm_begin(arm, error) : 0;
     if (code == 0) code = assay__arm_launch(arm, error);
     /* an arm with its own watch notifies that one only, so the shared sensors are read here */
-    if (assay__arm_options(arm)->memory) assay__watch_ended(arms->sensors, 0);
+    if (assay__arm_options(arm)->watching.memory) assay__watch_ended(arms->sensors, 0);
     if (code == 0 && count == 0) persist_trial(arms, index); /* with the engine's version */
     return code;
 }

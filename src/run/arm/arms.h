@@ -10,7 +10,7 @@
 struct assay__arms {
     struct assay__recording recording;
     /* what belongs to all: command, output, interrupt, progress, power */
-    struct assay_run_options whole;
+    struct assay__run_options whole;
     struct assay__watch *sensors; /* shared: the machine is one; NULL: not wanted */
     struct assay__arm **items;    /* NULL where the arm could not be opened: its trial says why */
     size_t *trials;               /* index of each arm's trial */
@@ -18,15 +18,15 @@ struct assay__arms {
 };
 
 /** Begins the profile. `whole` is copied, what it points to is borrowed. plan NULL: none. */
-int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *whole,
+int assay__arms_begin(struct assay__arms *arms, const struct assay__run_options *whole,
                       const struct assay__plan *plan, struct assay_error *error);
 /** One more arm. What is wrong with it alone (ASSAY_EUNSUPPORTED, a model that cannot be read, …)
  *  is its trial's reason, not an error: then *index names a trial that has failed. */
-int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *options,
+int assay__arms_add(struct assay__arms *arms, const struct assay__run_options *options,
                     const struct assay__arm_identity *identity, size_t *index,
                     struct assay_error *error);
 /** An arm that is known not to run: a failed trial with that reason. */
-int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_options *options,
+int assay__arms_add_refused(struct assay__arms *arms, const struct assay__run_options *options,
                             const struct assay__arm_identity *identity, const char *reason,
                             size_t *index, struct assay_error *error);
 /** Creates the file and reads the idle machine. After the arms that are known from the start. */

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "run/trial/describe.h"
 #include "run/locate.h"
-#include "base/options_read.h"
 
 #include <string.h>
 #include <time.h>
@@ -37,7 +36,7 @@ static void make_folder(struct assay__recording *recording)
 }
 
 int assay__recording_begin(struct assay__recording *recording,
-                           const struct assay_run_options *options, struct assay_error *error)
+                           const struct assay__run_options *options, struct assay_error *error)
 {
     *recording = (struct assay__recording){.start_ns = assay__now_ns()};
     int code = assay__worker_locate(recording->worker, sizeof recording->worker, error);
@@ -45,7 +44,7 @@ int assay__recording_begin(struct assay__recording *recording,
     struct assay_profile *profile = recording->profile = assay__profile_new();
     if (!profile) return assay__no_memory(error);
     profile->command_line = copy_text(profile, options->command_line, "");
-    profile->path = copy_text(profile, options->output, "");
+    profile->path = copy_text(profile, options->keeping.output, "");
     assay__profile_set_command(profile, copy_text(profile, options->command, "run"));
     if (!profile->command_line || !profile->path || !profile->command)
         return assay__no_memory(error);

@@ -6,8 +6,8 @@
 
 #include "base/no_memory.h"
 #include "profile/store.h"
+#include "run/run_options.h"
 
-#include <assay/run.h>
 #include <limits.h>
 
 struct assay__recording {
@@ -24,7 +24,7 @@ struct assay__recording {
 
 /** Uses the options that belong to the whole: command, command_line, output, ceilings. */
 int assay__recording_begin(struct assay__recording *recording,
-                           const struct assay_run_options *options, struct assay_error *error);
+                           const struct assay__run_options *options, struct assay_error *error);
 /** Creates the file, with all trials of the document. Does nothing when no file is wanted. */
 int assay__recording_store(struct assay__recording *recording, struct assay_error *error);
 /** Keeps the first failure to store; the capture continues in memory. */

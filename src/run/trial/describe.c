@@ -58,7 +58,7 @@ static const char *copy_text(struct assay__arena *arena, const char *text, bool 
     return made;
 }
 
-int assay__describe_ceilings(struct assay_profile *profile, const struct assay_ceiling *given,
+int assay__describe_ceilings(struct assay_profile *profile, const struct assay__ceiling_info *given,
                              size_t count, struct assay_error *error)
 {
     struct assay__arena *arena = profile->arena;
@@ -478,7 +478,7 @@ static void add_steps(const struct assay__cost *const *three, size_t node, doubl
 int assay__describe_generation(struct assay_profile *profile, struct assay__model_info *info,
                                const struct assay__model *model,
                                const struct assay__workload *workload,
-                               const struct assay_generation *generation,
+                               const struct assay__generation *generation,
                                struct assay__model_costs *costs, struct assay_error *error)
 {
     const size_t count = model->graph.node_count;

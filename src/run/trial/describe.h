@@ -34,7 +34,7 @@ struct assay__model_costs {
 
 /** profile->ceilings: copies of what the caller knows, of its device. A value that is not above 0
  *  is unavailable. */
-int assay__describe_ceilings(struct assay_profile *profile, const struct assay_ceiling *given,
+int assay__describe_ceilings(struct assay_profile *profile, const struct assay__ceiling_info *given,
                              size_t count, struct assay_error *error);
 int assay__describe_machine(struct assay_profile *profile, struct assay_error *error);
 /** Fills *info, one of the profile's models, and *costs (assay__costs_free it). `shown` is the path
@@ -49,7 +49,7 @@ int assay__describe_model(struct assay_profile *profile, struct assay__model_inf
 int assay__describe_generation(struct assay_profile *profile, struct assay__model_info *info,
                                const struct assay__model *model,
                                const struct assay__workload *workload,
-                               const struct assay_generation *generation,
+                               const struct assay__generation *generation,
                                struct assay__model_costs *costs, struct assay_error *error);
 /** costs->live_*: memory over the order of execution. */
 int assay__describe_liveness(struct assay_profile *profile, const struct assay__model *model,

@@ -13,7 +13,7 @@
 #define LIST_NAME "outputs.json"
 #define LIST_MOST ((size_t)64 << 20)
 
-static const char *why_not(const struct assay_tensor *tensor)
+static const char *why_not(const struct assay__host_tensor *tensor)
 {
     if (tensor->dtype == ASSAY__STRING) return "an output of text has no numbers to compare";
     if (tensor->dtype == ASSAY__UNDEFINED || tensor->rank < 0)
@@ -24,7 +24,7 @@ static const char *why_not(const struct assay_tensor *tensor)
     return "";
 }
 
-static int write_one(const struct assay_tensor *tensor, size_t index, const char *folder,
+static int write_one(const struct assay__host_tensor *tensor, size_t index, const char *folder,
                      struct assay__json_writer *json, struct assay_error *error)
 {
     char name[32], path[PATH_MAX];
@@ -51,10 +51,10 @@ static int write_one(const struct assay_tensor *tensor, size_t index, const char
     return code;
 }
 
-int assay__outputs_write(const struct assay_engine_ops *engine, struct assay_session *session,
+int assay__outputs_write(const struct assay__engine_ops *engine, struct assay__session *session,
                          const char *folder, struct assay_error *error)
 {
-    const struct assay_tensor *tensors = NULL;
+    const struct assay__host_tensor *tensors = NULL;
     size_t count = 0;
     char path[PATH_MAX];
     struct assay__buf text = {0};

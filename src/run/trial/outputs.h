@@ -7,11 +7,11 @@
 #include "base/arena.h"
 #include "model/graph.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 
 /** What the engine's last step gave. An output that cannot be kept (text, a sequence) has a reason
  *  instead of a file. */
-int assay__outputs_write(const struct assay_engine_ops *engine, struct assay_session *session,
+int assay__outputs_write(const struct assay__engine_ops *engine, struct assay__session *session,
                          const char *folder, struct assay_error *error);
 
 struct assay__output {

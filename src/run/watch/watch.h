@@ -10,11 +10,11 @@
 
 #include "run/trial/trial.h"
 
-#include <assay/run.h>
+#include "run/run_options.h"
 #include <sys/types.h>
 
 struct assay__watch_plan {
-    const struct assay_run_options *options; /* checked, with its defaults filled in */
+    const struct assay__run_options *options; /* checked, with its defaults filled in */
     struct assay_profile *profile;
     struct assay__trial *trial;
     uint64_t origin_ns; /* times in the profile count from here */
@@ -25,7 +25,7 @@ struct assay__watcher; /* each file defines its own */
 /** Members but name, wanted, begin and free may be NULL. */
 struct assay__watcher_ops {
     const char *name;
-    bool (*wanted)(const struct assay_run_options *options);
+    bool (*wanted)(const struct assay__run_options *options);
     /** Before the first launch: opens what it reads; reads the idle machine where an idle baseline
      * is needed. */
     int (*begin)(const struct assay__watch_plan *plan, struct assay__watcher **watcher,

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 
 struct assay__watcher {
-    assay_conclude_fn *conclude;
+    assay__conclude_fn *conclude;
     void *context;
 };
 
-static bool wanted(const struct assay_run_options *options)
+static bool wanted(const struct assay__run_options *options)
 {
-    return options->conclude || options->power || options->memory;
+    return options->conclude || options->watching.power || options->watching.memory;
 }
 
 static int new_watcher(const struct assay__watch_plan *plan, struct assay__watcher **watcher,

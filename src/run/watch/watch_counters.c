@@ -59,9 +59,9 @@ static const struct row {
 };
 #define ROWS (sizeof rows / sizeof rows[0])
 
-static bool wanted(const struct assay_run_options *options)
+static bool wanted(const struct assay__run_options *options)
 {
-    return options->counters;
+    return options->watching.counters;
 }
 
 static int open_controllers(const struct assay__watch_plan *plan, struct assay__watcher **watcher,

@@ -37,9 +37,9 @@ struct assay__watcher {
     bool failed; /* out of memory: reported at the end */
 };
 
-static bool wanted(const struct assay_run_options *options)
+static bool wanted(const struct assay__run_options *options)
 {
-    return options->memory;
+    return options->watching.memory;
 }
 
 static int new_watcher(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
@@ -99,7 +99,7 @@ static void read_pss(struct assay__watcher *watcher)
 
 static void started(struct assay__watcher *watcher, int launch, pid_t worker)
 {
-    double seconds = watcher->plan.options->interval_s;
+    double seconds = watcher->plan.options->watching.interval_s;
     uint64_t interval_ns = seconds > 0 ? (uint64_t)(seconds * 1e9) : INTERVAL_NS;
     (void)launch;
     if (interval_ns < 100000) interval_ns = 100000;

@@ -42,9 +42,9 @@ struct assay__watcher {
     const char *idle_reason;
 };
 
-static bool wanted(const struct assay_run_options *options)
+static bool wanted(const struct assay__run_options *options)
 {
-    return options->power;
+    return options->watching.power;
 }
 
 static bool is_one_of(const char *word, const char *const *words)
@@ -91,12 +91,6 @@ static bool has_power(struct assay__sampler *sampler)
     return false;
 }
 
-static void show_progress(const struct assay_run_options *options, double done)
-{
-    struct assay_progress progress = {"watching the idle machine", 0, options->launches, done};
-    if (options->progress) options->progress(options->progress_context, &progress);
-}
-
 /* Waits until everything has been read once: a window that began earlier would have no first
  * reading. */
 static void wait_first(struct assay__sampler *sampler)
@@ -112,7 +106,7 @@ static void wait_first(struct assay__sampler *sampler)
 
 static void watch_idle(struct assay__watcher *watcher, double seconds)
 {
-    const struct assay_run_options *options = watcher->plan.options;
+    const struct assay__run_options *options = watcher->plan.options;
     wait_first(watcher->sampler);
     uint64_t begin_ns = assay__now_ns(), length_ns = (uint64_t)(seconds * 1e9), now_ns = begin_ns;
     bool stopped = false;
@@ -124,21 +118,22 @@ static void watch_idle(struct assay__watcher *watcher, double seconds)
         }
         uint64_t rest_ns = length_ns - (now_ns - begin_ns);
         struct timespec slice = {0, (long)(rest_ns < SLICE_NS ? rest_ns : SLICE_NS)};
-        show_progress(options, (double)(now_ns - begin_ns) / (double)length_ns);
+        assay__progress(&options->callbacks, "watching the idle machine",
+                        (double)(now_ns - begin_ns) / (double)length_ns);
         nanosleep(&slice, NULL);
         now_ns = assay__now_ns();
-        stopped = options->interrupt && *options->interrupt;
+        stopped = options->callbacks.interrupt && *options->callbacks.interrupt;
     }
     watcher->idle_begin_ns = begin_ns;
     watcher->idle_end_ns = now_ns;
     assay__sampler_nudge(watcher->sampler);
 }
 
-static size_t capacity_for(const struct assay_run_options *options, double interval_s,
+static size_t capacity_for(const struct assay__run_options *options, double interval_s,
                            double idle_s)
 {
-    double launch_s = options->time_s > 0 ? options->time_s + 2 : EXPECTED_S;
-    double samples = (idle_s + launch_s * options->launches) / interval_s;
+    double launch_s = options->measuring.time_s > 0 ? options->measuring.time_s + 2 : EXPECTED_S;
+    double samples = (idle_s + launch_s * options->measuring.launches) / interval_s;
     if (!(samples > CAPACITY_LEAST)) return CAPACITY_LEAST;
     return samples < CAPACITY_MOST ? (size_t)samples : CAPACITY_MOST;
 }
@@ -164,9 +159,9 @@ static void free_watcher(struct assay__watcher *watcher)
 static int open_sensors(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
                         struct assay_error *error)
 {
-    const struct assay_run_options *options = plan->options;
-    double interval_s = options->interval_s == 0 ? INTERVAL_S : options->interval_s;
-    double idle_s = options->idle_plus_1_s == 0 ? IDLE_S : options->idle_plus_1_s - 1;
+    const struct assay__run_options *options = plan->options;
+    double interval_s = options->watching.interval_s == 0 ? INTERVAL_S : options->watching.interval_s;
+    double idle_s = options->watching.idle_given ? options->watching.idle_s : IDLE_S;
     *watcher = NULL;
     if (!(interval_s >= INTERVAL_LEAST_S) || !isfinite(interval_s) || !(idle_s >= -1e-9) ||
         !isfinite(idle_s))

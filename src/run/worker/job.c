@@ -44,7 +44,7 @@ static int read_inputs(const struct assay__json *list, struct assay__arena *aren
 }
 
 static int read_generation(const struct assay__json *json, struct assay__arena *arena,
-                           struct assay_generation *plan, struct assay_error *error)
+                           struct assay__generation *plan, struct assay_error *error)
 {
     const struct assay__json *past = assay__json_get(json, "past"),
                              *present = assay__json_get(json, "present");

@@ -31,7 +31,7 @@
 #include "base/buf.h"
 #include "model/inputs/inputs.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <stdint.h>
 
 struct assay__job {
@@ -43,7 +43,7 @@ struct assay__job {
     struct assay__input_plan *inputs;
     size_t input_count;
     const char *outputs; /* folder for the outputs of the first inference (outputs.h); NULL: none */
-    struct assay_generation generation; /* tokens 0: a step is one run */
+    struct assay__generation generation; /* tokens 0: a step is one run */
     bool counters;    /* count cycles, instructions, … of the windows and of the layer pass */
     bool allocations; /* send what the preloaded allocation tracker has seen */
     bool strict;      /* no node may run on the CPU instead of the device */

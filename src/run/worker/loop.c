@@ -16,7 +16,7 @@ static int run_real(const struct assay__loop *loop, size_t limit, uint64_t deadl
                     size_t *done)
 {
     assay__loop_step *const step = loop->step;
-    struct assay_session *const session = loop->session;
+    struct assay__session *const session = loop->session;
     const int stream = loop->stream;
     uint64_t *const stamps = loop->stamps;
     size_t i = *done;
@@ -95,7 +95,7 @@ int assay__loop_prerun(const struct assay__loop *loop, int64_t forced, size_t *d
     return code;
 }
 
-static int empty_step(struct assay_session *session, int stream)
+static int empty_step(struct assay__session *session, int stream)
 {
     (void)session;
     (void)stream;

@@ -5,18 +5,18 @@
 #ifndef ASSAY_RUN_WORKER_LOOP_H
 #define ASSAY_RUN_WORKER_LOOP_H
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef int assay__loop_step(struct assay_session *session, int stream);
-typedef uint64_t assay__loop_clock(struct assay_session *session);
+typedef int assay__loop_step(struct assay__session *session, int stream);
+typedef uint64_t assay__loop_clock(struct assay__session *session);
 
 struct assay__loop {
     assay__loop_step *step;
     assay__loop_clock *clock; /* NULL: the real clock */
-    struct assay_session *session;
+    struct assay__session *session;
     int stream;
     uint64_t *stamps; /* capacity + 1 entries */
     size_t capacity;

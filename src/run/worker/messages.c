@@ -73,18 +73,18 @@ const struct assay__field_table assay__message_job =
     TABLE(job_fields, struct assay__job);
 
 static const struct assay__field generation_fields[] = {
-    SAME(assay_generation, tokens),
-    F(assay_generation, ids, "ids", .empty = ASSAY__EMPTY_NULL),
-    F(assay_generation, mask, "mask", .empty = ASSAY__EMPTY_NULL),
-    F(assay_generation, positions, "positions", .empty = ASSAY__EMPTY_NULL),
-    F(assay_generation, logits, "logits", .empty = ASSAY__EMPTY_NULL),
-    F(assay_generation, past, "past",
-      .count_offset = offsetof(struct assay_generation, pair_count)),
-    F(assay_generation, present, "present",
-      .count_offset = offsetof(struct assay_generation, pair_count)),
+    SAME(assay__generation, tokens),
+    F(assay__generation, ids, "ids", .empty = ASSAY__EMPTY_NULL),
+    F(assay__generation, mask, "mask", .empty = ASSAY__EMPTY_NULL),
+    F(assay__generation, positions, "positions", .empty = ASSAY__EMPTY_NULL),
+    F(assay__generation, logits, "logits", .empty = ASSAY__EMPTY_NULL),
+    F(assay__generation, past, "past",
+      .count_offset = offsetof(struct assay__generation, pair_count)),
+    F(assay__generation, present, "present",
+      .count_offset = offsetof(struct assay__generation, pair_count)),
 };
 const struct assay__field_table assay__message_generation =
-    TABLE(generation_fields, struct assay_generation);
+    TABLE(generation_fields, struct assay__generation);
 
 static const struct assay__field facts_fields[] = {
     SAME(assay__worker_facts, load_ns),
@@ -156,17 +156,17 @@ const struct assay__field_table assay__message_tracked = {
 };
 
 static const struct assay__field device_fields[] = {
-    SAME(assay_device, name),
-    SAME(assay_device, kind),
-    SAME(assay_device, engine),
-    SAME(assay_device, library),
-    SAME(assay_device, available),
-    SAME(assay_device, reason),
-    SAME(assay_device, version),
-    SAME(assay_device, hardware),
-    SAME(assay_device, software),
-    SAME(assay_device, note),
-    F(assay_device, offered, "offered", .unknown = true),
+    SAME(assay__device, name),
+    SAME(assay__device, kind),
+    SAME(assay__device, engine),
+    SAME(assay__device, library),
+    SAME(assay__device, available),
+    SAME(assay__device, reason),
+    SAME(assay__device, version),
+    SAME(assay__device, hardware),
+    SAME(assay__device, software),
+    SAME(assay__device, note),
+    F(assay__device, offered, "offered", .unknown = true),
 };
 const struct assay__field_table assay__message_device =
-    TABLE(device_fields, struct assay_device);
+    TABLE(device_fields, struct assay__device);

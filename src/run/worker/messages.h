@@ -38,12 +38,12 @@ int assay__message_send_fields(struct assay__channel *channel, const char *key,
                                struct assay_error *error);
 
 extern const struct assay__field_table assay__message_job;        /* struct assay__job */
-extern const struct assay__field_table assay__message_generation; /* struct assay_generation */
+extern const struct assay__field_table assay__message_generation; /* struct assay__generation */
 extern const struct assay__field_table assay__message_facts;
 extern const struct assay__field_table assay__message_memory;
 extern const struct assay__field_table assay__message_spent;
 extern const struct assay__field_table assay__message_event;   /* struct assay__counted_event */
 extern const struct assay__field_table assay__message_tracked; /* struct assay__tracked */
-extern const struct assay__field_table assay__message_device;  /* struct assay_device */
+extern const struct assay__field_table assay__message_device;  /* struct assay__device */
 
 #endif

@@ -130,7 +130,7 @@ static int run_all(struct assay__streams *streams, enum work work, size_t *done)
     return code;
 }
 
-int assay__streams_start(const struct assay_engine_ops *engine, struct assay_session *session,
+int assay__streams_start(const struct assay__engine_ops *engine, struct assay__session *session,
                          const struct assay__ring *ring, struct assay__streams **out,
                          struct assay_error *error)
 {

@@ -11,7 +11,7 @@
 struct assay__streams;
 
 /** Starts the threads (parked). The engine's table, session and ring outlive it. */
-int assay__streams_start(const struct assay_engine_ops *engine, struct assay_session *session,
+int assay__streams_start(const struct assay__engine_ops *engine, struct assay__session *session,
                          const struct assay__ring *ring, struct assay__streams **streams,
                          struct assay_error *error);
 /** Pre-run on every stream at once (forced: of each stream; -1: by time); *done gets the sum. 0 or

@@ -21,7 +21,7 @@
 #include "run/worker/worker_counters.h"
 #include "run/worker/worker_allocations.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -36,10 +36,10 @@ struct worker {
     struct assay__arena *arena;
     struct assay__job job;
     struct assay__ring ring;
-    const struct assay_engine_ops *engine;
-    struct assay_session *session;
+    const struct assay__engine_ops *engine;
+    struct assay__session *session;
     struct assay__streams *streams;
-    struct assay_tensor *inputs;
+    struct assay__host_tensor *inputs;
     struct assay__worker_counters *counters; /* NULL: nothing is counted */
     struct assay__memory baseline;
     uint64_t open_ns, first_ns, first_real_ns, layers_ns;
@@ -125,8 +125,8 @@ static int make_inputs(struct worker *worker)
     if (!worker->inputs) return assay__no_memory(&worker->error);
     for (size_t i = 0; i < job->input_count; i++) {
         const struct assay__input_plan *plan = &job->inputs[i];
-        struct assay_tensor *tensor = &worker->inputs[i];
-        *tensor = (struct assay_tensor){.name = plan->name,
+        struct assay__host_tensor *tensor = &worker->inputs[i];
+        *tensor = (struct assay__host_tensor){.name = plan->name,
                                         .dtype = (int)plan->dtype,
                                         .rank = plan->rank,
                                         .dims = plan->dims,
@@ -155,11 +155,11 @@ static int make_inputs(struct worker *worker)
 static int open_session(struct worker *worker)
 {
     const struct assay__job *job = &worker->job;
-    worker->engine = assay_engine_find(job->engine);
+    worker->engine = assay__engine_find(job->engine);
     if (!worker->engine)
         return assay_error_set(&worker->error, ASSAY_ENOTFOUND, "no engine is called '%s'",
                                job->engine);
-    struct assay_session_options options = {
+    struct assay__session_options options = {
         .size = sizeof options,
         .model_path = job->model,
         .library = job->library,
@@ -199,7 +199,7 @@ static int step_failed(struct worker *worker, int code)
 
 static int first_step(struct worker *worker)
 {
-    const struct assay_engine_ops *engine = worker->engine;
+    const struct assay__engine_ops *engine = worker->engine;
     uint64_t real = assay__now_ns();
     uint64_t start = engine->now_ns ? engine->now_ns(worker->session) : real;
     int code = engine->step(worker->session, 0);
@@ -215,7 +215,7 @@ static int first_step(struct worker *worker)
 
 static int send_facts(struct worker *worker)
 {
-    struct assay_session_facts facts = {.load_ns = NAN, .compile_ns = NAN, .create_ns = NAN};
+    struct assay__session_facts facts = {.load_ns = NAN, .compile_ns = NAN, .create_ns = NAN};
     worker->engine->facts(worker->session, &facts);
     const struct assay__worker_facts told = {
         .load_ns = facts.load_ns,
@@ -249,7 +249,7 @@ static int send_window(struct worker *worker, int64_t index, size_t prerun)
  * (untimed ones that warmed up). Lines are short: a parent that reads them needs little memory. */
 static int send_tokens(struct worker *worker, size_t skip, bool tell)
 {
-    struct assay_token_times times = {0};
+    struct assay__token_times times = {0};
     if (worker->job.generation.tokens < 1) return 0;
     int code = worker->engine->tokens(worker->session, &times, &worker->error);
     if (code || !tell) return code;
@@ -407,10 +407,10 @@ static int count_inferences(struct worker *worker, double latency_ns)
     return message_send(worker, &message);
 }
 
-static void put_layer_counters(struct worker *worker, const struct assay_layer *layer,
+static void put_layer_counters(struct worker *worker, const struct assay__engine_layer *layer,
                                struct assay__json_writer *out)
 {
-    const struct assay_layer_counters *counters = assay__worker_counters_layers(worker->counters);
+    const struct assay__layer_counters *counters = assay__worker_counters_layers(worker->counters);
     if (!counters || !layer->counters) return;
     assay__json_key(out, "counters");
     assay__json_array(out);
@@ -419,7 +419,7 @@ static void put_layer_counters(struct worker *worker, const struct assay_layer *
     assay__json_array_end(out);
 }
 
-static int send_layer(struct worker *worker, const struct assay_layer *layer, size_t index)
+static int send_layer(struct worker *worker, const struct assay__engine_layer *layer, size_t index)
 {
     struct assay__layer told = assay__layer_unknown();
     told.index = (int)index;
@@ -443,7 +443,7 @@ static int send_layer(struct worker *worker, const struct assay_layer *layer, si
     return message_send(worker, &message);
 }
 
-static int send_layer_result(struct worker *worker, const struct assay_layer_result *result)
+static int send_layer_result(struct worker *worker, const struct assay__layer_result *result)
 {
     struct assay__layers told = assay__layers_unknown();
     told.method = result->method;
@@ -473,12 +473,12 @@ static int time_layers(struct worker *worker, double latency_ns)
     if (worker->job.layers == ASSAY_LAYERS_OFF) return 0;
     int code = send_phase(worker, "layers");
     if (code) return code;
-    struct assay_layer_options options = {
+    struct assay__layer_options options = {
         .size = sizeof options,
         .method = worker->job.layers,
         .latency_ns = latency_ns,
         .counters = assay__worker_counters_layers(worker->counters)};
-    struct assay_layer_result result = assay__layer_result_unknown("");
+    struct assay__layer_result result = assay__layer_result_unknown("");
     struct assay_error error = {0};
     uint64_t start = assay__now_ns();
     if (!worker->engine->layers)

@@ -20,14 +20,14 @@ static const char *const phase_names[ASSAY__TRACK_PHASES] = {"load", "first", "p
 
 static struct {
     const struct assay__track_api *track;
-    const struct assay_engine_ops *engine; /* the real one */
-    struct assay_engine_ops wrapped;
+    const struct assay__engine_ops *engine; /* the real one */
+    struct assay__engine_ops wrapped;
     atomic_bool first_done;
-    struct assay_arena_use warm_begin;
+    struct assay__arena_use warm_begin;
 } tracked;
 
-static int open_tracked(const struct assay_session_options *options, struct assay_session **session,
-                        struct assay_error *error)
+static int open_tracked(const struct assay__session_options *options,
+                        struct assay__session **session, struct assay_error *error)
 {
     tracked.track->phase(ASSAY__TRACK_LOAD);
     tracked.track->enter();
@@ -37,7 +37,7 @@ static int open_tracked(const struct assay_session_options *options, struct assa
     return code;
 }
 
-static int step_tracked(struct assay_session *session, int stream)
+static int step_tracked(struct assay__session *session, int stream)
 {
     tracked.track->enter();
     int code = tracked.engine->step(session, stream);
@@ -49,8 +49,8 @@ static int step_tracked(struct assay_session *session, int stream)
     return code;
 }
 
-const struct assay_engine_ops *assay__allocations_engine(const struct assay_engine_ops *engine,
-                                                         struct assay_error *error)
+const struct assay__engine_ops *assay__allocations_engine(const struct assay__engine_ops *engine,
+                                                          struct assay_error *error)
 {
     assay__track_fn *ask = NULL;
     void *found = assay__symbol_anywhere(ASSAY__TRACK_SYMBOL);
@@ -70,14 +70,14 @@ const struct assay_engine_ops *assay__allocations_engine(const struct assay_engi
     return &tracked.wrapped;
 }
 
-static struct assay_arena_use arena_use(struct assay_session *session)
+static struct assay__arena_use arena_use(struct assay__session *session)
 {
-    struct assay_arena_use use = {NAN, NAN, NAN};
+    struct assay__arena_use use = {NAN, NAN, NAN};
     if (tracked.engine->arena_use) tracked.engine->arena_use(session, &use);
     return use;
 }
 
-void assay__allocations_warm(struct assay_session *session)
+void assay__allocations_warm(struct assay__session *session)
 {
     tracked.warm_begin = arena_use(session);
     tracked.track->phase(ASSAY__TRACK_WARM);
@@ -161,7 +161,7 @@ static void write_lists(struct assay__track_site *sites, struct assay__json_writ
     assay__json_array_end(out);
 }
 
-int assay__allocations_write(struct assay_session *session, struct assay__json_writer *out,
+int assay__allocations_write(struct assay__session *session, struct assay__json_writer *out,
                              struct assay_error *error)
 {
     const int64_t *marks = NULL;
@@ -174,7 +174,7 @@ int assay__allocations_write(struct assay_session *session, struct assay__json_w
         free(sites);
         return assay__no_memory(error);
     }
-    struct assay_arena_use use = arena_use(session);
+    struct assay__arena_use use = arena_use(session);
     tracked.track->heap(&heap);
     const struct assay__tracked told = {
         .seen = {.growth_bytes = growth.bytes,

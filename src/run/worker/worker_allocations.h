@@ -6,17 +6,17 @@
 
 #include "base/json.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 
 /** The engine with its open and step wrapped for the tracker. NULL and an error when the tracker is
  * not loaded. */
-const struct assay_engine_ops *assay__allocations_engine(const struct assay_engine_ops *engine,
+const struct assay__engine_ops *assay__allocations_engine(const struct assay__engine_ops *engine,
                                                          struct assay_error *error);
 /** The first inference and the pre-run are over: further inferences are warm ones. */
-void assay__allocations_warm(struct assay_session *session);
+void assay__allocations_warm(struct assay__session *session);
 /** Ends the warm phase and writes what was seen as the value of the message "allocations"
  *  (run/watch/memory_track.h reads it). */
-int assay__allocations_write(struct assay_session *session, struct assay__json_writer *out,
+int assay__allocations_write(struct assay__session *session, struct assay__json_writer *out,
                              struct assay_error *error);
 
 #endif

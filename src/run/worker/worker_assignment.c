@@ -42,7 +42,7 @@ static int introduce(void *context, const char *target, const char *version)
     return assay__message_send(&message, tell->channel, tell->error);
 }
 
-static int on_node(void *context, const struct assay_assigned_node *node)
+static int on_node(void *context, const struct assay__assigned_node *node)
 {
     struct telling *tell = context;
     int code = tell->introduced ? 0 : introduce(tell, node->target, node->version);
@@ -84,7 +84,7 @@ static int answer(struct telling *tell, const struct assay__json *root)
 {
     const char *names[DIMS_MOST], *name = assay__json_get_string(root, "engine", "");
     int64_t values[DIMS_MOST];
-    struct assay_assignment_options options = {
+    struct assay__assignment_options options = {
         .size = sizeof options,
         .model_path = assay__json_get_string(root, "model", NULL),
         .library = assay__json_get_string(root, "library", NULL),
@@ -95,7 +95,7 @@ static int answer(struct telling *tell, const struct assay__json *root)
         .dim_count = read_dims(assay__json_get(root, "dims"), names, values),
         .about = introduce,
     };
-    const struct assay_engine_ops *engine = assay_engine_find(name);
+    const struct assay__engine_ops *engine = assay__engine_find(name);
     if (!engine)
         return assay_error_set(tell->error, ASSAY_ENOTFOUND, "no engine is called '%s'", name);
     if (!engine->assignment)

@@ -62,7 +62,7 @@ struct assay__worker_counters {
     uint64_t spent_ns;
     int chosen[LAYER_EVENTS + 1]; /* the last may be ELAPSED */
     unsigned chosen_bits;
-    struct assay_layer_counters layers;
+    struct assay__layer_counters layers;
 };
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static void layers_read(void *context, double *values)
                                     &share);
 }
 
-const struct assay_layer_counters *assay__worker_counters_layers(
+const struct assay__layer_counters *assay__worker_counters_layers(
     struct assay__worker_counters *counters)
 {
     return counters && counters->layers.count ? &counters->layers : NULL;
@@ -105,7 +105,7 @@ const struct assay_layer_counters *assay__worker_counters_layers(
 
 static void choose_layers(struct assay__worker_counters *c)
 {
-    c->layers = (struct assay_layer_counters){
+    c->layers = (struct assay__layer_counters){
         .begin = layers_begin, .end = layers_end, .read = layers_read, .context = c};
     for (size_t i = 0; i < LAYER_EVENTS; i++) {
         if (!c->channels[layer_events[i]].available) continue;
@@ -271,8 +271,9 @@ static int run_slices(struct assay__worker_counters *c, struct slices *s)
 }
 
 int assay__worker_counters_run(struct assay__worker_counters *counters,
-                               const struct assay_engine_ops *engine, struct assay_session *session,
-                               double latency_ns, int (*alive)(void *context), void *context,
+                               const struct assay__engine_ops *engine,
+                               struct assay__session *session, double latency_ns,
+                               int (*alive)(void *context), void *context,
                                struct assay_error *error)
 {
     struct slices s = {.ring = {.fd = -1},

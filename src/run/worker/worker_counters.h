@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "run/worker/job.h"
 
-#include <assay/engine.h>
+#include "engine/engine.h"
 
 struct assay__worker_counters;
 struct assay__json_writer;
@@ -25,14 +25,15 @@ int assay__worker_counters_open(struct assay__arena *arena, const struct assay__
  *  slow models, so that a waiting parent hears from the worker; a non-zero result ends the pass.
  * Returns 0, a step's code, or a negative one of ours with *error set. */
 int assay__worker_counters_run(struct assay__worker_counters *counters,
-                               const struct assay_engine_ops *engine, struct assay_session *session,
-                               double latency_ns, int (*alive)(void *context), void *context,
+                               const struct assay__engine_ops *engine,
+                               struct assay__session *session, double latency_ns,
+                               int (*alive)(void *context), void *context,
                                struct assay_error *error);
 /** The value of the "counters" message (job.h). */
 void assay__worker_counters_write(const struct assay__worker_counters *counters,
                                   struct assay__json_writer *out);
 /** The counters to read at the edges of layers; NULL: none can be. Borrowed. */
-const struct assay_layer_counters *assay__worker_counters_layers(
+const struct assay__layer_counters *assay__worker_counters_layers(
     struct assay__worker_counters *counters);
 /** Real time spent in the slices. */
 uint64_t assay__worker_counters_spent_ns(const struct assay__worker_counters *counters);

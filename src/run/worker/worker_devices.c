@@ -32,22 +32,22 @@ static bool is_wanted(const char *only, const char *name)
            (strncmp(only, name, length) == 0 && strcmp(name + length, ":0") == 0);
 }
 
-static enum assay_device_answer on_about(void *context, const struct assay_device *device)
+static enum assay__device_answer on_about(void *context, const struct assay__device *device)
 {
     struct asked *asked = context;
     const char *name = device->name;
-    if (is_in(asked->failed, name)) return ASSAY_DEVICE_END;
-    if (is_in(asked->working, name) || !is_wanted(asked->only, name)) return ASSAY_DEVICE_PASS;
+    if (is_in(asked->failed, name)) return ASSAY__DEVICE_END;
+    if (is_in(asked->working, name) || !is_wanted(asked->only, name)) return ASSAY__DEVICE_PASS;
     asked->log[0] = '\0';
     /* What only trying it shows is not known yet. */
-    struct assay_device known = {.name = name,
+    struct assay__device known = {.name = name,
                                  .kind = device->kind,
                                  .library = device->library,
                                  .version = device->version,
                                  .offered = true};
     int code = assay__message_send_fields(asked->channel, "trying", &assay__message_device, &known,
                                           asked->error);
-    return code ? ASSAY_DEVICE_END : ASSAY_DEVICE_TRY;
+    return code ? ASSAY__DEVICE_END : ASSAY__DEVICE_TRY;
 }
 
 static void on_log(void *context, enum assay_log_level level, const char *domain, const char *text)
@@ -61,10 +61,10 @@ static void on_log(void *context, enum assay_log_level level, const char *domain
     assay__message_send(&message, asked->channel, asked->error);
 }
 
-static int on_device(void *context, const struct assay_device *device)
+static int on_device(void *context, const struct assay__device *device)
 {
     struct asked *asked = context;
-    struct assay_device told = *device;
+    struct assay__device told = *device;
     char reason[1024];
     const char *own = device->reason ? device->reason : "";
     bool more = !device->available && asked->log[0] && !strstr(own, asked->log);
@@ -84,7 +84,7 @@ int assay__devices_answer(struct assay__channel *channel, const struct assay__js
                           .error = error};
     const char *name = assay__json_get_string(job, "engine", ""),
                *library = assay__json_get_string(job, "library", NULL);
-    const struct assay_engine_ops *engine = assay_engine_find(name);
+    const struct assay__engine_ops *engine = assay__engine_find(name);
     if (!engine || !engine->devices_each)
         return assay_error_set(error, ASSAY_ENOTFOUND,
                                engine ? "engine '%s' cannot be asked for its devices"

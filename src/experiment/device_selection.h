@@ -1,11 +1,11 @@
-/* device_selection.h - which devices --devices selects: names ('assay devices') and the classes
+/* device_selection.h - which devices a list selects: names (assay/device.h) and the classes
  * cpu, gpu, npu. A word that nothing here answers to is no error: it stays in the list with the
  * reason, so that a table has its row. */
-#ifndef ASSAY_CLI_DEVICE_SELECTION_H
-#define ASSAY_CLI_DEVICE_SELECTION_H
+#ifndef ASSAY_EXPERIMENT_DEVICE_SELECTION_H
+#define ASSAY_EXPERIMENT_DEVICE_SELECTION_H
 
 #include "base/arena.h"
-#include "cli/device_list.h"
+#include "experiment/device_search.h"
 
 #define ASSAY__SELECTED_DEVICES 64
 

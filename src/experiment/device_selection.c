@@ -1,5 +1,7 @@
-/* device_selection.c - turns the words of --devices into a list of devices. */
-#include "cli/device_selection.h"
+/* device_selection.c - turns the words of a list into a list of devices. */
+#include "experiment/device_selection.h"
+
+#include "base/options_read.h"
 
 #include <string.h>
 
@@ -14,8 +16,8 @@ static int add(struct assay__device_selection *out, struct assay__arena *arena, 
     for (size_t i = 0; i < out->count; i++)
         if (strcmp(out->items[i].name, name) == 0) return 0;
     if (out->count == ASSAY__SELECTED_DEVICES)
-        return assay_error_set(error, ASSAY_EINVAL, "--devices: more than %d devices",
-                               ASSAY__SELECTED_DEVICES);
+        return assay__refuse_option(error, "devices", "more than %d devices",
+                                    ASSAY__SELECTED_DEVICES);
     struct assay__selected_device made = {assay__arena_strdup(arena, name),
                                           assay__arena_strdup(arena, kind), software,
                                           assay__arena_strdup(arena, refusal)};
@@ -23,13 +25,6 @@ static int add(struct assay__device_selection *out, struct assay__arena *arena, 
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     out->items[out->count++] = made;
     return 0;
-}
-
-static const struct assay__found_device *named(const struct assay__found *found, const char *word)
-{
-    for (size_t i = 0; i < found->count; i++)
-        if (strcmp(found->items[i].name, word) == 0) return &found->items[i];
-    return NULL;
 }
 
 static int add_class(struct assay__device_selection *out, const struct assay__found *found,
@@ -44,8 +39,7 @@ static int add_class(struct assay__device_selection *out, const struct assay__fo
         code = add(out, arena, item->name, word, item->device.software, "", error);
     }
     if (code || usable) return code;
-    const char *why = assay__arena_printf(
-        arena, "no device of class %s can be used here ('assay devices' says why)", word);
+    const char *why = assay__arena_printf(arena, "no device of class %s can be used here", word);
     return why ? add(out, arena, word, word, false, why, error)
                : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
 }
@@ -53,14 +47,13 @@ static int add_class(struct assay__device_selection *out, const struct assay__fo
 static int add_word(struct assay__device_selection *out, const struct assay__found *found,
                     struct assay__arena *arena, const char *word, struct assay_error *error)
 {
-    const struct assay__found_device *item = named(found, word);
+    const struct assay__found_device *item = assay__found_named(found, word);
     const char *why = "";
     if (item && item->device.available)
         return add(out, arena, word, item->device.kind, item->device.software, "", error);
     if (is_class(word)) return add_class(out, found, arena, word, error);
     why = item ? assay__arena_printf(arena, "%s cannot be used: %s", word, item->device.reason)
-               : assay__arena_printf(
-                     arena, "there is no device '%s' here ('assay devices' lists them)", word);
+               : assay__arena_printf(arena, "there is no device '%s' here", word);
     return why ? add(out, arena, word, item ? item->device.kind : "", false, why, error)
                : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
 }
@@ -75,8 +68,7 @@ int assay__device_selection_read(const char *list, const struct assay__found *fo
         const char *word = assay__arena_strndup(arena, at, length);
         if (!word) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
         if (!*word || word[strcspn(word, " =")])
-            return assay_error_set(error, ASSAY_EINVAL, "--devices: '%s' is not a value of it",
-                                   word);
+            return assay__refuse_option(error, "devices", "'%s' is not a device", word);
         int code = add_word(out, found, arena, word, error);
         if (code) return code;
         at += length;

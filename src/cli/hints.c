@@ -1,0 +1,75 @@
+/* hints.c - the tables from the library's names to the flags. */
+#include "cli/hints.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct assay__option_hint options[] = {
+    {"batch", "--batch", NULL},
+    {"budget_s", "--budget", NULL},
+    {"ceilings", NULL,
+     "assay devices --ceilings measures them, about 17 s; assay predict --calibrate too"},
+    {"chip", "--chip", "assay predict --chips lists them"},
+    {"cpus", "--cpus", NULL},
+    {"device", "--device", "'assay devices' lists them"},
+    {"devices", "--devices", "'assay devices' lists them"},
+    {"dims", "--dim", NULL},
+    {"engine", "--engine", NULL},
+    {"generate", "--generate", NULL},
+    {"goal", "--goal", NULL},
+    {"grid", NULL, "such as --batch 1,2,4,8 or --threads 1,2,4"},
+    {"idle_s", "--idle", NULL},
+    {"inputs", "--input", NULL},
+    {"interval_s", "--interval", NULL},
+    {"iterations", "--iters", NULL},
+    {"launch_limit_s", "--launch-limit", NULL},
+    {"launches", "--launches", NULL},
+    {"layers", "--layers", NULL},
+    {"library", "--library", NULL},
+    {"memory_budget", "--memory-budget", NULL},
+    {"only", "--only", NULL},
+    {"optimization", "--opt", NULL},
+    {"ort", "--ort", NULL},
+    {"output", "--output", NULL},
+    {"precision", "--precision", NULL},
+    {"prompt", "--prompt", "--seq is the same"},
+    {"resume", "--resume", "name it with -o, as the sweep before did"},
+    {"rules", "--rule", "--list shows them"},
+    {"seed", "--seed", NULL},
+    {"sequence", "--seq", NULL},
+    {"shapes", "--shape", NULL},
+    {"slo", "--slo", NULL},
+    {"spinning", "--spinning", NULL},
+    {"streams", "--streams", NULL},
+    {"target", "--target", "'assay devices' lists devices"},
+    {"threads", "--threads", NULL},
+    {"time_s", "--time", NULL},
+    {"timeout_s", "--timeout", NULL},
+    {"unit", "--unit", NULL},
+    {"warmup", "--warmup", NULL},
+};
+
+/* By the beginning of the name. */
+static const struct {
+    const char *prefix, *hint;
+} metrics[] = {
+    {"cache.", "--counters reads it"}, {"efficiency.", "--power reads it"},
+    {"energy.", "--power reads it"},   {"hardware.", "--counters reads it"},
+    {"latency.p", "--time, --iters"},  {"memory.bandwidth", "--counters reads it"},
+    {"power.", "--power reads it"},
+};
+
+const struct assay__option_hint *assay__option_hint(const char *option)
+{
+    for (size_t i = 0; option && i < sizeof options / sizeof options[0]; i++)
+        if (strcmp(options[i].option, option) == 0) return &options[i];
+    return NULL;
+}
+
+const char *assay__metric_hint(const char *metric)
+{
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+        if (strncmp(metrics[i].prefix, metric, strlen(metrics[i].prefix)) == 0)
+            return metrics[i].hint;
+    return NULL;
+}

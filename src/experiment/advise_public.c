@@ -1,0 +1,219 @@
+/* advise_public.c - what to change, from a run made for it or from a kept profile.
+ *
+ * The run is short and looks at everything the rules stand on: layers, memory, counters, kept
+ * ceilings. When changes are tried it is the first of several arms of one profile: the run without
+ * changes and one arm per change follow. Beside a kept profile they stand in a profile of their own
+ * that is not kept. */
+#include "base/no_memory.h"
+#include "base/options_read.h"
+#include "experiment/experiment.h"
+#include "experiment/run_ceilings.h"
+#include "experiment/verify.h"
+#include "run/arm/recover.h"
+
+#include <stdint.h>
+
+#define TIME_S 1.0
+#define VERIFY_LAUNCHES 10
+#define VERIFY_TIME_S 0.3
+#define VERIFY_BUDGET_S 120.0
+#define VERIFY_ARMS 16 /* that the sensors' readings must have room for */
+
+static struct assay__advise_options rules_of(const struct assay_advise_options *o)
+{
+    return (struct assay__advise_options){
+        .trial = o->trial > 0 ? (size_t)o->trial - 1 : SIZE_MAX,
+        .model = o->model,
+        .only = o->rules,
+        .only_count = o->rule_count,
+    };
+}
+
+static int check(const struct assay_advise_options *o, struct assay_error *error)
+{
+    for (size_t i = 0; i < o->rule_count; i++)
+        if (!assay__rule_find(o->rules[i]))
+            return assay__refuse_option(error, "rules", "there is no rule '%s'", o->rules[i]);
+    return 0;
+}
+
+/* How long and how often each side is measured. */
+static void set_goal(const struct assay_measuring_options *asked, double budget_s,
+                     struct assay__verify_options *verify)
+{
+    struct assay_measuring_options *m = &verify->run.measuring;
+    m->launches = asked->launches ? asked->launches : VERIFY_LAUNCHES;
+    m->iterations = asked->iterations;
+    m->time_s = asked->iterations ? 0 : asked->time_s > 0 ? asked->time_s : VERIFY_TIME_S;
+    verify->budget_s = budget_s > 0 ? budget_s : VERIFY_BUDGET_S;
+}
+
+/* --- a run ------------------------------------------------------------------------------------ */
+
+struct asking {
+    struct assay__advise_options rules;
+    struct assay__advice **advice;
+};
+
+static int ask_rules(void *context, struct assay_profile *profile, struct assay_error *error)
+{
+    struct asking *asking = context;
+    return assay__advise(profile, &asking->rules, asking->advice, error);
+}
+
+/* The first arm: what the rules look at. Its failure is that of the whole. */
+static int diagnose(struct assay__arms *arms, const struct assay__run_options *run,
+                    struct assay_error *error)
+{
+    struct assay__run_options one = *run;
+    one.measuring.launches = 1;
+    const struct assay__arm_identity identity = {.label = "diagnosis"};
+    int code = assay__arms_add(arms, &one, &identity, NULL, error);
+    if (code == 0 && arms->items[0]) code = assay__arms_start(arms, error);
+    if (code == 0 && arms->items[0]) code = assay__arms_launch(arms, 0, 1, 1, error);
+    if (code == 0) code = assay__arms_conclude(arms, 0, error);
+    if (code) return code;
+    const struct assay__trial *trial = assay__arms_trial(arms, 0);
+    if (trial->state == ASSAY__TRIAL_INTERRUPTED)
+        return assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted");
+    return trial->state == ASSAY__TRIAL_OK
+               ? 0
+               : assay_error_set(error, ASSAY_EENGINE, "%s", trial->reason);
+}
+
+static int run_and_verify(const struct assay__run_options *run,
+                          struct assay__verify_options *verify, struct asking *asking,
+                          struct assay_profile **profile, struct assay_error *error)
+{
+    struct assay__verification verification;
+    struct assay__arms arms = {.count = 0};
+    struct assay__run_options whole = *run, checked = *run;
+    struct assay_error kept = {0};
+    int code = assay__run_options_check(&checked, error);
+    if (code) return code;
+    whole.measuring.launches = verify->run.measuring.launches * VERIFY_ARMS;
+    code = assay__arms_begin(&arms, &whole, NULL, error);
+    if (code == 0) code = diagnose(&arms, run, error);
+    if (code == 0) code = ask_rules(asking, arms.recording.profile, error);
+    if (code == 0) code = assay__verify(*asking->advice, &arms, verify, &verification, error);
+    int lost = arms.recording.profile ? assay__arms_finish(&arms, profile, &kept) : 0;
+    if (code == 0 && lost) {
+        code = lost;
+        if (error) *error = kept;
+    }
+    assay__arms_end(&arms);
+    return code;
+}
+
+int assay__advise_model(const struct assay__run_options *given,
+                        const struct assay_advise_options *o, struct assay_profile **profile,
+                        struct assay__advice **advice, struct assay_error *error)
+{
+    struct assay__run_options run = *given;
+    struct asking asking = {rules_of(o), advice};
+    struct assay__arena *arena = assay__arena_new(); /* of the ceilings; the profile copies them */
+    *profile = NULL;
+    *advice = NULL;
+    run.command = "advise";
+    run.watching.memory = run.watching.counters = true;
+    if ((!(run.measuring.time_s > 0) || o->verify) && !run.measuring.iterations)
+        run.measuring.time_s = TIME_S;
+    int code = arena ? check(o, error) : assay__no_memory(error);
+    if (!code) code = assay__run_ceilings(arena, NULL, 0, &run, error);
+    if (!code && o->verify) {
+        struct assay__verify_options verify = {.run = run};
+        set_goal(&given->measuring, o->budget_s, &verify);
+        code = run_and_verify(&run, &verify, &asking, profile, error);
+    } else if (!code) {
+        run.judge = ask_rules;
+        run.judge_context = &asking;
+        code = assay__run(&run, profile, error);
+    }
+    assay__arena_free(arena);
+    return code;
+}
+
+/* --- a kept profile --------------------------------------------------------------------------- */
+
+/* Tries the findings in arms of their own; what cannot be run at all is said in the findings. */
+static int verify_profile(const struct assay__run_options *run,
+                          const struct assay_advise_options *o, struct assay__advice *advice,
+                          struct assay_error *error)
+{
+    struct assay__verify_options verify = {.budget_s = 0};
+    struct assay__verification verification;
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__arms arms = {.count = 0};
+    struct assay_profile *tried = NULL;
+    struct assay_error own = {0};
+    int code = arena ? assay__verify_options_of(advice, o->model, arena, &verify, &own)
+                     : assay__no_memory(error);
+    if (code == ASSAY_EUNSUPPORTED) {
+        code = assay__verify_refuse(advice, own.message, &verification);
+        goto out;
+    }
+    if (code) goto out;
+    set_goal(&run->measuring, o->budget_s, &verify);
+    verify.run.command = "advise";
+    verify.run.target.library = run->target.library;
+    verify.run.measuring.timeout_s = run->measuring.timeout_s;
+    verify.run.watching.power = run->watching.power;
+    verify.run.callbacks = run->callbacks;
+    struct assay__run_options whole = verify.run;
+    whole.measuring.launches *= VERIFY_ARMS;
+    code = assay__arms_begin(&arms, &whole, NULL, error);
+    if (code == 0) code = assay__arms_start(&arms, error);
+    if (code == 0) code = assay__verify(advice, &arms, &verify, &verification, error);
+    if (code == 0 && assay__arms_finish(&arms, &tried, error) == ASSAY_ENOMEM) code = ASSAY_ENOMEM;
+    assay_profile_close(tried);
+    assay__arms_end(&arms);
+out:
+    assay__arena_free(arena);
+    return code;
+}
+
+int assay__advise_kept(const struct assay__run_options *run, const struct assay_advise_options *o,
+                       struct assay_profile *profile, struct assay__advice **advice,
+                       struct assay_error *error)
+{
+    const struct assay__advise_options rules = rules_of(o);
+    *advice = NULL;
+    int code = check(o, error);
+    if (code == 0) code = assay__profile_recover(profile); /* a capture that was killed */
+    const struct assay__finding *kept = profile->findings;
+    size_t kept_count = profile->finding_count;
+    if (code == 0) code = assay__advise(profile, &rules, advice, error);
+    if (code == 0 && !o->verify && !o->trial) code = assay__verify_carry(profile, kept, kept_count);
+    if (code == 0 && o->verify) code = verify_profile(run, o, *advice, error);
+    return code;
+}
+
+/* --- public ----------------------------------------------------------------------------------- */
+
+int assay_advise(const struct assay_run_options *run, const struct assay_advise_options *options,
+                 struct assay_profile **profile, struct assay_error *error)
+{
+    struct assay__run_options own;
+    struct assay_advise_options read;
+    struct assay__advice *advice = NULL;
+    int code = assay__experiment_read(run, options, &read, sizeof read, "advise", &own, profile,
+                                      error);
+    if (!code) code = assay__advise_model(&own, &read, profile, &advice, error);
+    assay__advice_free(advice);
+    return code;
+}
+
+int assay_advise_profile(const struct assay_run_options *run,
+                         const struct assay_advise_options *options, struct assay_profile *profile,
+                         struct assay_error *error)
+{
+    struct assay__run_options own;
+    struct assay_advise_options read;
+    struct assay__advice *advice = NULL;
+    if (!profile) return assay_error_set(error, ASSAY_EINVAL, "no profile to advise on");
+    int code = assay__run_options_read(run, &own, error);
+    if (!code) code = assay__options_read(options, &read, sizeof read, "advise", error);
+    if (!code) code = assay__advise_kept(&own, &read, profile, &advice, error);
+    assay__advice_free(advice);
+    return code;
+}

@@ -1,0 +1,323 @@
+/* compare.c - one model on several devices, or several models on one, launches alternating. Devices
+ * are those of every build of ONNX Runtime that run a tiny model; each build's own CPU provider
+ * takes part as a control, so that a difference of versions is not taken for one of devices. */
+#include "base/no_memory.h"
+#include "base/options_read.h"
+#include "base/vec.h"
+#include "experiment/device_selection.h"
+#include "experiment/experiment.h"
+#include "experiment/run_ceilings.h"
+#include "judge/comparison.h"
+#include "judge/placement.h"
+#include "run/arm/arms.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAUNCHES 10
+#define TIME_S 0.5
+#define LAUNCH_LIMIT_S 120.0
+
+/* One arm to be: what differs from the others. */
+struct entry {
+    const char *model, *device, *label;
+    enum assay__trial_role role;
+    bool software;
+    const char *refused; /* why it cannot run; NULL */
+};
+
+struct plan {
+    struct assay__arena *arena;
+    struct entry *items;
+    size_t count, capacity;
+};
+
+static int add(struct plan *plan, const char *model, const char *device, const char *label,
+               enum assay__trial_role role, struct assay_error *error)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (strcmp(plan->items[i].label, label) == 0) return 0;
+    if (assay__vec_grow((void **)&plan->items, &plan->capacity, plan->count + 1,
+                        sizeof *plan->items))
+        return assay__no_memory(error);
+    struct entry made = {.model = model,
+                         .label = assay__arena_strdup(plan->arena, label),
+                         .role = role,
+                         .software = role == ASSAY__ROLE_SOFTWARE};
+    if (device) made.device = assay__arena_strdup(plan->arena, device);
+    if (!made.label || (device && !made.device)) return assay__no_memory(error);
+    plan->items[plan->count++] = made;
+    return 0;
+}
+
+/* The entry that was added last cannot run. */
+static int refuse(struct plan *plan, const char *reason, struct assay_error *error)
+{
+    const char *kept = assay__arena_strdup(plan->arena, reason && *reason ? reason : "not usable");
+    plan->items[plan->count - 1].refused = kept;
+    return kept ? 0 : assay__no_memory(error);
+}
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static enum assay__trial_role role_of(const struct assay__found_device *item)
+{
+    bool prefixed = strchr(item->name, '/') != NULL;
+    if (item->device.software) return ASSAY__ROLE_SOFTWARE;
+    if (prefixed && strcmp(item->device.name, "cpu") == 0) return ASSAY__ROLE_CONTROL;
+    return ASSAY__ROLE_NONE;
+}
+
+static int add_all(struct plan *plan, const struct assay__found *found, const char *model,
+                   struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < found->count && !code; i++) {
+        const struct assay__found_device *item = &found->items[i];
+        if (item->device.available)
+            code = add(plan, model, item->name, item->name, role_of(item), error);
+    }
+    return code;
+}
+
+/* Of every word that stands there twice: a device that also belongs to a class of the list is no
+ * mistake. */
+static void remark_duplicates(const struct assay_callbacks *callbacks, const char *list)
+{
+    size_t length;
+    for (const char *at = list; *at; at += length + (at[length] == ',')) {
+        length = strcspn(at, ",");
+        for (const char *seen = list; seen < at; seen += strcspn(seen, ",") + 1) {
+            if (strcspn(seen, ",") != length || strncmp(seen, at, length) != 0) continue;
+            assay__remark(callbacks, "'%.*s' is named twice; it is measured once", (int)length, at);
+            break;
+        }
+    }
+}
+
+static int unknown(const char *option, const char *name, struct assay_error *error)
+{
+    return assay__refuse_option(error, option, "there is no device '%s' here", name);
+}
+
+/* The CPU of a further build, when another device of that build takes part. */
+static int add_controls(struct plan *plan, const struct assay__found *found, const char *model,
+                        struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0, count = plan->count; i < count && !code; i++) {
+        const char *slash = strchr(plan->items[i].device, '/');
+        if (!slash || plan->items[i].refused) continue;
+        const char *name = assay__arena_printf(
+            plan->arena, "%.*s/cpu", (int)(slash - plan->items[i].device), plan->items[i].device);
+        if (!name) return assay__no_memory(error);
+        const struct assay__found_device *cpu = assay__found_named(found, name);
+        if (cpu && cpu->device.available)
+            code = add(plan, model, name, name, ASSAY__ROLE_CONTROL, error);
+    }
+    return code;
+}
+
+static int plan_devices(struct plan *plan, const char *list, const struct assay__found *found,
+                        const struct assay__run_options *run, struct assay_error *error)
+{
+    const char *model = run->workload.model;
+    struct assay__device_selection selection;
+    if (!list[strspn(list, ", ")])
+        return assay__refuse_option(error, "devices",
+                                    "the list names no device: give names, or cpu, gpu, npu");
+    int code = assay__device_selection_read(list, found, plan->arena, &selection, error);
+    if (code) return code;
+    remark_duplicates(&run->callbacks, list);
+    for (size_t i = 0; i < selection.count && !code; i++) {
+        const struct assay__selected_device *word = &selection.items[i];
+        const struct assay__found_device *item = assay__found_named(found, word->name);
+        if (!item && !*word->kind) return unknown("devices", word->name, error);
+        code = add(plan, model, word->name, word->name,
+                   word->software ? ASSAY__ROLE_SOFTWARE : ASSAY__ROLE_NONE, error);
+        if (!code && *word->refusal) /* a row that says so */
+            code = refuse(plan, item ? item->device.reason : word->refusal, error);
+    }
+    return code ? code : add_controls(plan, found, model, error);
+}
+
+/* The default build's CPU, wherever it stands, else the first. */
+static void choose_reference(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->items[i].device && strcmp(plan->items[i].device, "cpu") == 0) {
+            struct entry kept = plan->items[i];
+            memmove(&plan->items[1], &plan->items[0], i * sizeof kept);
+            plan->items[0] = kept;
+        }
+    if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
+}
+
+/* Characters of the folder that all of them begin with. */
+static size_t common_folder(const char *const *models, size_t count)
+{
+    size_t common = strlen(models[0]);
+    for (size_t i = 1; i < count; i++) {
+        size_t same = 0;
+        while (same < common && models[i][same] == models[0][same])
+            same++;
+        common = same;
+    }
+    while (common && models[0][common - 1] != '/')
+        common--;
+    return common;
+}
+
+static int plan_models(struct plan *plan, const struct assay_compare_options *options,
+                       const char *device, struct assay_error *error)
+{
+    size_t skip = common_folder(options->models, options->model_count);
+    int code = 0;
+    for (size_t i = 0; i < options->model_count && !code; i++) {
+        const char *label = assay__arena_printf(plan->arena, "%zu: %s", i + 1,
+                                                options->models[i] + skip);
+        if (!label) return assay__no_memory(error);
+        code = add(plan, options->models[i], device, label, ASSAY__ROLE_NONE, error);
+    }
+    if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
+    return code;
+}
+
+static int make_plan(struct plan *plan, const struct assay__run_options *run,
+                     const struct assay_compare_options *options, struct assay_error *error)
+{
+    const char *device = run->target.device;
+    bool several = options->model_count > 1;
+    if (options->devices && (several || device))
+        return assay__refuse_option(error, "devices",
+                                    several ? "a list of devices is for one model; several run on "
+                                              "one device"
+                                            : "one device and a list of them exclude each other");
+    if (several && (!device || strcmp(device, "cpu") == 0))
+        return plan_models(plan, options, device, error);
+    const struct assay__device_search search = {
+        .engine = run->target.engine, .library = run->target.library, .callbacks = run->callbacks};
+    struct assay__found found = {.count = 0};
+    int code = assay__devices_find(&search, &found, error);
+    if (!code && several) {
+        code = assay__found_named(&found, device) ? plan_models(plan, options, device, error)
+                                                  : unknown("device", device, error);
+    } else if (!code) {
+        code = options->devices ? plan_devices(plan, options->devices, &found, run, error)
+                                : add_all(plan, &found, run->workload.model, error);
+        if (!code) choose_reference(plan);
+    }
+    assay__devices_free(&found);
+    return code;
+}
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+/* What every device that takes part can do at most, as far as it is known. */
+static int add_ceilings(const struct plan *plan, struct assay__run_options *run,
+                        struct assay_error *error)
+{
+    const char **devices = assay__arena_array(plan->arena, plan->count, sizeof *devices);
+    size_t count = 0;
+    if (!devices) return assay__no_memory(error);
+    for (size_t i = 0; i < plan->count; i++)
+        if (!plan->items[i].refused) devices[count++] = plan->items[i].device;
+    return assay__run_ceilings(plan->arena, devices, count, run, error);
+}
+
+/* Who ran the nodes; an interrupt keeps what is there. */
+static int put_placements(struct assay__arms *arms, struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < arms->count && !code; i++) {
+        if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
+        assay__progress(&arms->whole.callbacks, "asking who runs the nodes", -1);
+        code = assay__placement_put(assay__arm_options(arms->items[i]),
+                                    assay__arm_model_path(arms->items[i]), arms->recording.profile,
+                                    assay__arms_trial(arms, i), error);
+    }
+    return code == ASSAY_EINTERRUPTED ? 0 : code;
+}
+
+/* Outputs are compared with those of the row that speed is compared with. */
+static int drift(struct assay__arms *arms, struct assay_error *error)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all = {.reference = SIZE_MAX};
+    int code = arena ? assay__comparison(arms->recording.profile, arena, &all) : ASSAY_ENOMEM;
+    if (code) assay_error_set(error, code, "out of memory");
+    for (size_t i = 0; i < arms->count && !code && all.reference != SIZE_MAX; i++) {
+        code = assay__arms_nonfinite(arms, i, error);
+        if (!code && arms->trials[i] == all.reference) code = assay__arms_drift(arms, i, error);
+    }
+    assay__arena_free(arena);
+    return code;
+}
+
+static int measure(struct assay__arms *arms, const struct plan *plan,
+                   const struct assay_compare_options *o, const struct assay__run_options *whole,
+                   struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < plan->count && !code; i++) {
+        const struct entry *entry = &plan->items[i];
+        struct assay__run_options one = *whole;
+        one.workload.model = entry->model;
+        one.target.device = entry->device;
+        const struct assay__arm_identity identity = {
+            .label = entry->label, .role = entry->role, .software = entry->software};
+        if (entry->device && strchr(entry->device, '/')) one.target.library = NULL;
+        code = entry->refused
+                   ? assay__arms_add_refused(arms, &one, &identity, entry->refused, NULL, error)
+                   : assay__arms_add(arms, &one, &identity, NULL, error);
+    }
+    if (!code) code = assay__arms_start(arms, error);
+    if (!code) code = assay__arms_launch(arms, 0, arms->count, whole->measuring.launches, error);
+    for (size_t i = 0; i < arms->count && !code; i++)
+        code = assay__arms_conclude(arms, i, error);
+    if (!code && !o->no_drift) code = drift(arms, error);
+    return code || o->no_placement ? code : put_placements(arms, error);
+}
+
+static void set_defaults(struct assay__run_options *run)
+{
+    run->command = "compare";
+    if (!run->measuring.launches) run->measuring.launches = LAUNCHES;
+    if (!run->measuring.iterations && run->measuring.time_s == 0) run->measuring.time_s = TIME_S;
+    if (run->measuring.launch_limit_s == 0) run->measuring.launch_limit_s = LAUNCH_LIMIT_S;
+}
+
+int assay__compare(const struct assay__run_options *given,
+                   const struct assay_compare_options *options, struct assay_profile **profile,
+                   struct assay_error *error)
+{
+    struct assay__run_options run = *given;
+    struct plan plan = {.arena = assay__arena_new()};
+    struct assay__arms arms = {.count = 0};
+    *profile = NULL;
+    set_defaults(&run);
+    int code = plan.arena ? make_plan(&plan, &run, options, error) : assay__no_memory(error);
+    if (!code && plan.count == 0)
+        code = assay_error_set(error, ASSAY_EUNSUPPORTED, "no device here can run it");
+    if (!code) code = add_ceilings(&plan, &run, error);
+    if (code) goto out;
+    code = assay__arms_begin(&arms, &run, NULL, error);
+    if (!code) code = measure(&arms, &plan, options, &run, error);
+    if (!code) code = assay__arms_finish(&arms, profile, error);
+    assay__arms_end(&arms);
+out:
+    free(plan.items);
+    assay__arena_free(plan.arena);
+    return code;
+}
+
+int assay_compare(const struct assay_run_options *run, const struct assay_compare_options *options,
+                  struct assay_profile **profile, struct assay_error *error)
+{
+    struct assay__run_options own;
+    struct assay_compare_options read;
+    int code = assay__experiment_read(run, options, &read, sizeof read, "compare", &own, profile,
+                                      error);
+    return code ? code : assay__compare(&own, &read, profile, error);
+}

@@ -1,0 +1,69 @@
+/* device_search.h - the processors of this machine, what every build of every engine offers on
+ * them, and what they can do at most. */
+#ifndef ASSAY_EXPERIMENT_DEVICE_SEARCH_H
+#define ASSAY_EXPERIMENT_DEVICE_SEARCH_H
+
+#include "ceiling/ceiling.h"
+#include "engine/engine.h"
+#include "platform/topology.h"
+#include "probe/hardware.h"
+#include "run/run_options.h"
+
+#include <assay/device.h>
+
+/** What is looked for; all zero: every device of every engine but the fake one. */
+struct assay__device_search {
+    const char *engine, *library, *device;
+    const char *const *ort; /* further builds for this search: "[NAME=]PATH" */
+    size_t ort_count;
+    double timeout_s;         /* per device; 0: 30 */
+    bool ceilings, remeasure; /* measure what they can do at most; although it is kept */
+    const char *only;         /* ceilings whose names begin so; NULL: all */
+    struct assay_callbacks callbacks;
+};
+
+struct assay__found_device {
+    struct assay__device device;            /* the name is the engine's own */
+    const char *name;                       /* with the build's prefix: "ovn/openvino:cpu" */
+    const struct assay__ceilings *ceilings; /* NULL: none */
+    const char *why;                        /* there are none */
+};
+
+/* One library of one engine, and its devices items[first … first + count). */
+struct assay__found_build {
+    const char *name;    /* "" the default one */
+    const char *engine;  /* "ort" */
+    const char *library; /* as it was asked for; NULL: the default search */
+    const char *path;    /* really loaded; "" unknown */
+    const char *version; /* "" unknown */
+    const char *reason;  /* why it has no devices; "" */
+    size_t first, count;
+};
+
+/** The processors of this machine and what every build of an engine offers on them. */
+struct assay__found {
+    struct assay__arena *arena; /* of every string */
+    struct assay__machine machine;
+    struct assay__topology topology;
+    const struct assay__hardware *hardware;
+    size_t hardware_count;
+    struct assay__found_build *builds;
+    size_t build_count, build_capacity;
+    struct assay__found_device *items;
+    size_t count, capacity;
+    const struct assay__ceilings *cpu; /* NULL: none */
+    const char *why;                   /* there are none of the CPU */
+    bool asked, cpu_asked;             /* ceilings were asked for; the CPU's too */
+    bool interrupted;                  /* what stands here is only a part */
+};
+
+/** Machine, builds and devices, then ceilings when they were asked for. An interrupt is no error:
+ *  found->interrupted. assay__devices_free it in any case. */
+int assay__devices_find(const struct assay__device_search *search, struct assay__found *found,
+                        struct assay_error *error);
+void assay__devices_free(struct assay__found *found);
+/** By its whole name; NULL: it was not found. */
+const struct assay__found_device *assay__found_named(const struct assay__found *found,
+                                                     const char *name);
+
+#endif

@@ -1,0 +1,160 @@
+/* run_ceilings.c - finds or measures the ceilings of a run's devices. Nothing is measured unless
+ * asked: a run must not take longer than it was told to. The CPU's ceilings hold for every device
+ * of class "cpu". Those of another device have a file of their own, named by what the engine says
+ * of it, so it is asked first (in a child process, as `assay devices` does). The fake engine's
+ * times are scripted: no ceiling holds for them. */
+#include "experiment/run_ceilings.h"
+
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "ceiling/accelerator/accelerator.h"
+#include "platform/platform.h"
+#include "profile/facts.h"
+#include "run/builds.h"
+#include "run/devices.h"
+
+#include <string.h>
+
+#define CPU_NS 17e9         /* of the CPU's measurement (doc/ceilings.md) */
+#define ACCELERATOR_NS 60e9 /* at most */
+
+struct getting {
+    struct assay__arena *arena;
+    const struct assay__run_options *options;
+    const char *device;
+    uint64_t begin_ns;
+    double expected_ns;
+    struct assay__machine machine;
+    struct assay__accelerator accelerator;
+    bool cpu;   /* of that class */
+    bool found; /* and it can be used */
+    struct assay__ceilings *set;
+};
+
+/* True ends the measurement before it begins: when it was not asked for, only what is kept is
+ * wanted. */
+static bool on_row(void *context, const char *name)
+{
+    const struct getting *getting = context;
+    double done = (double)(assay__now_ns() - getting->begin_ns) / getting->expected_ns;
+    if (!getting->options->keeping.ceilings) return true;
+    return assay__progress(&getting->options->callbacks, name, done < 1 ? done : 1);
+}
+
+/* --- the device ------------------------------------------------------------------------------- */
+
+static int on_device(void *context, const struct assay__device *device)
+{
+    struct getting *getting = context;
+    struct assay__accelerator *a = &getting->accelerator;
+    if (!device->available) return 0;
+    getting->found = true;
+    getting->cpu = strcmp(device->kind, "cpu") == 0;
+    a->engine = assay__arena_strdup(getting->arena, device->engine);
+    a->device = assay__arena_strdup(getting->arena, device->name);
+    /* the same words as of `assay devices`: the file is found by them */
+    a->identity = assay__arena_printf(getting->arena, "%s %s\n%s\n%s", device->engine,
+                                      device->version, device->library, device->hardware);
+    return a->engine && a->device && a->identity ? 0 : ASSAY_ENOMEM;
+}
+
+/* A device that cannot be asked or used has no ceilings; the run will say what is wrong with it. */
+static int ask(struct getting *getting)
+{
+    const struct assay_target_options *target = &getting->options->target;
+    bool named_build = strchr(getting->device, '/') != NULL; /* with a library of its own */
+    struct assay_error error = {0};
+    struct assay__devices_options wanted = {.engine = target->engine ? target->engine : "ort",
+                                            .library = named_build ? NULL : target->library,
+                                            .interrupt = getting->options->callbacks.interrupt};
+    if (strcmp(assay__device_bare(getting->device), "cpu") == 0) { /* it is always here */
+        getting->cpu = getting->found = true;
+        return 0;
+    }
+    int code = assay__build_of_run(getting->arena, wanted.engine, getting->device, &wanted.library,
+                                   &wanted.only, &error);
+    if (code) return code == ASSAY_ENOMEM ? code : 0;
+    getting->accelerator.library = wanted.library;
+    code = assay__devices_list(&wanted, on_device, getting, &error);
+    return code == ASSAY_ENOMEM || code == ASSAY_EINTERRUPTED ? code : 0;
+}
+
+/* --- its ceilings ----------------------------------------------------------------------------- */
+
+static int get(struct getting *getting, struct assay_error *error)
+{
+    bool measure = getting->options->keeping.ceilings;
+    struct assay__ceiling_options wanted = {.progress = on_row, .context = getting};
+    int code = assay__machine_read(getting->arena, &getting->machine);
+    if (code == 0) code = ask(getting);
+    if (code || !getting->found) return code;
+    getting->begin_ns = assay__now_ns();
+    getting->expected_ns = getting->cpu ? CPU_NS : ACCELERATOR_NS;
+    if (getting->cpu && !measure)
+        code = assay__ceilings_kept(getting->arena, &getting->machine, &getting->set, error);
+    else if (getting->cpu)
+        code = assay__ceilings_get(getting->arena, &getting->machine, &wanted, &getting->set,
+                                   error);
+    else
+        code = assay__accelerator_ceilings_get(getting->arena, &getting->machine,
+                                               &getting->accelerator, &wanted, &getting->set,
+                                               error);
+    const volatile int *interrupt = getting->options->callbacks.interrupt;
+    if (interrupt && *interrupt) return ASSAY_EINTERRUPTED;
+    return code == ASSAY_EINTERRUPTED ? ASSAY_ENOTFOUND : code; /* we ended it: none is kept */
+}
+
+/* Appends what the set holds to the options' ceilings. */
+static int append(struct assay__arena *arena, const struct assay__ceilings *set, const char *device,
+                  struct assay__run_options *options)
+{
+    size_t have = options->ceiling_count;
+    struct assay__ceiling_info *rows = assay__arena_array(arena, have + set->count, sizeof *rows);
+    if (!rows) return ASSAY_ENOMEM;
+    if (have) memcpy(rows, options->ceilings, have * sizeof *rows);
+    assay__ceilings_describe(set, device, rows + have);
+    options->ceilings = rows;
+    options->ceiling_count = have + set->count;
+    return 0;
+}
+
+static int add_device(struct assay__arena *arena, const char *device,
+                      struct assay__run_options *options, struct assay_error *error)
+{
+    struct getting getting = {.arena = arena, .options = options, .device = device};
+    struct assay_error own = {0};
+    int code = get(&getting, &own);
+    if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
+        return assay_error_set(error, code, "%s",
+                               own.message[0] ? own.message : assay_error_text(code));
+    if (code && options->keeping.ceilings) /* asked for: said, and the run goes on without them */
+        assay__remark(&options->callbacks, "no ceilings of %s: %s", device,
+                      own.message[0] ? own.message : assay_error_text(code));
+    if (code || !getting.set) return 0;
+    return append(arena, getting.set, device, options) ? assay__no_memory(error) : 0;
+}
+
+static const char *name_of(const char *device)
+{
+    return device ? device : "cpu";
+}
+
+static bool named_before(const char *const *devices, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(name_of(devices[i]), name_of(devices[index])) == 0) return true;
+    return false;
+}
+
+int assay__run_ceilings(struct assay__arena *arena, const char *const *devices, size_t count,
+                        struct assay__run_options *options, struct assay_error *error)
+{
+    const char *engine = options->target.engine, *own = options->target.device;
+    int code = 0;
+    if (options->script || (engine && strcmp(engine, "fake") == 0)) return 0;
+    if (!devices) devices = &own, count = 1;
+    for (size_t d = 0; d < count && !code; d++)
+        if (!named_before(devices, d))
+            code = add_device(arena, name_of(devices[d]), options, error);
+    return code;
+}

@@ -1,0 +1,195 @@
+/* sweep_public.c - a sweep from a caller's options to a profile: the grid, the earlier part that it
+ * goes on with, the measurement (sweep_run.c). */
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "base/options_read.h"
+#include "experiment/experiment.h"
+#include "experiment/grid.h"
+#include "experiment/sweep_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAUNCHES 3
+#define TIME_S 0.5 /* with its loading a launch stays near 1 s */
+
+struct work {
+    struct assay__run_options run;
+    const struct assay_sweep_options *options;
+    struct assay__arena *arena;
+    struct assay__config_space space;
+    struct assay__device_selection words;
+    struct assay__sweep_device devices[ASSAY__SELECTED_DEVICES];
+    const char *refusals[ASSAY__SELECTED_DEVICES];
+    struct assay_profile *kept;
+    bool software; /* the one device is emulated, when none varies */
+    struct assay__plan plan;
+    uint64_t start_ns;
+};
+
+static int read_grid(struct work *work, struct assay_error *error)
+{
+    const struct assay_grid_options *grid = &work->options->grid;
+    const char *list = NULL;
+    if (grid->spinning && work->run.target.spinning_off)
+        return assay__refuse_option(error, "spinning",
+                                    "spinning that is off and a list of it exclude each other");
+    int code = assay__grid_devices(&work->run, grid->devices, work->arena, &work->words,
+                                   &work->software, error);
+    for (size_t i = 0; i < work->words.count; i++) {
+        const struct assay__selected_device *word = &work->words.items[i];
+        work->devices[i] = (struct assay__sweep_device){assay__device_class_parse(word->kind),
+                                                        word->software, word->refusal};
+        work->refusals[i] = word->refusal;
+    }
+    if (!code && grid->devices) {
+        list = assay__device_selection_list(&work->words, work->arena);
+        if (!list) return assay__no_memory(error);
+    }
+    if (!code) code = assay__grid_read(&work->space, grid, list, error);
+    if (!code) code = assay__config_count(&work->space, ASSAY__GRID_POINTS, error);
+    if (!code && work->space.points < 2)
+        code = assay__refuse_option(error, "grid",
+                                    "nothing varies: give an axis at least two values, such as "
+                                    "batch 1,2,4,8");
+    return code;
+}
+
+/* --- an earlier part -------------------------------------------------------------------------- */
+
+static const char *version_now(const struct assay__found *found, const struct assay__trial *trial)
+{
+    for (size_t i = 0; i < found->build_count; i++) {
+        const struct assay__found_build *build = &found->builds[i];
+        if (strcmp(build->engine, trial->target.engine) == 0 &&
+            strcmp(build->name, trial->target.build) == 0)
+            return build->version ? build->version : "";
+    }
+    return "";
+}
+
+/* Points of two versions of ONNX Runtime are no points of one sweep. (The fake engine has none but
+ * ours.) */
+static int check_versions(const struct work *work, struct assay_error *error)
+{
+    const struct assay__device_search search = {.engine = work->run.target.engine,
+                                                .library = work->run.target.library};
+    struct assay__found found = {.count = 0};
+    int code = assay__devices_find(&search, &found, error);
+    for (size_t i = 0; i < work->kept->trial_count && !code; i++) {
+        const struct assay__target *target = &work->kept->trials[i].target;
+        const char *now = version_now(&found, &work->kept->trials[i]);
+        if (strcmp(target->engine, "ort") == 0 && target->engine_version[0] && *now &&
+            strcmp(now, target->engine_version) != 0)
+            code = assay__refuse_option(
+                error, "resume", "%s was measured with %s %s, here it is %s", work->kept->path,
+                target->engine, target->engine_version, now);
+    }
+    assay__devices_free(&found);
+    return code;
+}
+
+static int open_kept(struct work *work, struct assay_error *error)
+{
+    const char *output = work->run.keeping.output;
+    if (!work->options->resume) return 0;
+    if (!assay__file_exists(output)) {
+        assay__remark(&work->run.callbacks, "there is no %s to resume yet: the sweep begins",
+                      output);
+        return 0;
+    }
+    int code = assay_profile_open(output, &work->kept, error);
+    return code ? code : check_versions(work, error);
+}
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+static void remark_tally(const struct work *work, const struct assay__sweep_tally *tally)
+{
+    const struct assay_callbacks *callbacks = &work->run.callbacks;
+    char failed[64] = "";
+    if (tally->points_failed)
+        snprintf(failed, sizeof failed, ", %zu had failed", tally->points_failed);
+    if (work->kept)
+        assay__remark(callbacks,
+                      "%zu of %zu points were complete%s; %zu launches were taken over from %s",
+                      tally->points_kept, work->space.points, failed, tally->launches_kept,
+                      work->run.keeping.output);
+    if (work->options->confirm && !tally->confirmed &&
+        !(callbacks->interrupt && *callbacks->interrupt))
+        assay__remark(callbacks, "fewer than two points can be ranked: nothing to confirm");
+}
+
+static int measure(struct work *work, struct assay_profile **profile, struct assay_error *error)
+{
+    struct assay__arms arms = {.count = 0};
+    struct assay__sweep_tally tally = {0};
+    struct assay__sweep_plan plan = {
+        .space = &work->space,
+        .whole = &work->run,
+        .devices = work->words.count ? work->devices : NULL,
+        .software = work->software,
+        .kept = work->kept,
+        .confirm = work->options->confirm,
+        .start_ns = work->start_ns,
+    };
+    int code = assay__config_rewrite(&work->space, work->run.workload.model, error);
+    if (!code) code = assay__arms_begin(&arms, &work->run, &work->plan, error);
+    if (!code) code = assay__sweep_run(&arms, &plan, &tally, error);
+    if (!code) code = assay__arms_finish(&arms, profile, error);
+    if (*profile) remark_tally(work, &tally);
+    if (*profile) { /* which borrows from it */
+        (*profile)->earlier = work->kept;
+        work->kept = NULL;
+    }
+    assay__arms_end(&arms);
+    return code;
+}
+
+static void set_defaults(struct assay__run_options *run, const struct assay__plan *plan)
+{
+    run->command = "sweep";
+    if (!run->measuring.launches) run->measuring.launches = LAUNCHES;
+    if (!run->measuring.iterations && run->measuring.time_s == 0) run->measuring.time_s = TIME_S;
+    run->watching.power |= plan->goal == ASSAY__PLAN_ENERGY;
+}
+
+int assay__sweep_model(const struct assay__run_options *run,
+                       const struct assay_sweep_options *options, struct assay_profile **profile,
+                       struct assay_error *error)
+{
+    struct work *work = calloc(1, sizeof *work);
+    *profile = NULL;
+    if (!work) return assay__no_memory(error);
+    work->run = *run;
+    work->options = options;
+    work->start_ns = assay__now_ns();
+    work->arena = work->space.arena = assay__arena_new();
+    int code = work->arena ? assay__goal_read(&options->goal, "throughput", &work->plan, error)
+                           : assay__no_memory(error);
+    if (!code && options->resume && !run->keeping.output)
+        code = assay__refuse_option(error, "resume",
+                                    "a sweep that goes on needs the file of the one before");
+    set_defaults(&work->run, &work->plan);
+    if (!code) code = read_grid(work, error);
+    if (!code) code = open_kept(work, error);
+    if (!code) code = assay__grid_ceilings(&work->space, work->refusals, &work->run, error);
+    if (!code) code = measure(work, profile, error);
+    assay_profile_close(work->kept);
+    assay__config_end(&work->space);
+    assay__arena_free(work->arena);
+    free(work);
+    return code;
+}
+
+int assay_sweep(const struct assay_run_options *run, const struct assay_sweep_options *options,
+                struct assay_profile **profile, struct assay_error *error)
+{
+    struct assay__run_options own;
+    struct assay_sweep_options read;
+    int code = assay__experiment_read(run, options, &read, sizeof read, "sweep", &own, profile,
+                                      error);
+    return code ? code : assay__sweep_model(&own, &read, profile, error);
+}

@@ -1,0 +1,237 @@
+/* tune_public.c - a tuning from a caller's options to a profile: the space of configurations, the
+ * goal, the measurement (tune_session.c). */
+#include "base/clock.h"
+#include "base/cpu_list.h"
+#include "base/no_memory.h"
+#include "base/options_read.h"
+#include "experiment/experiment.h"
+#include "experiment/grid.h"
+#include "experiment/tune_session.h"
+#include "model/inputs/inputs.h"
+#include "model/rewrite/rewrites.h"
+#include "platform/platform.h"
+#include "zoo/model_open.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUDGET_S 60.0
+#define BUDGET_LEAST_S 0.5 /* a launch starts a process, loads the model, warms up */
+#define TIME_S 0.15        /* of a short launch */
+#define TIME_ENERGY_S 1.0  /* sensors are slow */
+
+struct work {
+    struct assay__run_options run;
+    const struct assay_tune_options *options;
+    struct assay__arena *arena;
+    struct assay__config_space space;
+    struct assay__tune_job job;
+    struct assay__plan plan;
+};
+
+/* --- the space -------------------------------------------------------------------------------- */
+
+static void count_cpu(void *context, unsigned cpu)
+{
+    (void)cpu;
+    ++*(int *)context;
+}
+
+/* Of those that the worker may use. */
+static int cores_of(struct work *work)
+{
+    struct assay__machine machine = {0};
+    const char *cpus = work->run.target.cpus;
+    int cores = 0;
+    if (cpus && assay__cpu_list_each(cpus, count_cpu, &cores) && cores > 0) return cores;
+    if (assay__machine_read(work->arena, &machine) == 0 && machine.cores > 0) return machine.cores;
+    return 1;
+}
+
+static const char *default_threads(struct work *work)
+{
+    int cores = cores_of(work);
+    const char *list = "1";
+    for (int n = 2; n < cores && list; n *= 2)
+        list = assay__arena_printf(work->arena, "%s,%d", list, n);
+    return cores > 1 && list ? assay__arena_printf(work->arena, "%s,%d", list, cores) : list;
+}
+
+/* Could the model be run with two samples as well as with one? */
+static bool batch_is_free(const struct assay_workload_options *w, const struct assay__model *model)
+{
+    struct assay__workload *workload = NULL;
+    struct assay__workload_options two = {.batch = 2,
+                                          .sequence = w->sequence,
+                                          .dims = w->dims,
+                                          .dim_count = w->dim_count,
+                                          .shapes = w->shapes,
+                                          .shape_count = w->shape_count,
+                                          .shapes_only = true};
+    bool is_free = assay__workload_plan(model, &two, &workload, NULL) == 0 && workload->batch == 2;
+    assay__workload_free(workload);
+    return is_free;
+}
+
+static int read_devices(struct work *work, const char **list, struct assay_error *error)
+{
+    struct assay__device_selection words;
+    const char *asked = work->options->grid.devices;
+    *list = NULL;
+    int code = assay__grid_devices(&work->run, asked, work->arena, &words, &work->job.software[0],
+                                   error);
+    for (size_t i = 0; i < words.count && i < ASSAY__CONFIG_VALUES && !code; i++) {
+        work->job.software[i] = words.items[i].software;
+        work->job.refusals[i] = *words.items[i].refusal ? words.items[i].refusal : NULL;
+    }
+    if (code || !asked) return code;
+    *list = assay__device_selection_list(&words, work->arena);
+    return *list ? 0 : assay__no_memory(error);
+}
+
+static int read_space(struct work *work, const struct assay__model *model,
+                      struct assay_error *error)
+{
+    struct assay_grid_options grid = work->options->grid;
+    const struct assay_target_options *target = &work->run.target;
+    bool named = target->device && strcmp(target->device, "cpu") != 0;
+    const char *devices = NULL;
+    int code = read_devices(work, &devices, error);
+    if (code) return code;
+    if (!grid.precision) grid.precision = ASSAY__PRECISION_LIST;
+    if (!grid.optimization) grid.optimization = "none,basic,extended,all";
+    if (!grid.threads && !named) grid.threads = default_threads(work);
+    if (!grid.spinning && !named && !target->spinning_off) grid.spinning = "on,off";
+    if (!grid.batch && work->plan.goal == ASSAY__PLAN_THROUGHPUT &&
+        batch_is_free(&work->run.workload, model))
+        grid.batch = "1,2,4,8,16,32";
+    return assay__grid_read(&work->space, &grid, devices, error);
+}
+
+/* A precision nobody asked for and that cannot be made is not worth a row. */
+static void drop_refused(struct assay__config_space *space)
+{
+    struct assay__config_values *values = &space->axes[ASSAY__AXIS_PRECISION];
+    size_t kept = 0;
+    for (size_t i = 0; i < values->count; i++) {
+        if (space->refusals[i]) continue;
+        values->values[kept] = values->values[i];
+        space->models[kept] = space->models[i];
+        kept++;
+    }
+    for (size_t i = 0; i < values->count; i++)
+        if (i >= kept || kept) space->refusals[i] = NULL;
+    values->count = kept;
+}
+
+static int make_space(struct work *work, struct assay_error *error)
+{
+    const char *name = work->run.workload.model;
+    struct assay__model *model = NULL;
+    int code = assay__model_open(name, &model, NULL, error);
+    if (code) return code;
+    code = read_space(work, model, error);
+    assay__model_free(model);
+    if (!code) code = assay__config_rewrite(&work->space, name, error);
+    if (code) return code;
+    if (!work->options->grid.precision) drop_refused(&work->space);
+    code = assay__config_count(&work->space, ASSAY__GRID_POINTS, error);
+    if (code) return code;
+    if (work->space.points < 2)
+        return assay__refuse_option(error, "grid",
+                                    "nothing varies: there is one configuration only; give an axis "
+                                    "more values, such as threads 1,2,4");
+    work->plan.configurations = (int64_t)work->space.points;
+    return 0;
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static void set_defaults(struct work *work)
+{
+    struct assay_measuring_options *m = &work->run.measuring;
+    bool energy = work->plan.goal == ASSAY__PLAN_ENERGY;
+    work->run.command = "tune";
+    work->run.watching.power = energy;
+    m->launches = 1;
+    if (!m->iterations && m->time_s == 0) m->time_s = energy ? TIME_ENERGY_S : TIME_S;
+    if (m->timeout_s == 0) m->timeout_s = fmin(300, fmax(work->plan.budget_s, 1));
+    m->launch_limit_s = fmax(work->plan.budget_s / 3, 2);
+}
+
+static int check(struct work *work, struct assay_error *error)
+{
+    const struct assay_tune_options *o = work->options;
+    int code = assay__goal_read(&o->goal, "latency", &work->plan, error);
+    if (code) return code;
+    work->plan.budget_s = o->budget_s == 0 ? BUDGET_S : o->budget_s;
+    if (!(work->plan.budget_s >= BUDGET_LEAST_S))
+        return assay__refuse_option(error, "budget_s",
+                                    "%.3g s are too short for one launch; 30 s or more is sensible",
+                                    work->plan.budget_s);
+    if (o->grid.spinning && work->run.target.spinning_off)
+        return assay__refuse_option(error, "spinning",
+                                    "spinning that is off and a list of it exclude each other");
+    if (o->grid.batch && strchr(o->grid.batch, ',') && work->plan.goal == ASSAY__PLAN_LATENCY)
+        return assay__refuse_option(error, "batch",
+                                    "the latency of several batch sizes (%s) would only find the "
+                                    "smallest: give one, or the goal throughput",
+                                    o->grid.batch);
+    return 0;
+}
+
+/* Measuring ceilings is not part of the budget. */
+static int add_ceilings(struct work *work, struct assay_error *error)
+{
+    uint64_t begin_ns = assay__now_ns();
+    int code = assay__grid_ceilings(&work->space, work->job.refusals, &work->run, error);
+    if (work->run.keeping.ceilings) work->job.begin_ns += assay__now_ns() - begin_ns;
+    return code;
+}
+
+static int measure(struct work *work, struct assay_profile **profile, struct assay_error *error)
+{
+    struct assay__arms arms = {.count = 0};
+    work->job.space = &work->space;
+    work->job.whole = &work->run;
+    work->job.plan = &work->plan;
+    work->job.configurations = work->options->configurations;
+    work->job.seed = work->run.workload.seed;
+    int code = assay__tune_measure(&arms, &work->job, error);
+    if (!code) code = assay__arms_finish(&arms, profile, error);
+    assay__arms_end(&arms);
+    return code;
+}
+
+int assay__tune_model(const struct assay__run_options *run,
+                      const struct assay_tune_options *options, struct assay_profile **profile,
+                      struct assay_error *error)
+{
+    struct work *work = calloc(1, sizeof *work);
+    *profile = NULL;
+    if (!work) return assay__no_memory(error);
+    work->run = *run;
+    work->options = options;
+    work->job.begin_ns = assay__now_ns();
+    work->arena = work->space.arena = assay__arena_new();
+    int code = work->arena ? check(work, error) : assay__no_memory(error);
+    set_defaults(work);
+    if (!code) code = make_space(work, error);
+    if (!code) code = add_ceilings(work, error);
+    if (!code) code = measure(work, profile, error);
+    assay__config_end(&work->space);
+    assay__arena_free(work->arena);
+    free(work);
+    return code;
+}
+
+int assay_tune(const struct assay_run_options *run, const struct assay_tune_options *options,
+               struct assay_profile **profile, struct assay_error *error)
+{
+    struct assay__run_options own;
+    struct assay_tune_options read;
+    int code = assay__experiment_read(run, options, &read, sizeof read, "tune", &own, profile,
+                                      error);
+    return code ? code : assay__tune_model(&own, &read, profile, error);
+}

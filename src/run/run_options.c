@@ -1,0 +1,144 @@
+/* run_options.c - the options of a run: read from a caller's, defaults filled in, what cannot be
+ * refused before anything is read or started. Whether a device or a model exists is not looked at
+ * here. */
+#include "run/run_options.h"
+
+#include "base/options_read.h"
+#include "engine/engine.h"
+#include "platform/platform.h"
+#include "run/single_run.h"
+#include "run/trial/token_stats.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TIMEOUT_S 300.0
+
+int assay__run_options_read(const struct assay_run_options *given, struct assay__run_options *own,
+                            struct assay_error *error)
+{
+    struct assay_run_options read;
+    int code = assay__options_read(given, &read, sizeof read, "run", error);
+    *own = (struct assay__run_options){.workload = read.workload,
+                                       .target = read.target,
+                                       .measuring = read.measuring,
+                                       .watching = read.watching,
+                                       .keeping = read.keeping,
+                                       .callbacks = read.callbacks};
+    return code;
+}
+
+void assay__remark(const struct assay_callbacks *callbacks, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    if (!callbacks->remark) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    callbacks->remark(callbacks->context, text);
+}
+
+bool assay__progress(const struct assay_callbacks *callbacks, const char *phase, double done)
+{
+    const struct assay_progress progress = {.phase = phase, .done = done};
+    if (callbacks->progress) callbacks->progress(callbacks->context, &progress);
+    return callbacks->interrupt && *callbacks->interrupt;
+}
+
+/* A generation is one inference, of one stream; its prompt is the sequence. */
+static int check_generation(struct assay__run_options *options, struct assay_error *error)
+{
+    struct assay_workload_options *w = &options->workload;
+    if (w->generate == 0 && w->prompt == 0) return 0;
+    if (w->generate < 1 || w->generate > ASSAY__GENERATE_MOST || w->prompt < 0)
+        return assay__refuse_option(error, w->generate ? "generate" : "prompt",
+                                    "a prompt needs a generation of 1 to %d tokens",
+                                    ASSAY__GENERATE_MOST);
+    if (w->prompt > 0 && w->sequence > 0)
+        return assay__refuse_option(error, "prompt",
+                                    "a prompt length and a sequence length exclude each other: the "
+                                    "prompt is the sequence");
+    if (options->target.streams > 1)
+        return assay__refuse_option(error, "streams",
+                                    "a generation runs in one stream, not in %d; a batch of N "
+                                    "generates N sequences at once",
+                                    options->target.streams);
+    if (options->measuring.layers != ASSAY_LAYERS_OFF)
+        return assay__refuse_option(error, "layers",
+                                    "layers of a whole generation are not timed: profile a single "
+                                    "step, such as gpt2:phase=decode,past=32");
+    if (w->sequence == 0) w->sequence = w->prompt;
+    return 0;
+}
+
+static bool is_time(double seconds)
+{
+    return isfinite(seconds) && seconds >= 0;
+}
+
+/* The numbers: the member that is out of its range, NULL when none is. */
+static const char *wrong_number(const struct assay__run_options *options)
+{
+    const struct assay_measuring_options *m = &options->measuring;
+    const struct assay_watching_options *watching = &options->watching;
+    const struct {
+        const char *name;
+        bool legal;
+    } members[] = {
+        {"batch", options->workload.batch >= 0},
+        {"sequence", options->workload.sequence >= 0},
+        {"iterations", m->iterations >= 0},
+        {"warmup", m->warmup >= 0},
+        {"time_s", is_time(m->time_s)},
+        {"timeout_s", is_time(m->timeout_s)},
+        {"launch_limit_s", m->launch_limit_s >= 0},
+        {"interval_s", is_time(watching->interval_s)},
+        {"idle_s", is_time(watching->idle_s)},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (!members[i].legal) return members[i].name;
+    return NULL;
+}
+
+static int check_limits(const struct assay__run_options *options, struct assay_error *error)
+{
+    const struct {
+        const char *name;
+        int value, least, most;
+    } counts[] = {{"launches", options->measuring.launches, 1, 1000},
+                  {"streams", options->target.streams, 1, 1024},
+                  {"threads", options->target.threads, 0, 4096}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (counts[i].value < counts[i].least || counts[i].value > counts[i].most)
+            return assay__refuse_option(error, counts[i].name,
+                                        "%d %s: between 1 and %d are possible", counts[i].value,
+                                        counts[i].name, counts[i].most);
+    const char *wrong = wrong_number(options);
+    return wrong ? assay__refuse_option(error, wrong, "'%s' is negative or not a number", wrong)
+                 : 0;
+}
+
+int assay__run_options_check(struct assay__run_options *options, struct assay_error *error)
+{
+    struct assay_target_options *target = &options->target;
+    target->engine = assay__or_default(target->engine, "ort");
+    target->device = assay__or_default(target->device, "cpu");
+    target->optimization = assay__or_default(target->optimization, "all");
+    if (options->measuring.launches == 0) options->measuring.launches = 1;
+    if (target->streams == 0) target->streams = 1;
+    if (options->measuring.timeout_s == 0) options->measuring.timeout_s = TIMEOUT_S;
+    if (!options->workload.model && !options->script)
+        return assay__refuse_option(error, "model", "no model was given");
+    if (!assay__engine_find(target->engine))
+        return assay_error_set(error, ASSAY_ENOTFOUND, "no engine is called '%s'", target->engine);
+    if (!assay__optimization_parse(target->optimization))
+        return assay__refuse_option(error, "optimization",
+                                    "optimisation level '%s': none, basic, extended and all are "
+                                    "known",
+                                    target->optimization);
+    int code = check_limits(options, error);
+    if (!code) code = check_generation(options, error);
+    return code || !target->cpus ? code : assay__cpus_check(target->cpus, error);
+}
