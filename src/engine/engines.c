@@ -63,17 +63,19 @@ int assay__assignment_options_read(const struct assay__assignment_options *given
 struct assay__layer_result assay__layer_result_unknown(const char *method)
 {
     return (struct assay__layer_result){.method = method,
-                                       .reason = "",
-                                       .engine_ns = NAN,
-                                       .scale_factor = NAN,
-                                       .slowdown = NAN,
-                                       .spread = NAN,
-                                       .contention = NAN};
+                                        .reason = "",
+                                        .engine_ns = NAN,
+                                        .scale_factor = NAN,
+                                        .slowdown = NAN,
+                                        .spread = NAN,
+                                        .contention = NAN};
 }
 
-const struct assay__layer_counters *assay__layer_counters(const struct assay__layer_options *options)
+const struct assay__layer_counters *assay__layer_counters(
+    const struct assay__layer_options *options)
 {
     size_t needs = offsetof(struct assay__layer_options, counters) + sizeof options->counters;
-    const struct assay__layer_counters *counters = options->size >= needs ? options->counters : NULL;
+    const struct assay__layer_counters *counters = options->size >= needs ? options->counters
+                                                                          : NULL;
     return counters && counters->count > 0 ? counters : NULL;
 }

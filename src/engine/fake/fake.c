@@ -274,7 +274,8 @@ static int fake_outputs(struct assay__session *session, const struct assay__host
 }
 
 /* Each layer is its share of a steady step, read at both ends as an engine would. */
-static int count_layers(struct assay__session *session, const struct assay__layer_counters *counters,
+static int count_layers(struct assay__session *session,
+                        const struct assay__layer_counters *counters,
                         struct assay__layer_result *result)
 {
     size_t count = counters->count;

@@ -308,8 +308,8 @@ static void ort_close(struct assay__session *session)
 }
 
 /* Copies the options that the session keeps. */
-static int options_keep(struct assay__session *session, const struct assay__session_options *options,
-                        struct assay_error *error)
+static int options_keep(struct assay__session *session,
+                        const struct assay__session_options *options, struct assay_error *error)
 {
     if (!options->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
     session->arena = assay__arena_new();
@@ -441,7 +441,7 @@ static int ort_outputs(struct assay__session *session, const struct assay__host_
     assay__arena_free(session->output_arena);
     session->output_arena = arena;
     struct assay__host_tensor *tensors = assay__arena_array(arena, session->output_count + 1,
-                                                      sizeof *tensors);
+                                                            sizeof *tensors);
     if (!tensors) return assay__no_memory(error);
     for (size_t i = 0; i < session->output_count; i++) {
         int code = assay__ort_value_view(session, values[i], session->output_names[i], arena,
@@ -486,7 +486,8 @@ static void arena_stats(struct assay__session *session, const char *const *keys,
     ort->release_memory_info(info);
 }
 
-static void ort_memory(struct assay__session *session, double *arena_bytes, double *arena_peak_bytes)
+static void ort_memory(struct assay__session *session, double *arena_bytes,
+                       double *arena_peak_bytes)
 {
     static const char *const keys[] = {"InUse", "MaxInUse"};
     double values[2];

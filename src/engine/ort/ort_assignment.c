@@ -86,8 +86,8 @@ static int report_nodes(struct assignment_query *ask)
     return code;
 }
 
-int assay__ort_assignment(const struct assay__assignment_options *options, assay__assigned_fn *found,
-                          void *context, struct assay_error *error)
+int assay__ort_assignment(const struct assay__assignment_options *options,
+                          assay__assigned_fn *found, void *context, struct assay_error *error)
 {
     struct assignment_query ask = {.found = found, .context = context, .error = error};
     int code = assay__assignment_options_read(options, &ask.options, error);

@@ -376,12 +376,12 @@ static int report_row(const struct listing *list, const struct device_row *row)
         else
             snprintf(name, sizeof name, "%s", row->device);
         struct assay__device next = {.name = name,
-                                    .kind = row->kind,
-                                    .engine = "ort",
-                                    .library = list->ort->path,
-                                    .version = list->ort->version};
+                                     .kind = row->kind,
+                                     .engine = "ort",
+                                     .library = list->ort->path,
+                                     .version = list->ort->version};
         enum assay__device_answer answer = list->about ? list->about(list->context, &next)
-                                                      : ASSAY__DEVICE_TRY;
+                                                       : ASSAY__DEVICE_TRY;
         if (answer == ASSAY__DEVICE_END) return 0;
         if (answer == ASSAY__DEVICE_PASS) continue;
         int code = report_device(list, row, number, name, here, &works);
@@ -401,14 +401,14 @@ int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
     if (code == 0) code = assay__ort_env(ort, &env, &reason);
     if (code) { /* no device can be queried: give the reason for the CPU, which is always there */
         struct assay__device cpu = {.name = "cpu",
-                                   .kind = "cpu",
-                                   .engine = "ort",
-                                   .library = "",
-                                   .reason = reason.message,
-                                   .version = "",
-                                   .hardware = "",
-                                   .note = "",
-                                   .offered = true};
+                                    .kind = "cpu",
+                                    .engine = "ort",
+                                    .library = "",
+                                    .reason = reason.message,
+                                    .version = "",
+                                    .hardware = "",
+                                    .note = "",
+                                    .offered = true};
         code = found(context, &cpu);
         free(ort);
         return code;

@@ -152,7 +152,7 @@ static int prepare(struct assay__layer_work *work, struct assay_error *error)
 static int order_result(struct assay__layer_work *work, struct assay_error *error)
 {
     struct assay__engine_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
-                                                     sizeof *ordered);
+                                                             sizeof *ordered);
     if (!ordered || work->reason.failed) return assay__no_memory(error);
     for (size_t i = 0; i < work->layer_count; i++)
         ordered[i] = work->layers[work->order ? work->order[i] : i];

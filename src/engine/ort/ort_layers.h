@@ -79,8 +79,8 @@ struct assay__timed_options {
     int optimization;  /* ASSAY__ORT_OPT_* */
     size_t mark_count; /* > 0: with the marker operators and room for that many events */
     const struct assay__layer_counters *counters; /* read by the markers; NULL: none */
-    const char *save_path;                       /* NULL or: save the optimised model there */
-    const char *profile_prefix;                  /* NULL or: with ONNX Runtime's own profiler */
+    const char *save_path;                        /* NULL or: save the optimised model there */
+    const char *profile_prefix;                   /* NULL or: with ONNX Runtime's own profiler */
     /* Names NULL: the owner's inputs, the owner's outputs. Borrowed. */
     const char *const *input_names;
     const struct OrtValue *const *inputs;

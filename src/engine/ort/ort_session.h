@@ -152,7 +152,7 @@ int assay__ort_layers(struct assay__session *session, const struct assay__layer_
 void assay__ort_layers_free(struct assay__session *session);
 
 /** Which provider would get which node (ort_assignment.c). */
-int assay__ort_assignment(const struct assay__assignment_options *options, assay__assigned_fn *found,
-                          void *context, struct assay_error *error);
+int assay__ort_assignment(const struct assay__assignment_options *options,
+                          assay__assigned_fn *found, void *context, struct assay_error *error);
 
 #endif

@@ -150,7 +150,8 @@ static int name_script(struct assay__arm *arm, struct assay_error *error)
     arm->info = info;
     arm->generation.tokens = options->workload.generate;
     if (options->workload.generate && !options->workload.prompt)
-        options->workload.prompt = options->workload.sequence ? options->workload.sequence : ASSAY__GENERATE_PROMPT;
+        options->workload.prompt = options->workload.sequence ? options->workload.sequence
+                                                              : ASSAY__GENERATE_PROMPT;
     return 0;
 }
 
@@ -168,8 +169,9 @@ int assay__arm_open(struct assay__recording *recording, const struct assay__run_
     arm->options = *options;
     int code = assay__run_options_check(&arm->options, error);
     if (code == 0)
-        code = assay__build_of_run(profile->arena, arm->options.target.engine, arm->options.target.device,
-                                   &arm->options.target.library, &arm->device, error);
+        code = assay__build_of_run(profile->arena, arm->options.target.engine,
+                                   arm->options.target.device, &arm->options.target.library,
+                                   &arm->device, error);
     if (code == 0 && arm->options.workload.model) code = assay__arm_resolve_model(arm, error);
     if (code == 0 && !arm->options.workload.model) code = name_script(arm, error);
     if (code == 0) code = assay__arm_start_trial(arm, identity, error);

@@ -50,8 +50,8 @@ static int add_failed(struct assay__arms *arms, const struct assay__run_options 
     struct assay__model_info *first = profile->models[0];
     if (options->workload.model && !*first->name) {
         const char *base = strrchr(options->workload.model, '/');
-        const char *name = assay__arena_strdup(profile->arena,
-                                               base && base[1] ? base + 1 : options->workload.model);
+        const char *name = assay__arena_strdup(
+            profile->arena, base && base[1] ? base + 1 : options->workload.model);
         if (!name) return ASSAY_ENOMEM;
         first->name = name;
     }
@@ -108,7 +108,8 @@ int assay__arms_add(struct assay__arms *arms, const struct assay__run_options *o
     if (index) *index = at;
     if (!arms->items[at]) return 0;
     keep_outputs(arms, at);
-    if (arms->whole.watching.power) assay__arms_trial(arms, at)->protocol.watched |= ASSAY__WATCHED_POWER;
+    if (arms->whole.watching.power)
+        assay__arms_trial(arms, at)->protocol.watched |= ASSAY__WATCHED_POWER;
     persist_trial(arms, at);
     return 0;
 }
@@ -130,7 +131,8 @@ int assay__arms_start(struct assay__arms *arms, struct assay_error *error)
     if (code || !arms->whole.watching.power) return code;
     struct assay__run_options sensors = arms->whole;
     sensors.watching.memory = sensors.watching.counters = false;
-    if (arms->count) sensors.measuring.launches *= (int)arms->count; /* room for the readings of all */
+    if (arms->count)
+        sensors.measuring.launches *= (int)arms->count; /* room for the readings of all */
     arms->whole = sensors;
     struct assay__watch_plan plan = {&arms->whole, arms->recording.profile, NULL,
                                      arms->recording.start_ns};
@@ -169,7 +171,8 @@ static int note_overdrawn(struct assay__arms *arms, size_t index)
     double spent_s = overdrawn_s(arm);
     size_t count = 0;
     assay__arm_outcomes(arm, &count);
-    if (!(spent_s > 0) || (int)count >= assay__arm_options(arm)->measuring.launches || is_lost(arm)) return 0;
+    if (!(spent_s > 0) || (int)count >= assay__arm_options(arm)->measuring.launches || is_lost(arm))
+        return 0;
     return assay__trial_add_note(
         profile, assay__arms_trial(arms, index),
         assay__arena_printf(profile->arena,

@@ -160,7 +160,8 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
                         struct assay_error *error)
 {
     const struct assay__run_options *options = plan->options;
-    double interval_s = options->watching.interval_s == 0 ? INTERVAL_S : options->watching.interval_s;
+    double interval_s = options->watching.interval_s == 0 ? INTERVAL_S
+                                                          : options->watching.interval_s;
     double idle_s = options->watching.idle_given ? options->watching.idle_s : IDLE_S;
     *watcher = NULL;
     if (!(interval_s >= INTERVAL_LEAST_S) || !isfinite(interval_s) || !(idle_s >= -1e-9) ||

@@ -127,10 +127,10 @@ static int make_inputs(struct worker *worker)
         const struct assay__input_plan *plan = &job->inputs[i];
         struct assay__host_tensor *tensor = &worker->inputs[i];
         *tensor = (struct assay__host_tensor){.name = plan->name,
-                                        .dtype = (int)plan->dtype,
-                                        .rank = plan->rank,
-                                        .dims = plan->dims,
-                                        .data_size = plan->bytes};
+                                              .dtype = (int)plan->dtype,
+                                              .rank = plan->rank,
+                                              .dims = plan->dims,
+                                              .data_size = plan->bytes};
         if (plan->dtype == ASSAY__STRING) {
             const char **strings = NULL;
             int code = assay__input_strings(plan, worker->arena, &strings, &tensor->string_count);

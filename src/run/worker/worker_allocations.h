@@ -11,7 +11,7 @@
 /** The engine with its open and step wrapped for the tracker. NULL and an error when the tracker is
  * not loaded. */
 const struct assay__engine_ops *assay__allocations_engine(const struct assay__engine_ops *engine,
-                                                         struct assay_error *error);
+                                                          struct assay_error *error);
 /** The first inference and the pre-run are over: further inferences are warm ones. */
 void assay__allocations_warm(struct assay__session *session);
 /** Ends the warm phase and writes what was seen as the value of the message "allocations"

@@ -41,10 +41,10 @@ static enum assay__device_answer on_about(void *context, const struct assay__dev
     asked->log[0] = '\0';
     /* What only trying it shows is not known yet. */
     struct assay__device known = {.name = name,
-                                 .kind = device->kind,
-                                 .library = device->library,
-                                 .version = device->version,
-                                 .offered = true};
+                                  .kind = device->kind,
+                                  .library = device->library,
+                                  .version = device->version,
+                                  .offered = true};
     int code = assay__message_send_fields(asked->channel, "trying", &assay__message_device, &known,
                                           asked->error);
     return code ? ASSAY__DEVICE_END : ASSAY__DEVICE_TRY;
