@@ -70,7 +70,7 @@ struct assay__sweep {
 /** By the profile's plan. Everything lives in the arena. 0 or ASSAY_ENOMEM. */
 int assay__sweep(const struct assay_profile *profile, struct assay__arena *arena,
                  struct assay__sweep *out);
-/** 0, or ASSAY_EINVAL with what is wrong with it, for people: "--slo: …". */
+/** 0, or ASSAY_EINVAL with what is wrong with it, error->option names it. */
 int assay__sweep_slo_check(const char *text, struct assay_error *error);
 /** A budget of memory with its unit, "500MB": 0, or ASSAY_EINVAL with what is wrong with it, for
  *  people. */

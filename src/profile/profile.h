@@ -60,7 +60,7 @@ struct assay__model_info {
     int id;                           /* 1, 2, … within its profile */
     const char *name, *path, *format; /* "onnx" */
     const char *fingerprint;          /* graph and shapes, not weights */
-    const char *sha256;               /* "" unless --hash */
+    const char *sha256;               /* "" unless it was asked for */
     int64_t parameters;               /* -1 unknown */
     int64_t weight_bytes;             /* -1 unknown */
     int64_t node_count;

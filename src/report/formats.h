@@ -18,7 +18,7 @@ typedef int assay__write_fn(struct assay__study *study, const struct assay_repor
 #define ASSAY__FORMATS(X)                                                       \
     X(WALK, "text", text, "txt", "for the terminal")                            \
     X(WRITE, "json", json, "json", "everything, for programs")                  \
-    X(WALK, "csv", csv, "csv", "one table, a row per metric (--table: others)") \
+    X(WALK, "csv", csv, "csv", "one table, a row per metric unless another is named") \
     X(WALK, "markdown", markdown, "md markdown", "for pull requests and notes") \
     X(WRITE, "junit", junit, "xml", "trials and requirements, for CI servers")  \
     X(WALK, "html", html, "html htm", "one page with figures, nothing fetched") \

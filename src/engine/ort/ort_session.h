@@ -75,7 +75,7 @@ int assay__ort_session_options(struct assay__session *session, int optimization,
 /** ASSAY__ORT_OPT_* of a level's name (NULL: all); ASSAY_EINVAL when there is no such level. */
 int assay__ort_optimization(const char *name, int *level, struct assay_error *error);
 /** Ends the profile of a session and gives the path of its file. */
-int assay__ort_end_profile(struct assay_session *session, struct OrtSession *profiled, char *path,
+int assay__ort_end_profile(struct assay__session *session, struct OrtSession *profiled, char *path,
                            size_t path_size, struct assay_error *error);
 /** The process's environment of ONNX Runtime, its log going to ours. The caller releases it. */
 int assay__ort_env(const struct assay__ort *ort, struct OrtEnv **env, struct assay_error *error);

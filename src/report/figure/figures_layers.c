@@ -16,7 +16,7 @@ static int no_layers(const struct assay__trial *trial, struct assay_error *error
 {
     const char *reason = trial->layers.reason && trial->layers.reason[0] ? trial->layers.reason
                          : trial->generation.tokens ? "layers are not timed while it generates"
-                                                    : "no layers were timed; run with --layers";
+                                                    : "no layers were timed";
     if (trial->layers.count) reason = "no layer has a time";
     return assay_error_set(error, ASSAY_ENOTFOUND, "%s", reason);
 }

@@ -90,11 +90,10 @@ static int none(const struct assay_profile *profile, const struct assay__trial *
     if (r && r->reason[0])
         reason = r->reason;
     else if (!profile->ceiling_count)
-        reason = "the profile has no ceilings; run with --ceilings";
+        reason = "the profile has no ceilings";
     else if (!trial->layers.count)
-        reason = trial->layers.reason && trial->layers.reason[0]
-                     ? trial->layers.reason
-                     : "no layers were timed; run with --layers";
+        reason = trial->layers.reason && trial->layers.reason[0] ? trial->layers.reason
+                                                                 : "no layers were timed";
     return assay_error_set(error, ASSAY_ENOTFOUND, "%s", reason);
 }
 

@@ -253,9 +253,7 @@ int assay__figure_memory(struct assay__study *study, const struct assay__trial *
     if (code != ASSAY_ENOTFOUND) return code;
     const char *reason = reason_of(trial, is_memory);
     return assay_error_set(error, code, "%s",
-                           reason ? reason
-                                  : "no layer has live bytes and no memory was read; run with "
-                                    "--layers or --memory");
+                           reason ? reason : "no layer has live bytes and no memory was read");
 }
 
 /* --- power ------------------------------------------------------------------------------------ */

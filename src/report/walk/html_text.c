@@ -96,7 +96,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* "--launches" at the start of a word: how long it is; 0 none. */
+/* An option (--launches) at the start of a word: how long it is; 0 none. */
 static size_t option_at(const char *text, size_t i)
 {
     enum { MOST = 40 };

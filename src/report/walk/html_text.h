@@ -9,7 +9,7 @@
  *  "". */
 void assay__html_text(struct assay__buf *out, const char *text);
 /** The same of a sentence, as content only: a line ends neither between a number and its unit nor
- *  inside an option ("--launches"). */
+ *  inside an option (--launches). */
 void assay__html_prose(struct assay__buf *out, const char *text);
 /** The same of a cell: a word that is longer than any may break, so that paper does not cut it. */
 void assay__html_breaking(struct assay__buf *out, const char *text);
