@@ -28,11 +28,11 @@ static int make_inputs(const struct assay__workload *workload, struct assay_erro
         void *data = malloc(plan->bytes + 1);
         if (!data || assay__input_fill(plan, data, error)) return 1;
         tensors[i] = (struct assay__host_tensor){.name = plan->name,
-                                           .dtype = (int)plan->dtype,
-                                           .rank = plan->rank,
-                                           .dims = plan->dims,
-                                           .data = data,
-                                           .data_size = plan->bytes};
+                                                 .dtype = (int)plan->dtype,
+                                                 .rank = plan->rank,
+                                                 .dims = plan->dims,
+                                                 .data = data,
+                                                 .data_size = plan->bytes};
     }
     return 0;
 }
@@ -99,12 +99,12 @@ int main(int argc, char **argv)
         workload->input_count > MAX_VALUES || make_inputs(workload, &error))
         goto failed;
     struct assay__session_options options = {.size = sizeof options,
-                                            .model_path = argv[1],
-                                            .device = "cpu",
-                                            .threads = 1,
-                                            .spinning = -1,
-                                            .inputs = tensors,
-                                            .input_count = workload->input_count};
+                                             .model_path = argv[1],
+                                             .device = "cpu",
+                                             .threads = 1,
+                                             .spinning = -1,
+                                             .inputs = tensors,
+                                             .input_count = workload->input_count};
     if (ops->open(&options, &session, &error) || session->output_count > MAX_VALUES) goto failed;
     for (int i = 0; i < 5; i++) /* warm-up */
         loop_block(ops, session);

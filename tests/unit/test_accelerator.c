@@ -192,8 +192,7 @@ static void test_values(void)
      * and of 262.244 */
     check_value(set, "compute.float16.matmul", 2 * FLOPS * 131.072 / 131.172);
     check_value(set, "compute.bfloat16.matmul", FLOPS * 262.144 / 262.244);
-    CHECK_HAS(row_of(set, "compute.float16.matmul")->note,
-              "2 N^3 K / time, N=4096, K=2");
+    CHECK_HAS(row_of(set, "compute.float16.matmul")->note, "2 N^3 K / time, N=4096, K=2");
     check_value(set, "compute.int8.matmul", 4 * FLOPS);
     CHECK_STR(row_of(set, "compute.int8.matmul")->unit, "OP/s");
     check_value(set, "bandwidth.device.copy", COPY_RATE);

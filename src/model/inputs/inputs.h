@@ -65,7 +65,7 @@ struct assay__workload {
         int64_t value;
     } * dims; /* symbolic dimensions and what they became */
     size_t dim_count;
-    const char **notes; /* "symbolic dimension 'seq' set to 1" */
+    const char **notes;                        /* "symbolic dimension 'seq' set to 1" */
     struct assay__note_subject *note_subjects; /* what each is about */
     size_t note_count;
     uint64_t seed;    /* as asked for */
