@@ -185,8 +185,9 @@ static int begin_output(struct result *r, const struct assay__render_options *re
     }
     if (r->json || r->csv) return 0;
     if (!assay__doc_open(&r->doc, "query", path)) return fail(r);
-    if (!render->format || strcmp(render->format, "text") == 0) return 0;
-    if (sql) assay__doc_code(r->doc, "sql", NULL, sql);
+    bool text = !render->format || strcmp(render->format, "text") == 0;
+    if (text) r->doc->title = ""; /* the terminal shows what was typed: rows alone */
+    if (sql && !text) assay__doc_code(r->doc, "sql", NULL, sql);
     return 0;
 }
 

@@ -33,7 +33,7 @@ pages = [
     ("advise run.assay", ["Not evaluated what is missing, and for which rules"]),
     ("inspect " + model, ["Memory live activations in order of execution, without weights"]),
     ("check --engine fake --target gpu:0 " + model, ["asked fake 1, FakeExecutionProvider on gpu:0"]),
-    ("report --list", ["Formats --format, or -o FILE"]),
+    ("report --list", ["Formats", "markdown", "roofline"]),
     ("devices --engine fake", ["npu"]),
 ]
 for command, words in pages:

@@ -26,7 +26,7 @@ expect_exit 0 "$ASSAY" report one.assay --json
 expect_has out 'an interval needs the layers of at least 5 launches'
 expect_has out '"time_low_us": null'
 expect_exit 0 "$ASSAY" report one.assay six.assay --json
-expect_has out '"layers_interval_reason": "each side needs the layers of at least 5 launches (--launches 5)"'
+expect_has out '"layers_interval_reason": "each side needs the layers of at least 5 launches"'
 
 # a real graph: shapes, weights, attributes; the tensors at the peak sum to what the graph needs
 expect_exit 0 "$ASSAY" run cfc --iters 5 --warmup 0 -q -o real.assay
