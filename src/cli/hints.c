@@ -24,7 +24,7 @@ static const struct assay__option_hint options[] = {
     {"iterations", "--iters", NULL},
     {"launch_limit_s", "--launch-limit", NULL},
     {"launches", "--launches", NULL},
-    {"layers", "--layers", NULL},
+    {"layers", "--layers", NULL}, /* refused, or not timed and needed */
     {"library", "--library", NULL},
     {"memory_budget", "--memory-budget", NULL},
     {"only", "--only", NULL},

@@ -74,11 +74,13 @@ int assay__write_model_explorer(struct assay__study *study,
     const struct assay__trial *trial = find_trial(study->profile);
     struct assay__json_writer w;
     (void)options;
-    if (!trial)
-        return assay_error_set(
-            error, ASSAY_ENOTFOUND,
-            "no layer of this profile has a time and a node of the model: there is nothing to "
-            "show on a graph");
+    if (!trial) {
+        assay_error_set(error, ASSAY_ENOTFOUND,
+                        "no layer of this profile has a time and a node of the model: there is "
+                        "nothing to show on a graph");
+        if (error) error->option = "layers";
+        return ASSAY_ENOTFOUND;
+    }
     size_t most = trial->layers.count;
     struct assay__map *places = assay__map_new();
     struct sums sums = {calloc(most, sizeof *sums.names), calloc(most, sizeof *sums.times_ns), 0};

@@ -365,7 +365,7 @@ static void test_compare(void)
     CHECK_STR(figures[0].description, "cpu 1.00 TFLOP/s, gpu —."); /* unknown, not 0 */
     CHECK(isnan(figures[0].series[0].y[1]));
     CHECK_HAS(make(p, "sweep"), "not of a sweep");
-    CHECK_HAS(make(p, "layers"), "--layers");
+    CHECK_HAS(make(p, "layers"), "no layers were timed");
     finish(p);
 }
 
