@@ -3,8 +3,6 @@
 #include "advise/advise.h"
 
 #include "advise/rules.h"
-#include "base/text.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* rule.c - helpers of rules: shares, conclusions, the graph, and changes that several propose. */
 #include "advise/rule.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

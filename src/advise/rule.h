@@ -12,7 +12,7 @@
 #define ASSAY_ADVISE_RULE_H
 
 #include "advise/change.h"
-#include "base/buf.h"
+#include "base/text.h"
 #include "cost/analysis.h"
 #include "cost/roofline.h"
 #include "profile/trial_values.h"
@@ -105,6 +105,11 @@ struct assay__rule {
 /** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or no
  *  time would be left. */
 double assay__amdahl(double share, double local);
+/** A share in percent with three digits: "12.5". Use .text within the same expression. */
+static inline struct assay__digits assay__percent(double share)
+{
+    return assay__digits(share * 100, 3);
+}
 /** "20.5 µs", in the profile's arena. */
 const char *assay__advice_scaled(struct assay__advice *advice, double value, const char *unit);
 /** Time of a layer in ns; 0 when it is unknown, so that shares are of what is known. */

@@ -2,8 +2,6 @@
  * powers of two. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +41,7 @@ static void say_fixed(struct assay__advice *a, struct assay__rule_result *r, dou
                       double engine_ns, double weights_ns)
 {
     char part[64] = "about all";
-    if (share < FIXED_ALL) snprintf(part, sizeof part, "%s %%", assay__digits(share * 100, 3).text);
+    if (share < FIXED_ALL) snprintf(part, sizeof part, "%s %%", assay__percent(share).text);
     assay__rule_evidence(a, r,
                          "%s of an inference (%s) does not grow with the batch: calls of layers "
                          "and the engine %s%s%s",

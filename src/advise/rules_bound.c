@@ -2,8 +2,6 @@
  * and the operators known for it. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -59,7 +57,7 @@ static void say_whole(struct assay__advice *a, struct assay__rule_result *r)
     assay__rule_evidence(a, r,
                          "the layer times add up to %s %% of the latency (timing slows them, or "
                          "they ran in parallel): shares and potential refer to that sum",
-                         assay__digits(100 * part, 3).text);
+                         assay__percent(part).text);
 }
 
 static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__rule_result *r)
@@ -74,7 +72,7 @@ static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__
     if (share < DISPATCH_SHARE || small < DISPATCH_LAYERS) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%zu of %zu layers are calls rather than work: %s, %s %% of %s",
                          small, layers->count, assay__advice_scaled(a, calls / 1e9, "s"),
-                         assay__digits(100 * calls / whole_ns(a), 3).text, whole_name(a));
+                         assay__percent(calls / whole_ns(a)).text, whole_name(a));
     say_whole(a, r);
     assay__rule_evidence(a, r, "the engine's fixed cost per run: %s",
                          layers->engine_ns > 0 ? assay__advice_scaled(a, engine / 1e9, "s")
@@ -98,11 +96,11 @@ static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct ass
     }
     if (share < MEMORY_SHARE || least < MEMORY_NEAR * time) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%zu memory-bound layers move %s in %s %% of %s", count,
-                         assay__advice_scaled(a, bytes, "B"), assay__digits(share * 100, 3).text,
+                         assay__advice_scaled(a, bytes, "B"), assay__percent(share).text,
                          whole_name(a));
     say_whole(a, r);
     assay__rule_evidence(a, r, "they reach %s %% of the memory's roof: only fewer bytes help",
-                         assay__digits(100 * least / time, 3).text);
+                         assay__percent(least / time).text);
     return assay__rule_found(r, assay__amdahl(share, MEMORY_LOCAL));
 }
 
@@ -136,20 +134,20 @@ static void say_far_layers(struct assay__advice *a, struct assay__rule_result *r
 {
     const struct assay__layer *worst = &a->trial->layers.items[far->worst];
     assay__rule_evidence(a, r, "%zu %s below %.0f %% of their roof take %s %% of %s", far->count,
-                         what, LOW_UTILIZATION * 100,
-                         assay__digits(100 * far->time / whole_ns(a), 3).text, whole_name(a));
+                         what, LOW_UTILIZATION * 100, assay__percent(far->time / whole_ns(a)).text,
+                         whole_name(a));
     say_whole(a, r);
     assay__rule_evidence(a, r, "the worst: '%s' (%s), %s at %s %% of its %s roof",
                          worst->from_count ? worst->from[0] : worst->name, worst->op,
                          assay__advice_scaled(a, worst->time_ns / 1e9, "s"),
-                         assay__digits(100 * a->roofline.layers[far->worst].utilization, 3).text,
+                         assay__percent(a->roofline.layers[far->worst].utilization).text,
                          assay__bound_name(a->roofline.layers[far->worst].bound));
     double others = assay__trial_value(a->trial, "disturbance.cpu_other");
     if (assay__trial_on_cpu(a->trial) && others >= OTHERS_SHARE)
         assay__rule_evidence(a, r,
                              "but other processes used %s %% of the machine meanwhile: measure on "
                              "a quiet machine first",
-                             assay__digits(others * 100, 3).text);
+                             assay__percent(others).text);
 }
 
 static double saved_gain(const struct assay__advice *a, double saved_ns)
@@ -220,7 +218,7 @@ static enum assay__rule_outcome gathers(struct assay__advice *a, struct assay__r
     double share = share_of(a, GATHERS, &count);
     if (!count || share < GATHER_SHARE) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%zu gathering layers take %s %% of %s", count,
-                         assay__digits(share * 100, 3).text, whole_name(a));
+                         assay__percent(share).text, whole_name(a));
     say_whole(a, r);
     return assay__rule_found(r, assay__amdahl(share, GATHER_LOCAL));
 }
@@ -237,7 +235,7 @@ static enum assay__rule_outcome norms(struct assay__advice *a, struct assay__rul
             saved += time - least;
     }
     assay__rule_evidence(a, r, "%zu Softmax and normalisation layers take %s %% of %s", count,
-                         assay__digits(share * 100, 3).text, whole_name(a));
+                         assay__percent(share).text, whole_name(a));
     say_whole(a, r);
     assay__rule_evidence(a, r, "their roofs would allow %s less",
                          assay__advice_scaled(a, saved / 1e9, "s"));
@@ -289,7 +287,7 @@ static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rul
         count, width);
     assay__rule_evidence(a, r, "'%s' has %lld columns: %s %% of the lanes work",
                          assay__advice_node_name(&graph->nodes[worst_node]), (long long)columns,
-                         assay__digits(worst * 100, 3).text);
+                         assay__percent(worst).text);
     assay__rule_advice(
         a, r, "hidden sizes that are multiples of %d, or several small products joined into one",
         width);

@@ -2,8 +2,6 @@
  * a device that waits. On the CPU they find nothing. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -40,8 +38,7 @@ static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__
         a, r, "%zu of %zu layers ran on the CPU, such as '%s' (%s); %zu crossings between the two",
         count, layers->count, layers->items[first].name, layers->items[first].op, crossings);
     if (share > 0)
-        assay__rule_evidence(a, r, "they take %s %% of the latency",
-                             assay__digits(share * 100, 3).text);
+        assay__rule_evidence(a, r, "they take %s %% of the latency", assay__percent(share).text);
     assay__rule_advice(a, r,
                        "replace these operators by ones that %s supports, or give it the graph up "
                        "to where they begin; a check of the model names them",
@@ -63,8 +60,7 @@ static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__ru
     double share = assay__advice_share(a, COPIES, NULL);
     assay__rule_evidence(a, r, "%zu copies between host and device inside the graph", count);
     if (share > 0)
-        assay__rule_evidence(a, r, "they take %s %% of the latency",
-                             assay__digits(share * 100, 3).text);
+        assay__rule_evidence(a, r, "they take %s %% of the latency", assay__percent(share).text);
     return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
 }
 
@@ -79,7 +75,7 @@ static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay
     if (share < TRANSFER_SHARE || share > 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "copying inputs takes %s, outputs %s: %s %% of the latency",
                          assay__advice_scaled(a, in, "s"), assay__advice_scaled(a, out, "s"),
-                         assay__digits(share * 100, 3).text);
+                         assay__percent(share).text);
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 
@@ -92,7 +88,7 @@ static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assa
     if (!isfinite(busy)) return assay__rule_without(a, r, "gpu.utilization");
     if (busy >= IDLE_UTILIZATION || !(busy > 0)) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "the device is busy for %s %% of the time",
-                         assay__digits(busy * 100, 3).text);
+                         assay__percent(busy).text);
     if (isfinite(kernel) && isfinite(gap))
         assay__rule_evidence(a, r, "a kernel takes %s, the gap after it %s",
                              assay__advice_scaled(a, kernel, "s"),
@@ -111,7 +107,7 @@ static enum assay__rule_outcome launches(struct assay__advice *a, struct assay__
     if (!isfinite(efficiency)) return assay__rule_without(a, r, "gpu.launch_efficiency");
     if (efficiency >= LAUNCH_EFFICIENCY || !(efficiency > 0)) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "computing takes %s %% of the run, the target is %.0f %%",
-                         assay__digits(efficiency * 100, 3).text, LAUNCH_EFFICIENCY * 100);
+                         assay__percent(efficiency).text, LAUNCH_EFFICIENCY * 100);
     return assay__rule_found(r, LAUNCH_EFFICIENCY / efficiency);
 }
 

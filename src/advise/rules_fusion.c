@@ -3,8 +3,6 @@
  * least as long as the longest of them, so that the rest of the group's time is the potential. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -174,9 +172,9 @@ static enum assay__rule_outcome missed(struct assay__advice *a, struct assay__ru
     assay__rule_evidence(a, r, "%zu of %zu groups %s ran as %zu layers, such as at '%s'",
                          missed_count, groups, pattern->what, layers,
                          assay__advice_node_name(at(a, first)));
-    assay__rule_evidence(
-        a, r, "they take %s %% of the latency; all but the longest layer of each: %s %%",
-        assay__digits(100 * spent / a->p50_ns, 3).text, assay__digits(share * 100, 3).text);
+    assay__rule_evidence(a, r,
+                         "they take %s %% of the latency; all but the longest layer of each: %s %%",
+                         assay__percent(spent / a->p50_ns).text, assay__percent(share).text);
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 

@@ -3,8 +3,6 @@
  * removed by itself is no finding, and the potential is the time of those that ran. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +33,7 @@ static enum assay__rule_outcome by_share(struct assay__advice *a, struct assay__
     double share = assay__advice_share(a, of->ops, &count);
     if (!count || share < of->least) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%zu %s layers take %s %% of the latency (%s)", count, of->what,
-                         assay__digits(share * 100, 3).text,
+                         assay__percent(share).text,
                          assay__advice_scaled(a, share * a->p50_ns / 1e9, "s"));
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
@@ -92,7 +90,7 @@ static enum assay__rule_outcome removable(struct assay__advice *a, struct assay_
     if (!(time > 0) || !(a->p50_ns > 0)) return assay__rule_found(r, NAN);
     double share = fmin(time / a->p50_ns, 1);
     assay__rule_evidence(a, r, "%zu of them ran, in %s %% of the latency", ran,
-                         assay__digits(share * 100, 3).text);
+                         assay__percent(share).text);
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 

@@ -2,8 +2,6 @@
  * and how far the numbers can be trusted. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +27,7 @@ static enum assay__rule_outcome heat(struct assay__advice *a, struct assay__rule
     bool fell = change <= -CLOCK_FALL && change > -1;
     if (fell)
         assay__rule_evidence(a, r, "the clock fell by %s %% during the run",
-                             assay__digits(-change * 100, 3).text);
+                             assay__percent(-change).text);
     if (!r->finding.evidence_count)
         return isfinite(change) ? ASSAY__RULE_NOTHING
                                 : assay__rule_without(a, r, "disturbance.frequency_change");
@@ -73,7 +71,7 @@ static enum assay__rule_outcome steal(struct assay__advice *a, struct assay__rul
     if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.steal");
     if (share < STEAL_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "the hypervisor gave %s %% of the CPU time to others",
-                         assay__digits(share * 100, 3).text);
+                         assay__percent(share).text);
     return assay__rule_found(r, 1 / (1 - share));
 }
 
@@ -83,7 +81,7 @@ static enum assay__rule_outcome neighbours(struct assay__advice *a, struct assay
     if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.cpu_other");
     if (share < OTHER_SHARE) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "other processes used %s %% of the machine's CPU time",
-                         assay__digits(share * 100, 3).text);
+                         assay__percent(share).text);
     return assay__rule_found(r, NAN);
 }
 
@@ -116,7 +114,7 @@ static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__ru
     if (each < 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%s page faults in a warm inference", assay__digits(each, 3).text);
     assay__rule_evidence(a, r, "estimated at %.3g µs each: %s %% of the latency", FAULT_S * 1e6,
-                         assay__digits(share * 100, 3).text);
+                         assay__percent(share).text);
     r->finding.gain_estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
@@ -158,8 +156,7 @@ static enum assay__rule_outcome unstable(struct assay__advice *a, struct assay__
     for (size_t i = 0; i < s->reason_count && i < 3; i++)
         assay__rule_evidence(a, r, "%s", s->reasons[i]);
     if (isfinite(cv) && cv > STABLE_CV)
-        assay__rule_evidence(a, r, "the CV of the latency is %s %%",
-                             assay__digits(cv * 100, 3).text);
+        assay__rule_evidence(a, r, "the CV of the latency is %s %%", assay__percent(cv).text);
     if (!r->finding.evidence_count) return ASSAY__RULE_NOTHING;
     return assay__rule_found(r, NAN);
 }

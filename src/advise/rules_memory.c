@@ -1,8 +1,6 @@
 /* rules_memory.c - rules about memory: growth, allocations, what is held and not used. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +35,7 @@ static enum assay__rule_outcome allocations(struct assay__advice *a, struct assa
                          isfinite(bytes) ? ", " : "",
                          isfinite(bytes) ? assay__advice_scaled(a, bytes, "B") : "");
     assay__rule_evidence(a, r, "estimated at %.3g ns each with their release: %s %% of the latency",
-                         ALLOCATION_S * 1e9, assay__digits(share * 100, 3).text);
+                         ALLOCATION_S * 1e9, assay__percent(share).text);
     r->finding.gain_estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
@@ -49,7 +47,7 @@ static enum assay__rule_outcome fragmentation(struct assay__advice *a, struct as
     if (!isfinite(unused)) return assay__rule_without(a, r, "memory.fragmentation");
     if (unused < FRAGMENTED || !(heap >= HEAP_LEAST)) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%s %% of the %s that the allocator holds is not in use",
-                         assay__digits(unused * 100, 3).text, assay__advice_scaled(a, heap, "B"));
+                         assay__percent(unused).text, assay__advice_scaled(a, heap, "B"));
     return assay__rule_found(r, NAN);
 }
 

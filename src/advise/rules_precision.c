@@ -3,8 +3,6 @@
  * are bound by neither gain nothing. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +82,7 @@ static enum assay__rule_outcome half(struct assay__advice *a, struct assay__rule
                          type, assay__digits(ratio, 3).text);
     assay__rule_evidence(a, r,
                          "compute-bound layers take %s %%, memory-bound ones %s %% of the latency",
-                         assay__digits(compute * 100, 3).text, assay__digits(memory * 100, 3).text);
+                         assay__percent(compute).text, assay__percent(memory).text);
     return assay__rule_found(r, saved < 1 ? 1 / (1 - saved) : NAN);
 }
 
@@ -131,7 +129,7 @@ static enum assay__rule_outcome weights_int8(struct assay__advice *a, struct ass
     if (!count) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
         a, r, "%zu memory-bound layers read %s of float32 weights in %s %% of the latency", count,
-        assay__advice_scaled(a, bytes, "B"), assay__digits(100 * time / a->p50_ns, 3).text);
+        assay__advice_scaled(a, bytes, "B"), assay__percent(time / a->p50_ns).text);
     double share = saved / a->p50_ns;
     return assay__rule_found(r, share < 1 ? 1 / (1 - share) : NAN);
 }
@@ -156,7 +154,7 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a, struct as
     double share = fmin(time / a->p50_ns, 1);
     if (!count || ratio < FORMAT_RATIO) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%zu compute-bound products take %s %% of the latency", count,
-                         assay__digits(share * 100, 3).text);
+                         assay__percent(share).text);
     assay__rule_evidence(a, r, "the int8 ceiling is %s times the float32 one",
                          assay__digits(ratio, 3).text);
     return assay__rule_found(r, assay__amdahl(share, ratio));

@@ -3,8 +3,6 @@
  * requirement is no potential: none is stated. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 
 #define FLOOR 0.8       /* the monitoring guide recommends a change below that of a floor … */
@@ -19,8 +17,7 @@ static enum assay__rule_outcome rate(struct assay__advice *a, struct assay__rule
     if (!isfinite(share)) return assay__rule_missing(r, no_table);
     if (share >= FLOOR) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%s is %s %% of the required rate",
-                         assay__advice_scaled(a, own, "FLOP/s"),
-                         assay__digits(share * 100, 3).text);
+                         assay__advice_scaled(a, own, "FLOP/s"), assay__percent(share).text);
     return assay__rule_found(r, NAN);
 }
 
@@ -37,8 +34,8 @@ static enum assay__rule_outcome budget(struct assay__advice *a, struct assay__ru
     double share = assay__trial_value(a->trial, of->metric);
     if (!isfinite(share)) return assay__rule_missing(r, no_table);
     if (share <= BUDGET_NEAR) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s is %s %% of the budget%s", of->what,
-                         assay__digits(share * 100, 3).text, share > 1 ? ": it is exceeded" : "");
+    assay__rule_evidence(a, r, "%s is %s %% of the budget%s", of->what, assay__percent(share).text,
+                         share > 1 ? ": it is exceeded" : "");
     return assay__rule_found(r, NAN);
 }
 

@@ -3,7 +3,6 @@
 #include "advise/rules.h"
 
 #include "judge/comparison.h"
-#include "base/text.h"
 #include "zoo/zoo.h"
 
 #include <math.h>
@@ -35,7 +34,7 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__
                          (long long)a->trial->model->node_count);
     assay__rule_evidence(a, r, "the engine's cost per run is %s, %s %% of the latency",
                          assay__advice_scaled(a, layers->engine_ns / 1e9, "s"),
-                         assay__digits(share * 100, 3).text);
+                         assay__percent(share).text);
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 
@@ -49,7 +48,7 @@ static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__r
         return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
         a, r, "the Scan of %lld steps takes %s %% of the latency: %s per step",
-        (long long)cell->steps, assay__digits(share * 100, 3).text,
+        (long long)cell->steps, assay__percent(share).text,
         assay__advice_scaled(a, share * a->p50_ns / 1e9 / (double)cell->steps, "s"));
     return assay__rule_found(r, NAN);
 }
@@ -70,9 +69,9 @@ static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__ru
     assay__rule_evidence(
         a, r, "the wiring needs %s of the %s that the dense graph executes (%s %%)",
         assay__advice_scaled(a, needed, "FLOP"), assay__advice_scaled(a, flops, "FLOP"),
-        assay__digits(100 * needed / flops, 3).text);
+        assay__percent(needed / flops).text);
     assay__rule_evidence(a, r, "%zu products take %s %% of the latency", count,
-                         assay__digits(share * 100, 3).text);
+                         assay__percent(share).text);
     return assay__rule_found(r, assay__amdahl(share, flops / needed));
 }
 
@@ -124,7 +123,7 @@ static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__ru
     assay__rule_evidence(
         a, r, "every token reads %s of weights: at %s that alone takes %s %% of a token's %s",
         assay__advice_scaled(a, weights, "B"), assay__advice_scaled(a, most, "B/s"),
-        assay__digits(share * 100, 3).text, assay__advice_scaled(a, token, "s"));
+        assay__percent(share).text, assay__advice_scaled(a, token, "s"));
     return assay__rule_found(r, assay__amdahl(share, 4));
 }
 

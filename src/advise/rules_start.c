@@ -2,8 +2,6 @@
  * start, not of the latency: none is stated. */
 #include "advise/rules.h"
 
-#include "base/text.h"
-
 #include <math.h>
 
 #define COLD_TIMES 100.0 /* inferences: shorter waits are not noticed beside the work … */

@@ -4,8 +4,6 @@
 #include "advise/rules.h"
 
 #include "base/cpu_list.h"
-#include "base/text.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -77,7 +75,7 @@ static enum assay__rule_outcome threads_under(struct assay__advice *a, struct as
     if (own >= cores || share < UNDER_COMPUTE_SHARE) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%d of %d cores are used", own, cores);
     assay__rule_evidence(a, r, "layers bound by computing take %s %% of the latency",
-                         assay__digits(share * 100, 3).text);
+                         assay__percent(share).text);
     assay__rule_advice(a, r, "use all %d cores", cores);
     return assay__rule_found(r, assay__amdahl(share < 1 ? share : 1, (double)cores / (double)own));
 }
@@ -102,7 +100,7 @@ static enum assay__rule_outcome spinning(struct assay__advice *a, struct assay__
     assay__rule_evidence(a, r, "%s CPUs are busy with %d threads", assay__digits(busy, 3).text,
                          own);
     assay__rule_evidence(a, r, "the layers reach %s %% of what their roofs allow",
-                         assay__digits(used * 100, 3).text);
+                         assay__percent(used).text);
     return assay__rule_found(r, NAN);
 }
 

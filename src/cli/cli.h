@@ -142,8 +142,6 @@ int assay__print(struct assay__buf *out);
 /** True when stdout is a terminal that takes colours and NO_COLOR is not set. */
 bool assay__stdout_color(void);
 int assay__stdout_columns(void); /* 80 when not a terminal */
-/** What LC_ALL, LC_CTYPE or LANG says. */
-bool assay__locale_is_utf8(void);
 
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 /* What the locale's variables say of the character set, in their order of precedence; none set is
  * the POSIX locale. Read here rather than through setlocale: a locale that is not installed may
  * still be what the terminal shows. */
-bool assay__locale_is_utf8(void)
+static bool locale_is_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -56,7 +56,7 @@ struct assay_report_options assay__report_options_of(const struct assay__render_
         .format = options->json ? "json" : options->format,
         .table = options->table,
         .detail = options->detail,
-        .ascii = options->ascii || (!to_file && !assay__locale_is_utf8()),
+        .ascii = options->ascii || (!to_file && !locale_is_utf8()),
         .color = !to_file && !options->no_color && assay__stdout_color(),
         .columns = columns,
         .top = (int)options->top,

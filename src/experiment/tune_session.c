@@ -66,7 +66,8 @@ static size_t value_of(const struct assay__config_space *space, enum assay__axis
     return otherwise;
 }
 
-size_t assay__tune_start(const struct assay__config_space *space)
+/* The defaults, as far as the space holds them: the point that is tried first. */
+static size_t default_point(const struct assay__config_space *space)
 {
     size_t choices[ASSAY__AXIS_COUNT] = {0}, levels = space->axes[ASSAY__AXIS_OPT].count,
            threads = space->axes[ASSAY__AXIS_THREADS].count;
@@ -81,7 +82,7 @@ size_t assay__tune_start(const struct assay__config_space *space)
 /* The start on a device that can be used, a real one if there is one. */
 static size_t usable_start(const struct assay__tune_job *job, const struct assay__tune_grid *grid)
 {
-    size_t start = assay__tune_start(job->space),
+    size_t start = default_point(job->space),
            device = assay__config_choice(job->space, start, ASSAY__AXIS_DEVICE);
     for (int software = 0; software < 2; software++)
         for (size_t v = 0; v < job->space->axes[ASSAY__AXIS_DEVICE].count; v++)

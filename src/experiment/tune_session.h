@@ -25,7 +25,5 @@ struct assay__tune_job {
  *  finished by the caller. 0, ASSAY_ENOMEM, or why the profile could not be begun. */
 int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *job,
                         struct assay_error *error);
-/** The engine's usual settings, as far as the space holds them: the point that is tried first. */
-size_t assay__tune_start(const struct assay__config_space *space);
 
 #endif

@@ -212,16 +212,13 @@ static void fill_findings(struct assay__verifying *v)
     v->out->tried = v->out->verified + v->out->withdrawn;
 }
 
-static double baseline_s(struct assay__verifying *v)
+static double baseline_s(const struct assay__verifying *v)
 {
-    size_t count = 0;
     if (v->baseline.arm == SIZE_MAX) return NAN;
-    double *medians = assay__trial_costs(assay__arms_trial(v->arms, v->baseline.arm), "latency.p50",
-                                         &count);
-    if (medians) assay__stats_sort(medians, count);
-    double median = medians ? assay__stats_median(medians, count) : NAN;
-    free(medians);
-    return median;
+    struct assay__launch_values medians = assay__launch_values(
+        assay__arms_trial(v->arms, v->baseline.arm), "latency.p50", v->arena);
+    assay__stats_sort(medians.items, medians.count);
+    return assay__stats_median(medians.items, medians.count);
 }
 
 int assay__verify(struct assay__advice *advice, struct assay__arms *arms,

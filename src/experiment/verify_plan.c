@@ -196,25 +196,6 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
 
 /* --- a kept profile --------------------------------------------------------------------------- */
 
-/* "x=1x3x224x224" of every input. */
-static const char **shapes_of(const struct assay__trial *trial, struct assay__arena *arena,
-                              size_t *count)
-{
-    const char **shapes = assay__arena_array(arena, trial->input_count + 1, sizeof *shapes);
-    *count = 0;
-    for (size_t i = 0; shapes && i < trial->input_count; i++) {
-        const struct assay__tensor_info *input = &trial->inputs[i];
-        struct assay__buf text = {0};
-        if (input->rank < 1) continue;
-        assay__buf_printf(&text, "%s=", input->name);
-        for (int k = 0; k < input->rank; k++)
-            assay__buf_printf(&text, "%s%lld", k ? "x" : "", (long long)input->dims[k]);
-        shapes[*count] = assay__buf_keep(&text, arena);
-        if (!shapes[(*count)++]) return NULL;
-    }
-    return shapes;
-}
-
 /* "seq=16" of the symbols that are no input's first dimension, so that the batch can change beside
  * them. */
 static const char **dims_of(const struct assay__advice *advice, struct assay__arena *arena,
@@ -275,7 +256,7 @@ int assay__verify_options_of(const struct assay__advice *advice, const char *mod
         run->workload.batch = trial->batch > 0 ? trial->batch : 0;
         return 0;
     }
-    run->workload.shapes = shapes_of(trial, arena, &run->workload.shape_count);
+    run->workload.shapes = assay__advice_shapes(trial, arena, &run->workload.shape_count);
     out->batch_dims = dims_of(advice, arena, &out->batch_dim_count);
     return run->workload.shapes && out->batch_dims
                ? 0
