@@ -168,7 +168,7 @@ static void test_roofline(void)
         {"cpu", "bandwidth.dram.read.all-cores", 1e10, "B/s", NAN, NAN, "kernel", "", ""},
         {"cpu", "bandwidth.dram.triad.all-cores", 1e10, "B/s", NAN, NAN, "kernel", "", ""}};
     struct assay_profile *p = one(items, COUNT(items));
-    CHECK_HAS(make(p, "roofline"), "no ceilings; run with --ceilings");
+    CHECK_HAS(make(p, "roofline"), "no ceilings");
     p->ceilings = ceilings, p->ceiling_count = COUNT(ceilings);
     CHECK(make(p, "roofline") == NULL);
     const struct assay__figure_series *s = figures[0].series;
@@ -365,7 +365,7 @@ static void test_compare(void)
     CHECK_STR(figures[0].description, "cpu 1.00 TFLOP/s, gpu —."); /* unknown, not 0 */
     CHECK(isnan(figures[0].series[0].y[1]));
     CHECK_HAS(make(p, "sweep"), "not of a sweep");
-    CHECK_HAS(make(p, "layers"), "--layers");
+    CHECK_HAS(make(p, "layers"), "not timed");
     finish(p);
 }
 

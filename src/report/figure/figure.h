@@ -93,15 +93,24 @@ void assay__figure_text(struct assay__page *page, const struct assay__figure *fi
 
 /* --- the figures of a profile (figures.c: one row each; figures_<subject>.c) ------------------ */
 
+/** A figure in the making (figures.h). */
+struct assay__sketch {
+    struct assay__study *study;
+    const struct assay__trial *trial;
+    struct assay__arena *arena;
+    struct assay__figure *figure;
+    struct assay_error *error;          /* NULL: the reason is not wanted */
+    bool failed;                        /* out of memory */
+    struct assay__figure_series nobody; /* stands for a series that could not be allocated */
+};
+
 struct assay__figure_row {
-    const char *name, *summary; /* of --svg NAME */
-    bool of_profile;            /* of all trials together, not of one */
+    const char *name, *summary;
+    bool of_profile; /* of all trials together, not of one */
     /** 0 with the figure in the arena; ASSAY_ENOTFOUND with the reason why there is none;
      *  ASSAY_ENOMEM. `part`: some rows give several figures (sweep: throughput, latency, …), 0, 1,
      *  …; ASSAY_ENOTFOUND past the last. */
-    int (*make)(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                struct assay__arena *arena, struct assay__figure *figure,
-                struct assay_error *error);
+    int (*make)(struct assay__sketch *sketch, size_t part);
 };
 const struct assay__figure_row *assay__figure_row_at(size_t index); /* NULL past the end */
 const struct assay__figure_row *assay__figure_row_find(const char *name);

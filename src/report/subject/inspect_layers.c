@@ -3,6 +3,7 @@
  * make it up. */
 #include "report/subject/inspect_document.h"
 
+#include "base/text.h"
 #include "report/figure/figures.h"
 
 #include <math.h>
@@ -56,6 +57,7 @@ static void add_picture(struct assay__doc *doc, const struct assay__inspect *ins
 {
     struct assay__figure *figure = assay__arena_alloc(doc->arena, sizeof *figure);
     double *live_bytes = assay__figure_values(doc->arena, inspect->layer_count);
+    struct assay__sketch sketch = {.arena = doc->arena, .figure = figure};
     size_t peak = 0;
     if (!figure || !live_bytes) {
         doc->failed = true;
@@ -63,16 +65,14 @@ static void add_picture(struct assay__doc *doc, const struct assay__inspect *ins
     }
     for (size_t i = 0; i < inspect->layer_count; i++)
         live_bytes[i] = inspect->layers[i].live_bytes;
-    int code = assay__figure_live(doc->arena, live_bytes, inspect->layer_count, figure, &peak,
-                                  NULL);
-    if (code == ASSAY_ENOMEM) doc->failed = true;
-    if (code) return;
-    figure->title = "Live activations by layer";
-    figure->description = assay__doc_printf(
-        doc, "%s at most, at layer %zu, %s.",
-        assay__figure_scaled(doc->arena, live_bytes[peak], "B"), peak,
-        assay__figure_short(doc->arena, inspect->layers[peak].name));
-    assay__doc_figure(doc, figure, 0);
+    if (assay__figure_live(&sketch, live_bytes, inspect->layer_count, &peak) == 0) {
+        figure->title = "Live activations by layer";
+        figure->description = assay__sketch_printf(
+            &sketch, "%s at most, at layer %zu, %s.", assay__scaled(live_bytes[peak], "B").text,
+            peak, assay__sketch_short(&sketch, inspect->layers[peak].name));
+        assay__doc_figure(doc, figure, 0);
+    }
+    if (sketch.failed) doc->failed = true;
 }
 
 void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspect *inspect)
