@@ -270,7 +270,7 @@ static void test_thinned(void)
         struct assay__figure figure = figure_of(kinds[k], &series, 1);
         struct assay__buf out = draw(&figure, true);
         CHECK(out.length < 60000);
-        CHECK_HAS(out.data, "100,000 points: each pixel column shows the least and the greatest");
+        CHECK_HAS(out.data, "100,000 points: each pixel column");
         /* The scale ends at 10: 9 lies at a tenth of the height from the top of the plot. */
         struct assay__svg svg = {.out = &(struct assay__buf){0}, .figure = &figure, .width = 720};
         assay__svg_axes(&svg, 0, MANY - 1, 0, 9);
