@@ -299,7 +299,7 @@ void assay__text_roofline(struct assay__page *page, const struct assay__figure *
     for (int row = 0; row < ROWS; row++) {
         char scale_at[32];
         scale_text(&p, row, scale_at, sizeof scale_at);
-        assay__page_right(page, scale_at, MARGIN - 3);
+        assay__page_right_fit(page, scale_at, MARGIN - 3);
         assay__buf_puts(page->out, !scale_at[0] ? " │" : page->ascii ? " +" : " ┤");
         assay__canvas_put(&p.canvas, row);
     }
