@@ -4,7 +4,7 @@
 #ifndef ASSAY_REPORT_DOC_DATUM_H
 #define ASSAY_REPORT_DOC_DATUM_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "judge/judged.h"
 
 /* Units beside the base units of design.md section 3, for what is no metric. */
@@ -76,9 +76,7 @@ const char *assay__state_mark(enum assay_state state);
 /** "1x3x224x224", symbols by name, "?" where unknown, "scalar" for rank 0, "unknown shape". */
 void assay__print_shape(struct assay__buf *out, const struct assay__tensor_info *tensor);
 /** A metric as a sentence has it: "39.1 ms", "=210 GFLOP/s", "—". */
-void assay__print_metric(struct assay__buf *out, const struct assay_metric *metric);
-/** A duration in ns; "—" when NaN. */
-void assay__print_ns(struct assay__buf *out, double time_ns);
+struct assay__digits assay__shown(const struct assay_metric *metric);
 
 /** What a launch did: inferences before measuring began (not kept; NaN unknown), samples that are
  *  kept, of these the first that were found to be warm-up, and the rest, which the statistics stand

@@ -84,6 +84,23 @@ const char *assay__doc_join(struct assay__doc *doc, const char *const *items, si
     return assay__doc_take(doc, &text);
 }
 
+void *assay__doc_array(struct assay__doc *doc, size_t count, size_t size)
+{
+    void *made = assay__arena_array(doc->arena, count ? count : 1, size);
+    if (!made) doc->failed = true;
+    return made;
+}
+
+struct assay__column *assay__doc_columns(struct assay__doc *doc,
+                                         const struct assay__column *columns, size_t count,
+                                         size_t more)
+{
+    struct assay__column *own = assay__doc_array(doc, count + more, sizeof *own);
+    for (size_t i = 0; own && i < count; i++)
+        own[i] = columns[i];
+    return own;
+}
+
 void assay__doc_name(struct assay__doc *doc, const char *command, const char *title,
                      const char *version)
 {
@@ -115,13 +132,6 @@ static struct assay__block *add(struct assay__doc *doc, enum assay__block_kind k
     }
     doc->blocks[doc->count] = (struct assay__block){.kind = kind};
     return &doc->blocks[doc->count++];
-}
-
-static void *make(struct assay__doc *doc, size_t size)
-{
-    void *made = assay__arena_alloc(doc->arena, size);
-    if (!made) doc->failed = true;
-    return made;
 }
 
 /* A fact that nothing was put into. */
@@ -206,7 +216,7 @@ void assay__doc_fact(struct assay__doc *doc, const char *label)
     drop_empty(doc);
     struct assay__block *block = add(doc, ASSAY__BLOCK_FACT);
     if (!block) return;
-    block->fact = make(doc, sizeof *block->fact);
+    block->fact = assay__doc_array(doc, 1, sizeof *block->fact);
     if (block->fact) block->fact->label = copy(doc, label);
     if (doc->failed) doc->count--; /* a block without its content would be read */
 }
@@ -293,7 +303,7 @@ static void add_point(struct assay__doc *doc, const char *text)
     if (doc->failed || !*text) return;
     if (!last || last->kind != ASSAY__BLOCK_LIST) {
         drop_empty(doc);
-        struct assay__list *list = make(doc, sizeof *list);
+        struct assay__list *list = assay__doc_array(doc, 1, sizeof *list);
         last = list ? add(doc, ASSAY__BLOCK_LIST) : NULL;
         if (!last) return;
         last->list = list;
@@ -324,7 +334,7 @@ void assay__doc_code(struct assay__doc *doc, const char *language, const char *t
                      const char *text)
 {
     drop_empty(doc);
-    struct assay__code *code = make(doc, sizeof *code);
+    struct assay__code *code = assay__doc_array(doc, 1, sizeof *code);
     struct assay__block *block = code ? add(doc, ASSAY__BLOCK_CODE) : NULL;
     if (!block) return;
     *code = (struct assay__code){copy(doc, language), copy(doc, title), copy(doc, text)};
@@ -335,7 +345,7 @@ void assay__doc_code(struct assay__doc *doc, const char *language, const char *t
 static void add_picture(struct assay__doc *doc, struct assay__picture picture)
 {
     drop_empty(doc);
-    struct assay__picture *own = make(doc, sizeof *own);
+    struct assay__picture *own = assay__doc_array(doc, 1, sizeof *own);
     struct assay__block *block = own ? add(doc, ASSAY__BLOCK_FIGURE) : NULL;
     if (!block) return;
     *own = picture;
@@ -360,7 +370,7 @@ struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, 
                                       const struct assay__column *columns, size_t count)
 {
     drop_empty(doc);
-    struct assay__table *table = make(doc, sizeof *table);
+    struct assay__table *table = assay__doc_array(doc, 1, sizeof *table);
     struct assay__block *block = table ? add(doc, ASSAY__BLOCK_TABLE) : NULL;
     if (!block) return &doc->nobody;
     *table = (struct assay__table){.name = name,

@@ -282,6 +282,12 @@ struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, 
                                       const struct assay__column *columns, size_t count);
 #define ASSAY__COLUMNS(columns) columns, sizeof(columns) / sizeof *(columns)
 
+/** Zeroed, in the document's arena; NULL when out of memory. */
+void *assay__doc_array(struct assay__doc *doc, size_t count, size_t size);
+/** Columns that differ from table to table: a copy of these with room for `more`; NULL as above. */
+struct assay__column *assay__doc_columns(struct assay__doc *doc,
+                                         const struct assay__column *columns, size_t count,
+                                         size_t more);
 /** Printed into the document's arena; "" when out of memory. */
 const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** "a; b; c" in the arena. */

@@ -43,16 +43,15 @@ static void add_faults(struct assay__doc *doc, const struct assay__capture *capt
 int assay__capture_document(const struct assay__capture *capture, const char *folder,
                             struct assay__doc **made)
 {
-    char size[64];
     struct assay__doc *doc = assay__doc_open(made, "doctor", "This machine as a folder");
     if (!doc) return ASSAY_ENOMEM;
     assay__doc_section(doc, "capture", "Capture", NULL, ASSAY__SECTION_QUIET);
-    assay__text_scaled(size, sizeof size, (double)capture->bytes, "B");
     assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%zu file%s, %s, in %s.", capture->files,
-                        capture->files == 1 ? "" : "s", size, folder);
+                        assay__plural((double)capture->files),
+                        assay__scaled((double)capture->bytes, "B").text, folder);
     assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                         "The host's name was replaced. Look through the folder before you give it "
-                        "away. ASSAY_FSROOT=%s stands for this machine.",
+                        "away. With ASSAY_FSROOT=%s assay reads it in place of a machine.",
                         folder);
     add_written(doc, capture);
     add_faults(doc, capture);

@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDEST_SPREAD                                                           \
-    9.995 /* beyond it one of many repeats was disturbed: how much says nothing \
-           */
+/* beyond it one of many repeats was disturbed: how much says nothing */
+#define WIDEST_SPREAD 9.995
 
 static const char *const kind_names[] = {"compute", "bandwidth", "latency"};
 
@@ -51,12 +50,10 @@ static const char *label(struct assay__doc *doc, const struct assay__ceiling *ro
 /* What it was measured with: the instruction, or the working set. */
 static const char *means(struct assay__doc *doc, const struct assay__ceiling *row)
 {
-    char bytes[64];
     if (!row || row->state == ASSAY_UNAVAILABLE) return "";
-    if (row->kind == ASSAY__CEILING_LATENCY && row->working_set_bytes) {
-        assay__text_scaled(bytes, sizeof bytes, (double)row->working_set_bytes, "B");
-        return assay__doc_printf(doc, "chain through %s", bytes);
-    }
+    if (row->kind == ASSAY__CEILING_LATENCY && row->working_set_bytes)
+        return assay__doc_printf(doc, "chain through %s",
+                                 assay__scaled((double)row->working_set_bytes, "B").text);
     return assay__doc_printf(doc, "%s%s%s", row->simd, *row->simd && *row->variant ? " " : "",
                              row->variant);
 }
@@ -114,20 +111,6 @@ static void put_line(struct assay__table *t, const struct line *line)
                                 : all);
 }
 
-/* The columns with the kind as the first one's title, in the document. */
-static struct assay__column *columns_for(struct assay__doc *doc, enum assay__ceiling_kind kind,
-                                         const struct assay__column *columns, size_t count)
-{
-    struct assay__column *own = assay__arena_array(doc->arena, count, sizeof *own);
-    if (!own) {
-        doc->failed = true;
-        return NULL;
-    }
-    memcpy(own, columns, count * sizeof *own);
-    own[0].title = kind_names[kind];
-    return own;
-}
-
 static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_t count,
                          enum assay__ceiling_kind kind, const char *all_cores)
 {
@@ -140,8 +123,9 @@ static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_
         {NULL, "with", NULL, 0, 1, ASSAY__COLUMN_PROSE, 0},
     };
     enum { COUNT = sizeof columns / sizeof columns[0], ALL = 3 };
-    struct assay__column *own = columns_for(doc, kind, columns, COUNT);
+    struct assay__column *own = assay__doc_columns(doc, columns, COUNT, 0);
     if (!own) return;
+    own[0].title = kind_names[kind];
     own[ALL].title = all_cores;
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind && lines[i].all) own[ALL].flags |= ASSAY__COLUMN_KEEP;
@@ -152,12 +136,9 @@ static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_
 
 static void add_cpu(struct assay__doc *doc, const struct assay__ceilings *set)
 {
-    struct line *lines = assay__arena_array(doc->arena, set->count + 1, sizeof *lines);
+    struct line *lines = assay__doc_array(doc, set->count + 1, sizeof *lines);
     int threads = 0;
-    if (!lines) {
-        doc->failed = true;
-        return;
-    }
+    if (!lines) return;
     size_t count = pair_rows(set, lines);
     for (size_t i = 0; i < count; i++)
         if (lines[i].all && lines[i].all->threads > threads) threads = lines[i].all->threads;
@@ -174,15 +155,15 @@ static void put_device_row(struct assay__table *t, const struct assay__ceiling *
     struct assay__published peak;
     bool known = row->state != ASSAY_UNAVAILABLE &&
                  assay__published_find(hardware, row->name, &peak);
+    struct assay__datum none = assay__datum_none();
     assay__table_row(t, 0, NULL);
     assay__table_text(t, label(t->doc, row));
     assay__table_cell(t, best(row));
-    assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : assay__datum_none());
+    assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : none);
     assay__table_cell(t, spread(row));
+    assay__table_cell(t, known ? assay__derived(row->value / peak.value, NULL) : none);
     assay__table_cell(t,
-                      known ? assay__derived(row->value / peak.value, NULL) : assay__datum_none());
-    assay__table_cell(t, known ? assay__datum_number(peak.value, row->unit, ASSAY_PUBLISHED)
-                               : assay__datum_none());
+                      known ? assay__datum_number(peak.value, row->unit, ASSAY_PUBLISHED) : none);
     assay__table_text(t, means(t->doc, row));
 }
 
@@ -199,8 +180,9 @@ static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings
         {NULL, "with", NULL, 0, 4, ASSAY__COLUMN_PROSE, 0},
     };
     enum { COUNT = sizeof columns / sizeof columns[0] };
-    struct assay__column *own = columns_for(doc, kind, columns, COUNT);
+    struct assay__column *own = assay__doc_columns(doc, columns, COUNT, 0);
     if (!own) return;
+    own[0].title = kind_names[kind];
     struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
     for (size_t i = 0; i < set->count; i++)
         if (set->rows[i].kind == kind) put_device_row(t, &set->rows[i], set->hardware);

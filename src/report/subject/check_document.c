@@ -262,9 +262,8 @@ static void begin_group(struct assay__doc *doc, const struct assay__check_item *
                         const struct common *common)
 {
     struct assay__buf remark = {0};
-    char scaled[64];
-    assay__text_scaled(scaled, sizeof scaled, common->bytes, "B");
-    if (count > 1 && common->bytes > 0) assay__buf_printf(&remark, "together %s", scaled);
+    if (count > 1 && common->bytes > 0)
+        assay__buf_printf(&remark, "together %s", assay__scaled(common->bytes, "B").text);
     if (common->chips && *common->chips)
         assay__buf_printf(&remark, "%son %s", remark.length ? "; " : "", common->chips);
     assay__buf_printf(&remark, "%s[%s]", remark.length ? " " : "", item->rule->id);

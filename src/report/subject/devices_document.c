@@ -72,7 +72,7 @@ static struct assay__datum reached_by(struct assay__doc *doc, const struct assay
     for (size_t i = 0; i < found->count && *hardware->name; i++) {
         const struct assay_device *d = &found->items[i].device;
         if (d->available && strcmp(d->hardware, hardware->name) == 0)
-            assay__buf_printf(&names, "%s%s", names.length ? ", " : "", found->items[i].name);
+            assay__buf_join(&names, found->items[i].name);
     }
     const char *all = assay__doc_take(doc, &names);
     if (*all) return assay__datum_text(all);
@@ -83,9 +83,8 @@ static struct assay__datum reached_by(struct assay__doc *doc, const struct assay
 
 static void add_hardware(struct assay__doc *doc, const struct assay__found *found)
 {
-    struct assay__datum *reached = assay__arena_array(doc->arena, found->hardware_count + 1,
-                                                      sizeof *reached);
-    if (!reached) doc->failed = true;
+    struct assay__datum *reached = assay__doc_array(doc, found->hardware_count + 1,
+                                                    sizeof *reached);
     for (size_t i = 0; reached && i < found->hardware_count; i++)
         reached[i] = reached_by(doc, found, &found->hardware[i]);
     assay__add_hardware(doc, found->hardware, found->hardware_count, reached);
@@ -201,12 +200,6 @@ static bool was_asked(const struct assay__found *found, const struct assay__foun
     return found->asked && item->device.available && strcmp(item->device.kind, "cpu") != 0;
 }
 
-static void add_no_ceilings(struct assay__doc *doc, const char *device, const char *why)
-{
-    assay__doc_fact(doc, device);
-    assay__doc_item(doc, NULL, assay__datum_unknown(why));
-}
-
 static void add_ceilings(struct assay__doc *doc, const struct assay__found *found)
 {
     bool others = false;
@@ -214,10 +207,10 @@ static void add_ceilings(struct assay__doc *doc, const struct assay__found *foun
         others |= was_asked(found, &found->items[i]);
     assay__doc_section(doc, "ceilings", "Ceilings", "what the devices do at most", 0);
     if (!found->cpu && (found->cpu_asked || !others))
-        add_no_ceilings(doc, others ? "CPU" : "measured", found->why);
+        assay__doc_fact_unknown(doc, others ? "CPU" : "measured", found->why);
     for (size_t i = 0; i < found->count; i++)
         if (was_asked(found, &found->items[i]) && !found->items[i].ceilings)
-            add_no_ceilings(doc, found->items[i].name, found->items[i].why);
+            assay__doc_fact_unknown(doc, found->items[i].name, found->items[i].why);
     if (found->cpu) assay__add_ceilings(doc, found->cpu, NULL);
     for (size_t i = 0; i < found->count; i++)
         if (was_asked(found, &found->items[i]) && found->items[i].ceilings)

@@ -45,21 +45,13 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
                             inspect->ncp_fault);
 }
 
-static void put_scaled(struct assay__buf *out, double value, const char *unit)
-{
-    char text[64];
-    assay__text_scaled(text, sizeof text, value, unit);
-    assay__buf_puts(out, text);
-}
-
 /* "703 MFLOP per inference, 99.2 % of them in 26 Conv": the operator with the most FLOPs is the
  * first of the list. */
 static void put_dominant(struct assay__buf *out, const struct assay__analysis *a)
 {
     const struct assay__op_total *top = a->op_count ? &a->ops[0] : NULL;
-    assay__buf_puts(out, a->unknown_flops ? "at least " : "");
-    put_scaled(out, a->flops, "FLOP");
-    assay__buf_puts(out, " per inference");
+    assay__buf_printf(out, "%s%s per inference", a->unknown_flops ? "at least " : "",
+                      assay__scaled(a->flops, "FLOP").text);
     if (!top || !(top->flops > 0) || !(a->flops > 0)) return;
     double share = fmin(top->flops / a->flops, 1); /* bodies that run several times are in both */
     assay__buf_printf(out, ", %.*f %% of %s in %zu ", share < 0.9995 ? 1 : 0, share * 100,
@@ -78,21 +70,18 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
     if (a->parameters >= 0) {
         assay__buf_puts(&text, " with ");
         assay__print_short_count(&text, a->parameters);
-        assay__buf_printf(&text, " parameter%s", a->parameters == 1 ? "" : "s");
+        assay__buf_printf(&text, " parameter%s", assay__plural(a->parameters));
     }
     assay__buf_puts(&text, ": ");
     if (a->flops > 0 || !a->unknown_flops)
         put_dominant(&text, a);
     else
         assay__buf_puts(&text, "FLOPs unknown");
-    if (moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0) {
-        assay__buf_puts(&text, "; ");
-        put_scaled(&text, a->flops / moved, "FLOP/B");
-    }
-    if (isfinite(a->live.peak_bytes)) {
-        assay__buf_puts(&text, "; activations peak at ");
-        put_scaled(&text, a->live.peak_bytes, "B");
-    }
+    if (moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0)
+        assay__buf_printf(&text, "; %s", assay__scaled(a->flops / moved, "FLOP/B").text);
+    if (isfinite(a->live.peak_bytes))
+        assay__buf_printf(&text, "; activations peak at %s",
+                          assay__scaled(a->live.peak_bytes, "B").text);
     assay__buf_putc(&text, '.');
     assay__inspect_left_out(&left, inspect, ASSAY__LACK_ANY);
     if (left.length)
@@ -250,11 +239,9 @@ static void put_total(struct assay__doc *doc, const struct assay__inspect *inspe
     const char *after = NULL;
     if (!assay__datum_is_known(&value)) {
         value.note = NULL;
-        if (metric && known_part > 0) {
-            char scaled[64];
-            assay__text_scaled(scaled, sizeof scaled, known_part, metric->unit);
-            after = assay__doc_printf(doc, "(at least %s)", scaled);
-        }
+        if (metric && known_part > 0)
+            after = assay__doc_printf(doc, "(at least %s)",
+                                      assay__scaled(known_part, metric->unit).text);
     }
     assay__doc_item_after(doc, label, value, after);
 }

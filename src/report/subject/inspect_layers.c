@@ -185,12 +185,8 @@ static void fill_layer(const struct assay__table *table, size_t row, struct assa
 /* What it is sorted by stays on a narrow page. Memory adds up to nothing: it has no share. */
 static const struct assay__column *columns_of(struct assay__doc *doc, enum assay__inspect_sort sort)
 {
-    struct assay__column *columns = assay__arena_array(doc->arena, LAYER_COLUMNS, sizeof *columns);
-    if (!columns) {
-        doc->failed = true;
-        return layer_columns;
-    }
-    memcpy(columns, layer_columns, sizeof layer_columns);
+    struct assay__column *columns = assay__doc_columns(doc, layer_columns, LAYER_COLUMNS, 0);
+    if (!columns) return layer_columns;
     if (sort == ASSAY__SORT_BYTES) columns[BYTES].priority = 0;
     if (sort == ASSAY__SORT_MEMORY) {
         columns[MEMORY].priority = 0;

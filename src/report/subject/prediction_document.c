@@ -128,12 +128,11 @@ static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
                              share && share->note ? share->note : "");
         return;
     }
-    struct assay__buf whole = {0};
-    if (capacity) assay__print_metric(&whole, capacity);
     struct assay__datum part = assay__datum_metric(share);
     if (share->value < 0.001) part.text = "less than 0.1 %";
     assay__doc_item_after(doc, NULL, part,
-                          assay__doc_printf(doc, "of %s: %s", assay__doc_take(doc, &whole),
+                          assay__doc_printf(doc, "of %s: %s",
+                                            capacity ? assay__shown(capacity).text : "",
                                             share->value <= 0.75  ? "fits"
                                             : share->value <= 1.0 ? "tight: the system needs "
                                                                     "memory too"

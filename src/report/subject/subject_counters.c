@@ -76,28 +76,17 @@ static void add_counters(struct assay__doc *doc, const struct assay__trial *tria
     }
 }
 
-static void add_derived(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    static const struct {
-        const char *label, *metric, *name;
-    } items[] = {
-        {"together", "hardware.cpus_busy", "CPUs busy"},
-        {"together", "hardware.ipc", "instructions per cycle"},
-        {"together", "cache.hit_rate", "cache hit rate"},
-        {"together", "hardware.branch_miss_rate", "branch misses"},
-        {"together", "hardware.frequency", "clock"},
-        {"together", "memory.bandwidth.llc", "from memory at least"},
-        {"together", "memory.bandwidth.controller", "memory controllers"},
-        {"together", "hardware.memory_controller", "of their ceiling"},
-        {"cost", "overhead.counters", "an inference with the counters on takes"},
-    };
-    const char *label = "";
-    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
-        const struct assay_metric *m = assay__trial_metric(trial, items[i].metric);
-        if (strcmp(items[i].label, label) != 0) assay__doc_fact(doc, label = items[i].label);
-        if (m) assay__doc_item(doc, items[i].name, assay__datum_metric(m));
-    }
-}
+static const struct assay__metric_fact facts[] = {
+    {"together", "hardware.cpus_busy", "CPUs busy", NULL},
+    {"together", "hardware.ipc", "instructions per cycle", NULL},
+    {"together", "cache.hit_rate", "cache hit rate", NULL},
+    {"together", "hardware.branch_miss_rate", "branch misses", NULL},
+    {"together", "hardware.frequency", "clock", NULL},
+    {"together", "memory.bandwidth.llc", "from memory at least", NULL},
+    {"together", "memory.bandwidth.controller", "memory controllers", NULL},
+    {"together", "hardware.memory_controller", "of their ceiling", NULL},
+    {"cost", "overhead.counters", "an inference with the counters on takes", NULL},
+};
 
 /* --- classes of layers ------------------------------------------------------------------------ */
 
@@ -209,12 +198,8 @@ static struct assay__column *class_columns(struct assay__doc *doc, const struct 
         {NULL, "time", "s", 0, 0, 0, 0},
     };
     *count = FIRST + trial->counter_count + QUOTIENTS;
-    struct assay__column *made = assay__arena_array(doc->arena, *count, sizeof *made);
-    if (!made) {
-        doc->failed = true;
-        return NULL;
-    }
-    memcpy(made, first, sizeof first);
+    struct assay__column *made = assay__doc_columns(doc, first, FIRST, *count - FIRST);
+    if (!made) return NULL;
     for (size_t i = 0; i < trial->counter_count; i++)
         made[FIRST + i] = counter_column(trial->counter_names[i]);
     for (size_t i = 0; i < QUOTIENTS; i++)
@@ -278,7 +263,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                            "all threads of the worker; the latency is without them",
                            ASSAY__VIEW_MACHINE);
         if (asked) add_counters(doc, trial);
-        if (asked) add_derived(doc, trial);
+        if (asked) assay__doc_metrics(doc, trial, facts, sizeof facts / sizeof facts[0]);
         add_classes(doc, trial);
         assay__doc_end(doc);
     }

@@ -24,7 +24,7 @@ static const struct assay__series_info *series_of(const struct assay__trial *tri
     return NULL;
 }
 
-static double greatest(const struct assay__series_info *series)
+static double most_of(const struct assay__series_info *series)
 {
     double most = NAN;
     for (size_t i = 0; series && series->values && i < series->count; i++)
@@ -34,33 +34,22 @@ static double greatest(const struct assay__series_info *series)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-static void print_bytes(struct assay__buf *out, double bytes)
-{
-    char text[64];
-    assay__text_scaled(text, sizeof text, bytes, "B");
-    assay__buf_puts(out, text);
-}
-
-/* A leak goes on for ever; who looked shortly saw growth, and no more. */
+/* A leak goes on for ever; a short look saw growth, and no more. */
 static void print_growth(struct assay__buf *out, const struct assay__allocations *a, double growth)
 {
     int64_t before = 0, seen = 0;
     for (size_t i = 0; i < a->phase_count; i++) {
-        if (strcmp(a->phases[i].name, "warm") == 0)
-            seen = a->phases[i].inferences;
-        else
-            before += a->phases[i].inferences;
+        bool warm = strcmp(a->phases[i].name, "warm") == 0;
+        *(warm ? &seen : &before) += a->phases[i].inferences;
     }
     bool lasting = before + seen >= LONG_ENOUGH;
     const char *verb = lasting ? growth > 0 ? "GROWS" : "shrinks" : growth > 0 ? "grew" : "shrank";
-    assay__buf_printf(out, "; it %s by ", verb);
-    print_bytes(out, fabs(growth));
+    assay__buf_printf(out, "; it %s by %s with ", verb, assay__scaled(fabs(growth), "B").text);
     if (lasting)
-        assay__buf_puts(out, " with every inference");
+        assay__buf_puts(out, "every inference");
     else
         assay__buf_printf(out,
-                          " with each of inferences %lld to %lld: too few to tell whether that "
-                          "goes on",
+                          "each of inferences %lld to %lld: too few to tell whether that goes on",
                           (long long)before + 1, (long long)(before + seen));
 }
 
@@ -71,25 +60,20 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
                               *growth = assay__trial_metric(trial, "memory.growth");
     const struct assay__allocations *a = &trial->allocations;
     struct assay__buf text = {0};
-    if (total) {
-        assay__buf_puts(&text, "The run takes ");
-        print_bytes(&text, total->value);
-        assay__buf_puts(&text, " of memory");
-    } else {
+    if (total)
+        assay__buf_printf(&text, "The run takes %s of memory",
+                          assay__scaled(total->value, "B").text);
+    else
         assay__buf_puts(&text, "The memory of the whole run is not known");
-    }
-    if (total && model && model->value > 0) {
-        assay__buf_printf(&text, ", %s times its weights (",
-                          assay__digits(total->value / model->value, 3).text);
-        print_bytes(&text, model->value);
-        assay__buf_puts(&text, ")");
-    }
+    if (total && model && model->value > 0)
+        assay__buf_printf(&text, ", %s times its weights (%s)",
+                          assay__digits(total->value / model->value, 3).text,
+                          assay__scaled(model->value, "B").text);
     if (growth && (a->growth_low > 0 || a->growth_high < 0))
         print_growth(&text, a, growth->value);
     else if (growth)
         assay__buf_puts(&text, "; no growth per inference was detected");
-    assay__buf_puts(&text, ".");
-    assay__doc_say(doc, ASSAY__TONE_PLAIN, assay__doc_take(doc, &text));
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__doc_take(doc, &text));
 }
 
 /* --- what takes how much ---------------------------------------------------------------------- */
@@ -119,7 +103,7 @@ static bool add_peak_of(struct assay__doc *doc, const struct assay__trial *trial
                         const char *label)
 {
     const struct assay__series_info *series = series_of(trial, name);
-    double most = greatest(series);
+    double most = most_of(series);
     if (!isfinite(most) || series->count < 2) return false;
     assay__doc_item_after(doc, label, assay__measured(most, "B"), "at most");
     return true;
@@ -174,19 +158,19 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
     }
 }
 
-/* Of a counter: one reading tells no growth. */
+/* Of a counter: one reading shows no growth. */
 static void add_growth_of(struct assay__doc *doc, const struct assay__trial *trial,
                           const char *name, const char *after)
 {
     const struct assay__series_info *series = series_of(trial, name);
-    double most = greatest(series);
+    double most = most_of(series);
     if (isfinite(most) && series->count > 1)
         assay__doc_item_after(doc, NULL, assay__datum_count(most), after);
 }
 
 static void add_meanwhile(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    double threads = greatest(series_of(trial, "threads.worker"));
+    double threads = most_of(series_of(trial, "threads.worker"));
     assay__doc_fact(doc, "meanwhile");
     add_growth_of(doc, trial, "faults.minor.worker", "minor page faults");
     add_growth_of(doc, trial, "faults.major.worker", "major page faults");
@@ -234,24 +218,19 @@ static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *pe
     size_t unknown = 0;
     for (size_t i = 0; i < peak->count; i++)
         unknown += !isfinite(peak->tensors[i].bytes);
-    if (isfinite(peak->bytes)) {
-        print_bytes(&text, peak->bytes);
-        assay__buf_puts(&text, " of activations are alive");
-    } else {
+    if (isfinite(peak->bytes))
+        assay__buf_printf(&text, "%s of activations are alive",
+                          assay__scaled(peak->bytes, "B").text);
+    else
         assay__buf_puts(&text, "Most activations whose size is known are alive");
-    }
     assay__buf_printf(&text, " while '%.100s' (%s) runs, in %lld tensor%s", peak->node, peak->op,
-                      (long long)peak->alive, peak->alive == 1 ? "" : "s");
+                      (long long)peak->alive, assay__plural((double)peak->alive));
     if (unknown) assay__buf_printf(&text, ", %zu of them of unknown size", unknown);
-    if (peak->body_bytes > 0) {
-        assay__buf_puts(&text, "; ");
-        print_bytes(&text, peak->body_bytes);
-        assay__buf_puts(&text, " of it inside its subgraphs");
-    }
+    if (peak->body_bytes > 0)
+        assay__buf_printf(&text, "; %s of it inside its subgraphs",
+                          assay__scaled(peak->body_bytes, "B").text);
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s, by liveness of the graph.",
-                        assay__buf_text(&text));
-    if (text.failed) doc->failed = true;
-    assay__buf_free(&text);
+                        assay__doc_take(doc, &text));
 }
 
 static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial)

@@ -38,19 +38,14 @@ static void print_bounds(struct assay__buf *out, const struct assay__roofline *r
 
 static void add_answer(struct assay__doc *doc, const struct assay__roofline *r)
 {
-    struct assay__buf bounds = {0}, least = {0};
+    struct assay__buf bounds = {0};
     print_bounds(&bounds, r);
-    assay__print_ns(&least, r->least_ns);
-    assay__buf_puts(&least, " instead of ");
-    assay__print_ns(&least, r->least_of_ns);
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
-                        "Of the time in layers %s. At their roofs the layers would take %s "
-                        "(%.0f %%).",
-                        assay__buf_text(&bounds), assay__buf_text(&least),
+                        "Of the time in layers %s. At their roofs the layers would take %s instead "
+                        "of %s (%.0f %%).",
+                        assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
+                        assay__scaled(r->least_of_ns / 1e9, "s").text,
                         r->least_ns / r->least_of_ns * 100);
-    if (bounds.failed || least.failed) doc->failed = true;
-    assay__buf_free(&bounds);
-    assay__buf_free(&least);
 }
 
 /* Layers that are faster than their roof, and those that cannot be judged with the first reason. */

@@ -53,10 +53,9 @@ static struct assay__datum value_of(const struct assay__series_info *s, double n
 static struct assay__datum period_of(struct assay__doc *doc, const struct assay__series_info *s)
 {
     struct assay__datum value = assay__measured(s->period_s, "s");
-    char text[64];
     if (!isfinite(s->period_s)) return assay__datum_none();
-    assay__text_scaled(text, sizeof text, s->period_s, "s");
-    if (s->period_is_bound) value.text = assay__doc_printf(doc, "≤ %s", text);
+    if (s->period_is_bound)
+        value.text = assay__doc_printf(doc, "≤ %s", assay__scaled(s->period_s, "s").text);
     return value;
 }
 

@@ -151,12 +151,8 @@ static void add_table(struct view *v)
 static void add_faults(struct view *v)
 {
     const struct assay__sweep *sweep = v->sweep;
-    struct assay__fault *faults = assay__arena_array(v->doc->arena, 2 * sweep->count + 1,
-                                                     sizeof *faults);
-    if (!faults) {
-        v->doc->failed = true;
-        return;
-    }
+    struct assay__fault *faults = assay__doc_array(v->doc, 2 * sweep->count + 1, sizeof *faults);
+    if (!faults) return;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
         const char *kind = !p->judged.usable ? "not run" : p->within ? NULL : state_of(p);

@@ -140,8 +140,7 @@ static bool stands_before(const struct assay__tune_row *a, const struct assay__t
 static size_t *reading_order(struct view *v)
 {
     const struct assay__tune_result *result = v->result;
-    size_t *order = assay__arena_array(v->doc->arena, result->count + 1, sizeof *order);
-    if (!order) v->doc->failed = true;
+    size_t *order = assay__doc_array(v->doc, result->count + 1, sizeof *order);
     for (size_t i = 0; order && i < result->count; i++) { /* a few hundred at most */
         size_t at = i;
         for (; at > 0 && stands_before(&result->rows[i], &result->rows[order[at - 1]]); at--)
@@ -182,9 +181,7 @@ static void add_legend(struct assay__doc *doc)
 static void add_faults(struct view *v)
 {
     const struct assay__tune_result *result = v->result;
-    struct assay__fault *faults = assay__arena_array(v->doc->arena, result->count + 1,
-                                                     sizeof *faults);
-    if (!faults) v->doc->failed = true;
+    struct assay__fault *faults = assay__doc_array(v->doc, result->count + 1, sizeof *faults);
     for (size_t i = 0; faults && i < result->count; i++) {
         const struct assay__tune_row *row = &result->rows[i];
         faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->judged.label,
