@@ -55,7 +55,7 @@ struct assay__datum assay__datum_badge(const char *text, enum assay__badge badge
     return value;
 }
 
-/* Ratios that say how many times as long something took, and the one that is no share. */
+/* Ratios of times, shown as factors, and the one ratio that is not a share. */
 static const char *unit_of(const struct assay_metric *metric)
 {
     static const char *const factors[] = {"overhead.layers", "overhead.counters",

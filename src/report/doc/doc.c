@@ -134,7 +134,7 @@ static struct assay__block *add(struct assay__doc *doc, enum assay__block_kind k
     return &doc->blocks[doc->count++];
 }
 
-/* A fact that nothing was put into. */
+/* Drops a fact without items. */
 static void drop_empty(struct assay__doc *doc)
 {
     const struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
@@ -170,8 +170,7 @@ void assay__doc_fold(struct assay__doc *doc, const char *id, const char *title, 
     begin(doc, doc->unfolded ? ASSAY__BLOCK_SECTION : ASSAY__BLOCK_FOLD, id, title, remark, 0);
 }
 
-/* Takes away the heading of what holds nothing to read. Tables without rows stay: CSV has a head of
- * each. */
+/* Drops the heading of an empty section. Tables without rows stay: CSV prints their header. */
 static bool drop_hollow(struct assay__doc *doc)
 {
     size_t at = doc->count;
@@ -385,7 +384,7 @@ struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, 
     return table;
 }
 
-/* Cells up to the end of the last row: those that were not given are empty. */
+/* Fills the last row up with empty cells. */
 static bool fill_up(struct assay__table *table)
 {
     size_t end = table->row_count * table->column_count;

@@ -1,9 +1,9 @@
-/* figure_svg.c - a figure as SVG 1.1: the frame around the body that figure_svg_<kind>.c draws, its
- * words and its style. No script, no outside reference, no font file: text is in the reader's
- * sans-serif, so its width is estimated, rather too wide. Colours are CSS variables with plain
- * values before them for viewers that know no variables; series differ in shape or dash too. A file
- * of its own holds the style and shows title, caption and note; inside of a page these are the
- * page's to say, and only thinning is said here. */
+/* figure_svg.c - a figure as SVG 1.1: the frame around the body that figure_svg_<kind>.c draws,
+ * text and style. No script, no external reference, no font file: text uses the reader's sans-serif
+ * font, so its width is estimated, rather too wide. Colours are CSS variables preceded by plain
+ * values for viewers without variables; series also differ in shape or dash. A standalone file
+ * contains the style and shows title, caption and note; in a page the page shows these, and only
+ * thinning is mentioned here. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -218,7 +218,7 @@ const char *assay__svg_color(size_t index)
     return colors[index % ASSAY__SVG_COLORS];
 }
 
-/* What stands for the series in the legend: a block, a line with its dash, or its marker. */
+/* The series' symbol in the legend: a block, a dashed line, or its marker. */
 static void put_key(struct assay__svg *svg, double x, double y, size_t index)
 {
     const struct assay__figure_series *series = &svg->figure->series[index];
@@ -265,8 +265,8 @@ double assay__svg_legend(struct assay__svg *svg, double x, double y)
 
 const char *assay__figure_css(void)
 {
-    /* Okabe and Ito's colours, darkened where their contrast with paper is below 3:1; each pair of
-     * neighbours also differs in lightness, so that they stay apart in grey. */
+    /* Okabe and Ito's colours, darkened where their contrast with paper is below 3:1; neighbours
+     * also differ in lightness, so that they remain distinguishable in grey. */
 #define LIGHT                                                                                     \
     "--fig-paper:#fff;--fig-ink:#1b1f24;--fig-dim:#57606a;--fig-grid:#e1e4e8;--fig-axis:#8c959f;" \
     "--fig-fault:#b3001b;--fig-0:#0072b2;--fig-1:#c25400;--fig-2:#00775a;--fig-3:#a84b80;"        \
@@ -440,7 +440,7 @@ static void put_alternative(struct assay__buf *out, const struct assay__figure *
 static void put_role(struct assay__buf *out, const struct assay__figure *figure, const char *id,
                      bool standalone)
 {
-    bool links = false; /* a file of its own has none: there is nothing they could lead to */
+    bool links = false; /* a standalone file has none: they would lead nowhere */
     for (size_t i = 0; i < figure->series_count; i++)
         links |= figure->series[i].links != NULL;
     assay__buf_puts(out, links && !standalone ? " role=\"group\"" : " role=\"img\"");

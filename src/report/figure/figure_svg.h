@@ -33,13 +33,12 @@ struct assay__svg {
 
 /* --- words (figure_svg.c) --------------------------------------------------------------------- */
 
-/** Text escaped for XML: markup, characters that XML 1.0 forbids, bytes that are no UTF-8; text
- *  that runs from right to left is isolated, and marks that would change the direction are
- *  replaced. */
+/** Text escaped for XML: markup, characters that XML 1.0 forbids, invalid UTF-8; right-to-left text
+ * is isolated, and characters that change the direction are replaced. */
 void assay__svg_escape(struct assay__buf *out, const char *text);
 /** A number with one decimal, without a locale. */
 void assay__svg_number(struct assay__buf *out, double value);
-/** Markup in which each # stands for the next of the numbers: "M# #H#". */
+/** Markup in which each # is replaced by the next number: "M# #H#". */
 void assay__svg_put(struct assay__svg *svg, const char *form, const double *numbers);
 /** `<tag class="…"`, with the rest of the markup as above. */
 void assay__svg_shape(struct assay__svg *svg, const char *class_name, const char *form,

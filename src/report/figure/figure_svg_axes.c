@@ -1,5 +1,5 @@
-/* figure_svg_axes.c - axes of a plot: place and scales, grid, spans behind, marks across. Words of
- * marks stand above the plot, in as many lines as they need not to touch each other. */
+/* figure_svg_axes.c - axes of a plot: position and scales, grid, spans in the background, marks
+ * across. Labels of marks go above the plot, on as many lines as needed to avoid overlap. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -104,8 +104,7 @@ static void put_spans(struct assay__svg *svg)
     }
 }
 
-/* Which line above the plot each vertical mark's word stands in; returns how many lines there
- * are. */
+/* Assigns each vertical mark's label to a line above the plot; returns the number of lines. */
 static int place_marks(struct assay__svg *svg, double left, double right)
 {
     int *lines = svg->mark_lines;

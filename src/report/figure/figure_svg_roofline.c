@@ -92,8 +92,8 @@ static void take_name(struct assay__svg *svg, double x, double y, double tilt, d
             y + at * sin(tilt) - NAME_TALL / 2 * cos(tilt) - NAME_TALL / 2, STEP, NAME_TALL};
 }
 
-/* A slope is a straight line in logarithms; its name stands along it, further up where a
- * neighbour's would touch it. */
+/* A slope is a straight line on log axes; its name is written along it, further up if it would
+ * touch a neighbour's. */
 static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *roof, double peak,
                       size_t dash, struct along *along)
 {

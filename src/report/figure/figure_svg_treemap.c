@@ -71,7 +71,7 @@ static size_t prefix_length(const char *path, size_t depth)
     return at;
 }
 
-/* Items of the next depth: leaves that end here stand alone, others are grouped by their next
+/* Items of the next depth: leaves that end here are separate, others are grouped by their next
  * part. */
 static size_t group(const struct map *map, size_t first, size_t count, size_t depth,
                     struct item *items)
@@ -124,7 +124,7 @@ static void put_leaf(const struct map *map, const struct leaf *leaf, struct rect
     if (r.width > 42 && r.height > 17) {
         const char *name = last_part(leaf->name);
         if (r.width > 76 ||
-            assay__svg_width(name) < r.width - 8) /* a cut name of 4 letters says nothing */
+            assay__svg_width(name) < r.width - 8) /* a name cut to 4 letters is useless */
             assay__svg_text(svg, r.x + 4, r.y + 13, "fig-w", 's', name, r.width - 8);
         if (r.height > 33 && assay__svg_width(value.text) < r.width - 8)
             assay__svg_text(svg, r.x + 4, r.y + 28, "fig-w", 's', value.text, 0);

@@ -64,7 +64,8 @@ void assay__sketch_mark(struct assay__sketch *sketch, bool vertical, double at, 
 
 /** The end of the caption of a figure with the one that is advised marked. */
 #define ASSAY__FIGURE_BEST " The hollow mark is what is recommended."
-/** The configurations of a tuning, latency against throughput, those on the front apart. */
+/** The configurations of a tuning, latency against throughput, with a series for those on the
+ * front. */
 int assay__figure_tune_front(struct assay__sketch *sketch);
 /** Live activations in order of execution, without title and description; *peak: the largest.
  *  ASSAY_ENOTFOUND: fewer than two are known. */

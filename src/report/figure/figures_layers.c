@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define SHOWN 20
-#define KINDS 7 /* operators with a colour of their own; the rest share one */
+#define KINDS 7 /* operators with their own colour; the rest share one */
 
 static int no_layers(struct assay__sketch *k)
 {
@@ -114,7 +114,7 @@ static const char *leaf_name(struct assay__sketch *k, const struct assay__layer 
     return assay__sketch_printf(k, "%.*s", (int)(last - title), title);
 }
 
-/* "layer1/0" of "/layer1.0.conv2": points and slashes divide alike. */
+/* "layer1/0" of "/layer1.0.conv2": both dots and slashes separate. */
 static const char *group_of(struct assay__sketch *k, const char *name)
 {
     struct assay__buf path = {0};

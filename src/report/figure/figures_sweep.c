@@ -81,8 +81,7 @@ static int by_x(const void *left, const void *right)
     return a->point < b->point ? -1 : a->point > b->point;
 }
 
-/* One line: the points whose other axes say `rest`, in the order of the axis. A line without a
- * value, of points that failed or lack this quantity, would stand in the legend alone. */
+/* One line: the points whose other axes equal `rest`, in the order of the axis. */
 static void add_line(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis,
                      int quantity, const char *const *rests, const char *rest)
 {

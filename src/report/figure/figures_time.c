@@ -17,7 +17,7 @@
 static bool has_values(const struct assay__series_info *series)
 {
     size_t known = 0;
-    bool live = strcmp(series->quantity, "power") != 0; /* a constant 0 W is no reading */
+    bool live = strcmp(series->quantity, "power") != 0; /* a constant 0 W is not a reading */
     if (series->state == ASSAY_UNAVAILABLE || !series->values || !series->times_ns) return false;
     for (size_t i = 0; i < series->count && (known < 2 || !live); i++) {
         if (!isfinite(series->values[i]) || !isfinite(series->times_ns[i])) continue;
@@ -35,8 +35,8 @@ static double mean_of(const struct assay__series_info *series)
     return count > 0 ? sum / count : 0;
 }
 
-/* A channel of power that is called otherwise than its rail says both, as the metrics are of the
- * rail: "power.battery (system)". */
+/* A power channel whose name lacks its rail shows both, because metrics are named by rail:
+ * "power.battery (system)". */
 static const char *name_of(struct assay__sketch *k, const struct assay__series_info *from)
 {
     bool both = from->rail && *from->rail && strncmp(from->name, "power.", 6) == 0 &&

@@ -43,7 +43,8 @@ static const char *short_label(struct assay__sketch *k, const struct assay__tune
     return assay__sketch_take(k, &text);
 }
 
-/* Those on the front, or the others; how many. None is no series: it would stand in the legend. */
+/* Adds those on the front, or the others; returns how many. No series if none: it would show up in
+ * the legend. */
 static size_t add_points(struct assay__sketch *k, const struct assay__tune_result *result,
                          bool front)
 {

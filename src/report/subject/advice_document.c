@@ -72,7 +72,7 @@ static void add_summary(struct assay__doc *doc, const struct assay__advice *advi
 
 /* --- findings --------------------------------------------------------------------------------- */
 
-/* What was tried and helped, what nobody tried, what was tried in vain. */
+/* What was tried and helped, what was not tried, what was tried without success. */
 static const struct part {
     const char *state, *id, *title, *remark;
 } parts[] = {

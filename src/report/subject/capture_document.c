@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 static const struct assay__column written_columns[] = {
-    {"folder", "copied", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"files", "files", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"folder", "copied", .flags = ASSAY__COLUMN_NAME},
+    {"files", "files", .unit = ASSAY__UNIT_COUNT},
 };
 
 static const struct assay__column fault_columns[] = {
-    {"path", "not copied, or not whole", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"reason", "why", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"path", "not copied, or not whole", .flags = ASSAY__COLUMN_NAME},
+    {"reason", "why", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_written(struct assay__doc *doc, const struct assay__capture *capture)

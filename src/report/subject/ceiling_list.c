@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* beyond it one of many repeats was disturbed: how much says nothing */
+/* above this, a repeat was disturbed and the exact number is meaningless */
 #define WIDEST_SPREAD 9.995
 
 static const char *const kind_names[] = {"compute", "bandwidth", "latency"};
@@ -23,7 +23,7 @@ static struct assay__datum number(const struct assay__ceiling *row, double value
     return assay__datum_number(value, row->unit, row->state);
 }
 
-/* Not known: with the reason. NULL: there is no such row. */
+/* Unknown: with the reason. row NULL: empty. */
 static struct assay__datum best(const struct assay__ceiling *row)
 {
     if (!row) return assay__datum_none();
@@ -115,12 +115,12 @@ static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_
                          enum assay__ceiling_kind kind, const char *all_cores)
 {
     static const struct assay__column columns[] = {
-        {NULL, "", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-        {NULL, "one core", "FLOP/s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-        {NULL, "spread", "ratio", 0, 2, 0, 0},
-        {NULL, "", "FLOP/s", 0, 0, 0, 0},
-        {NULL, "spread", "ratio", 0, 3, 0, 0},
-        {NULL, "with", NULL, 0, 1, ASSAY__COLUMN_PROSE, 0},
+        {.title = "", .flags = ASSAY__COLUMN_NAME},
+        {.title = "one core", .unit = "FLOP/s", .flags = ASSAY__COLUMN_KEEP},
+        {.title = "spread", .unit = "ratio", .priority = 2},
+        {.title = "", .unit = "FLOP/s"},
+        {.title = "spread", .unit = "ratio", .priority = 3},
+        {.title = "with", .priority = 1, .flags = ASSAY__COLUMN_PROSE},
     };
     enum { COUNT = sizeof columns / sizeof columns[0], ALL = 3 };
     struct assay__column *own = assay__doc_columns(doc, columns, COUNT, 0);
@@ -171,13 +171,13 @@ static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings
                             enum assay__ceiling_kind kind)
 {
     static const struct assay__column columns[] = {
-        {NULL, "", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-        {NULL, "best", "FLOP/s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-        {NULL, "median", "FLOP/s", 0, 3, 0, 0},
-        {NULL, "spread", "ratio", 0, 1, 0, 0},
-        {NULL, "of published", "ratio", 0, 1, 0, 0},
-        {NULL, "published peak", "FLOP/s", 0, 2, 0, 0},
-        {NULL, "with", NULL, 0, 4, ASSAY__COLUMN_PROSE, 0},
+        {.title = "", .flags = ASSAY__COLUMN_NAME},
+        {.title = "best", .unit = "FLOP/s", .flags = ASSAY__COLUMN_KEEP},
+        {.title = "median", .unit = "FLOP/s", .priority = 3},
+        {.title = "spread", .unit = "ratio", .priority = 1},
+        {.title = "of published", .unit = "ratio", .priority = 1},
+        {.title = "published peak", .unit = "FLOP/s", .priority = 2},
+        {.title = "with", .priority = 4, .flags = ASSAY__COLUMN_PROSE},
     };
     enum { COUNT = sizeof columns / sizeof columns[0] };
     struct assay__column *own = assay__doc_columns(doc, columns, COUNT, 0);
@@ -203,7 +203,7 @@ static void add_device(struct assay__doc *doc, const struct assay__ceilings *set
 
 /* --- a set ------------------------------------------------------------------------------------ */
 
-/* Each note once, before it the rows that carry it; reasons stand below the tables already. */
+/* Each note once, with the rows that have it. Reasons are already listed below the tables. */
 static void add_notes(struct assay__doc *doc, const struct assay__ceilings *set)
 {
     for (size_t i = 0; i < set->count; i++) {

@@ -10,7 +10,7 @@
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 
-/* Items of one rule and severity stand together: a group. */
+/* Items of one rule and severity are adjacent: a group. */
 static size_t group_end(const struct assay__check *check, size_t first)
 {
     const struct assay__check_item *items = check->items;
@@ -186,12 +186,12 @@ static void add_by_chip(struct assay__doc *doc, const struct assay__check *check
 }
 
 static const struct assay__column chip_columns[] = {
-    {"chip", "chip", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"verdict", "verdict", NULL, 0, 0, 0, 0},
-    {"nodes_elsewhere", "elsewhere", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"nodes_unknown", "not known", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {"partitions", "pieces", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"flops_share", "FLOPs on it", "ratio", 0, 0, 0, 0},
+    {"chip", "chip", .flags = ASSAY__COLUMN_NAME},
+    {"verdict", .title = "verdict"},
+    {"nodes_elsewhere", "elsewhere", .unit = ASSAY__UNIT_COUNT},
+    {"nodes_unknown", "not known", ASSAY__UNIT_COUNT, .priority = 1},
+    {"partitions", "pieces", .unit = ASSAY__UNIT_COUNT},
+    {"flops_share", "FLOPs on it", .unit = "ratio"},
 };
 
 static void add_chips(struct assay__doc *doc, const struct assay__check *check)
@@ -212,19 +212,19 @@ static void add_chips(struct assay__doc *doc, const struct assay__check *check)
 /* --- rules ------------------------------------------------------------------------------------ */
 
 static const struct assay__column item_columns[] = {
-    {"rule", NULL, NULL, 0, 0, 0, 0},
-    {"severity", NULL, NULL, 0, 0, 0, 0},
-    {"node", "node", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"op", "operator", NULL, 0, 2, 0, 0},
-    {"title", NULL, NULL, 0, 0, 0, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
-    {"fix", NULL, NULL, 0, 0, 0, 0},
-    {"source", NULL, NULL, 0, 0, 0, 0},
-    {"basis", NULL, NULL, 0, 0, 0, 0},
-    {"chips", NULL, NULL, 0, 0, 0, 0},
-    {"bytes", "bytes", "B", 0, 1, ASSAY__COLUMN_SUM, 0},
-    {NULL, "on", NULL, 0, 1, 0, 0}, /* the two where they differ within a group */
-    {NULL, "reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.key = "rule"},
+    {.key = "severity"},
+    {"node", "node", .flags = ASSAY__COLUMN_NAME},
+    {"op", "operator", .priority = 2},
+    {.key = "title"},
+    {.key = "reason"},
+    {.key = "fix"},
+    {.key = "source"},
+    {.key = "basis"},
+    {.key = "chips"},
+    {"bytes", "bytes", "B", .priority = 1, .flags = ASSAY__COLUMN_SUM},
+    {.title = "on", .priority = 1}, /* the two where they differ within a group */
+    {.title = "reason", .flags = ASSAY__COLUMN_PROSE},
 };
 
 /* What all items of a group have in common; NULL where they differ. */
@@ -322,13 +322,13 @@ static void add_severity(struct assay__doc *doc, const struct assay__check *chec
 /* --- the map ---------------------------------------------------------------------------------- */
 
 static const struct assay__column map_columns[] = {
-    {"on_target", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "where", NULL, 0, 0, 0, 0},
-    {"nodes", "nodes", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"flops", "FLOPs", "FLOP", 0, 0, 0, 0},
-    {"bytes_in", "crosses in", "B", 0, 1, 0, 0},
-    {"first", "from", NULL, 0, 2, ASSAY__COLUMN_NAME, 0},
-    {"last", "to", NULL, 0, 3, ASSAY__COLUMN_NAME, 0},
+    {.key = "on_target"},
+    {.title = "where"},
+    {"nodes", "nodes", .unit = ASSAY__UNIT_COUNT},
+    {"flops", "FLOPs", .unit = "FLOP"},
+    {"bytes_in", "crosses in", "B", .priority = 1},
+    {"first", "from", .priority = 2, .flags = ASSAY__COLUMN_NAME},
+    {"last", "to", .priority = 3, .flags = ASSAY__COLUMN_NAME},
 };
 
 static void put_segment(struct assay__table *t, const struct assay__check *check, size_t index)

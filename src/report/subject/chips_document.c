@@ -1,20 +1,20 @@
-/* chips_document.c - the chips that predict knows, each number with its source; one that no source
- * gives stands with the reason. */
+/* chips_document.c - the chips that predict knows, each number with its source, or the reason why
+ * there is none. */
 #include "report/report_model.h"
 
 #include <math.h>
 #include <stdint.h>
 
 static const struct assay__column columns[] = {
-    {"chip", "chip", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"memory_bandwidth", "memory GB/s", "B/s", 0, 0, 0, 0},
-    {"memory", "memory GB", "B", 0, 0, 0, 0},
-    {"gpu_flops", "GPU TFLOP/s", "FLOP/s", 0, 0, 0, 0},
-    {"ane_flops", "ANE TFLOP/s", "FLOP/s", 0, 0, 0, 0},
-    {"ane_bandwidth", "ANE GB/s", "B/s", 0, 0, 0, 0},
-    {"ane_conv_watts", "conv W", "W", 0, 0, 0, 0},
-    {"ane_gemm_watts", "gemm W", "W", 0, 0, 0, 0},
-    {"ane_floor_watts", "floor W", "W", 0, 0, 0, 0},
+    {"chip", "chip", .flags = ASSAY__COLUMN_NAME},
+    {"memory_bandwidth", "memory GB/s", .unit = "B/s"},
+    {"memory", "memory GB", .unit = "B"},
+    {"gpu_flops", "GPU TFLOP/s", .unit = "FLOP/s"},
+    {"ane_flops", "ANE TFLOP/s", .unit = "FLOP/s"},
+    {"ane_bandwidth", "ANE GB/s", .unit = "B/s"},
+    {"ane_conv_watts", "conv W", .unit = "W"},
+    {"ane_gemm_watts", "gemm W", .unit = "W"},
+    {"ane_floor_watts", "floor W", .unit = "W"},
 };
 
 /* People read four digits, as the sources give them; the unit is in the title. */

@@ -93,19 +93,19 @@ static void add_hardware(struct assay__doc *doc, const struct assay__found *foun
 /* --- builds ----------------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
-    {"name", "device", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"class", "class", NULL, 0, 0, 0, 0},
-    {"engine", NULL, NULL, 0, 0, 0, 0},
-    {"build", NULL, NULL, 0, 0, 0, 0},
-    {"available", "usable", NULL, 0, 0, 0, 0},
-    {"reason", "why not", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"hardware", "hardware", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_KEEP, 0},
-    {"software", NULL, NULL, 0, 0, 0, 0},
-    {"note", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
-    {"library", NULL, NULL, 0, 0, 0, 0},
-    {"version", NULL, NULL, 0, 0, 0, 0},
-    {"offered", NULL, NULL, 0, 0, 0, 0},
+    {"name", "device", .flags = ASSAY__COLUMN_NAME},
+    {"class", .title = "class"},
+    {.key = "engine"},
+    {.key = "build"},
+    {"available", .title = "usable"},
+    {"reason", "why not", .flags = ASSAY__COLUMN_PROSE},
+    {"hardware", "hardware", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_KEEP},
+    {.key = "software"},
+    {.key = "note"},
+    {.title = "note", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
+    {.key = "library"},
+    {.key = "version"},
+    {.key = "offered"},
 };
 
 static const char *yes_or_no(bool is)
@@ -113,7 +113,7 @@ static const char *yes_or_no(bool is)
     return is ? "yes" : "no";
 }
 
-/* A device that runs on nothing we know the name of says so; one that cannot be used has none. */
+/* "not named" for a usable device without a hardware name; empty for one that cannot be used. */
 static struct assay__datum hardware_cell(const struct assay__found *found,
                                          const struct assay_device *device)
 {

@@ -65,7 +65,7 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
     int digits = assay__diff_digits(d);
     struct assay__datum value = assay__measured(d->ratio, NULL);
     if (!isfinite(d->ratio)) {
-        /* a value that is missing says why in its own cell */
+        /* the cell of the missing value has the reason */
         bool missing = d->verdict == ASSAY__DIFF_NOT_COMPARABLE;
         assay__table_cell(v->table, assay__datum_unknown(missing ? NULL : d->reason));
         return;
@@ -101,13 +101,13 @@ static void put_delta(struct view *v, const struct assay__diff_delta *d,
 /* --- the runs --------------------------------------------------------------------------------- */
 
 static const struct assay__column run_columns[] = {
-    {"run", "run", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"model", "model", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"device", "device", NULL, 0, 2, ASSAY__COLUMN_NAME, 0},
-    {"engine", "engine", NULL, 0, 3, 0, 0},
-    {"launches", "launches", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
-    {"when", "when", NULL, 0, 4, 0, 0},
-    {"command", "command", NULL, 0, 5, ASSAY__COLUMN_PROSE, 0},
+    {"run", "run", .flags = ASSAY__COLUMN_NAME},
+    {"model", "model", .flags = ASSAY__COLUMN_NAME},
+    {"device", "device", .priority = 2, .flags = ASSAY__COLUMN_NAME},
+    {"engine", "engine", .priority = 3},
+    {"launches", "launches", ASSAY__UNIT_COUNT, .priority = 2},
+    {"when", "when", .priority = 4},
+    {"command", "command", .priority = 5, .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_runs(struct view *v)
@@ -334,7 +334,7 @@ static void put_layer(struct view *v, size_t index)
     assay__table_text(v->table, remark_of(v, row));
 }
 
-/* What is no layer always stands below those that changed. */
+/* Rows that are not layers always follow those that changed. */
 static bool is_shown(const struct assay__diff_layer *row)
 {
     return row->shown || row->kind != ASSAY__DIFF_LAYER;

@@ -177,9 +177,9 @@ static void add_source_ops(struct assay__doc *doc, const struct assay__inspect *
 /* --- inputs and outputs ----------------------------------------------------------------------- */
 
 static const struct assay__column value_columns[] = {
-    {"role", "role", NULL, 0, 0, 0, 0},       {"name", "name", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"dtype", "type", NULL, 0, 0, 0, 0},      {"shape", "shape", NULL, 0, 0, 0, 0},
-    {"shape_here", "here", NULL, 0, 0, 0, 0}, /* with its symbols fixed, where it has some */
+    {"role", .title = "role"},       {"name", "name", .flags = ASSAY__COLUMN_NAME},
+    {"dtype", .title = "type"},      {"shape", .title = "shape"},
+    {"shape_here", .title = "here"}, /* with its symbols fixed, where it has some */
 };
 
 static const char *fixed_shape(struct assay__doc *doc, const struct assay__inspect *inspect,
@@ -229,8 +229,8 @@ static void add_values(struct assay__doc *doc, const struct assay__inspect *insp
 
 /* --- totals ----------------------------------------------------------------------------------- */
 
-/* A total that leaves nodes out is not known, but at least what the others need. Why is said where
- * all such operators are listed. */
+/* A total that leaves out nodes is unknown, but at least what the others need. The reasons are
+ * given where these operators are listed. */
 static void put_total(struct assay__doc *doc, const struct assay__inspect *inspect,
                       const char *label, const char *name, double known_part)
 {
@@ -247,12 +247,12 @@ static void put_total(struct assay__doc *doc, const struct assay__inspect *inspe
 }
 
 static const struct assay__column metric_columns[] = {
-    {"metric", "metric", NULL, 0, 0, ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE, 0},
-    {"value", "value", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"state", "state", NULL, 0, 0, 0, 0},
-    {"source", "source", NULL, 0, 1, 0, 0},
-    {"note", "formula or reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"metric", "metric", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
+    {"value", "value", "", .flags = ASSAY__COLUMN_KEEP},
+    {.key = "unit"},
+    {"state", .title = "state"},
+    {"source", "source", .priority = 1},
+    {"note", "formula or reason", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_metrics(struct assay__doc *doc, const struct assay__inspect *inspect)
@@ -263,7 +263,7 @@ static void add_metrics(struct assay__doc *doc, const struct assay__inspect *ins
     for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(inspect->metrics, i);
         struct assay__datum value = assay__datum_metric(m);
-        value.name = value.note = value.source = NULL; /* in columns of their own */
+        value.name = value.note = value.source = NULL; /* they have their own columns */
         assay__table_row(t, 0, NULL);
         assay__table_text(t, m->name);
         assay__table_cell(t, value);
@@ -295,17 +295,17 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect *insp
 /* --- operators -------------------------------------------------------------------------------- */
 
 static const struct assay__column operator_columns[] = {
-    {NULL, "operator", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"op", NULL, NULL, 0, 0, 0, 0},
-    {"domain", NULL, NULL, 0, 0, 0, 0},
-    {"count", "count", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"unknown", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "cost unknown", ASSAY__UNIT_COUNT, 0, 2, 0, 0}, /* of none, nothing is said */
-    {"flops", "FLOPs", "FLOP", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {NULL, "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {"macs", "MACs", "MAC", 0, 6, ASSAY__COLUMN_SUM, 0},
-    {"bytes", "bytes", "B", 0, 1, ASSAY__COLUMN_SUM, 0},
-    {NULL, "bar", "ratio", 0, 5, ASSAY__COLUMN_BAR, 0},
+    {.title = "operator", .flags = ASSAY__COLUMN_NAME},
+    {.key = "op"},
+    {.key = "domain"},
+    {"count", "count", .unit = ASSAY__UNIT_COUNT},
+    {.key = "unknown"},
+    {.title = "cost unknown", .unit = ASSAY__UNIT_COUNT, .priority = 2}, /* empty if none */
+    {"flops", "FLOPs", "FLOP", .flags = ASSAY__COLUMN_SUM},
+    {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
+    {"macs", "MACs", "MAC", .priority = 6, .flags = ASSAY__COLUMN_SUM},
+    {"bytes", "bytes", "B", .priority = 1, .flags = ASSAY__COLUMN_SUM},
+    {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
 };
 
 static void add_operators(struct assay__doc *doc, const struct assay__analysis *a)
@@ -335,13 +335,13 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
 /* --- parameters ------------------------------------------------------------------------------- */
 
 static const struct assay__column parameter_columns[] = {
-    {"dtype", "type", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"storage", "stored as", NULL, 0, 2, 0, 0},
-    {"tensors", "tensors", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {"elements", "elements", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"bytes", "bytes", "B", 0, 0, 0, 0},
-    {NULL, "share", "ratio", 0, 1, 0, 0},
-    {NULL, "bar", "ratio", 0, 5, ASSAY__COLUMN_BAR, 0},
+    {"dtype", "type", .flags = ASSAY__COLUMN_NAME},
+    {"storage", "stored as", .priority = 2},
+    {"tensors", "tensors", ASSAY__UNIT_COUNT, .priority = 3},
+    {"elements", "elements", .unit = ASSAY__UNIT_COUNT},
+    {"bytes", "bytes", .unit = "B"},
+    {.title = "share", .unit = "ratio", .priority = 1},
+    {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
 };
 
 static void put_parameters(struct assay__doc *doc, const struct assay__analysis *a)
@@ -362,14 +362,14 @@ static void put_parameters(struct assay__doc *doc, const struct assay__analysis 
 
 /* Weights that the file holds compressed (Core ML: palettised, quantised, sparse), by scheme. */
 static const struct assay__column compressed_columns[] = {
-    {"scheme", "compressed", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"bits", "bits", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"tensors", "tensors", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {"elements", "weights", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"stored_bytes", "stored", "B", 0, 0, 0, 0},
-    {"dense_bytes", "dense", "B", 0, 1, 0, 0},
-    {"dtype", "type", NULL, 0, 2, 0, 0},
-    {"detail", "detail", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"scheme", "compressed", .flags = ASSAY__COLUMN_NAME},
+    {"bits", "bits", .unit = ASSAY__UNIT_PLAIN},
+    {"tensors", "tensors", ASSAY__UNIT_COUNT, .priority = 1},
+    {"elements", "weights", .unit = ASSAY__UNIT_COUNT},
+    {"stored_bytes", "stored", .unit = "B"},
+    {"dense_bytes", "dense", "B", .priority = 1},
+    {"dtype", "type", .priority = 2},
+    {"detail", "detail", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static bool alike(const struct assay__stored_weight *a, const struct assay__stored_weight *b)
@@ -427,13 +427,13 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect *
 /* --- what is not known ------------------------------------------------------------------------ */
 
 static const struct assay__column unknown_columns[] = {
-    {NULL, "operator", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"op", NULL, NULL, 0, 0, 0, 0},
-    {"domain", NULL, NULL, 0, 0, 0, 0},
-    {"count", "nodes", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"without_flops", "without FLOPs", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"without_bytes", "without bytes", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"why", "why", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.title = "operator", .flags = ASSAY__COLUMN_NAME},
+    {.key = "op"},
+    {.key = "domain"},
+    {"count", "nodes", .unit = ASSAY__UNIT_COUNT},
+    {"without_flops", "without FLOPs", .unit = ASSAY__UNIT_COUNT},
+    {"without_bytes", "without bytes", .unit = ASSAY__UNIT_COUNT},
+    {"why", "why", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)

@@ -12,12 +12,12 @@
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static const struct assay__column tensor_columns[] = {
-    {"name", "tensor", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"bytes", "size", "B", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {"dtype", "type", NULL, 0, 2, 0, 0},
-    {"shape", "shape", NULL, 0, 1, 0, 0},
-    {"first", "from #", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
-    {"last", "to #", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
+    {"name", "tensor", .flags = ASSAY__COLUMN_NAME},
+    {"bytes", "size", "B", .flags = ASSAY__COLUMN_SUM},
+    {"dtype", "type", .priority = 2},
+    {"shape", "shape", .priority = 1},
+    {"first", "from #", ASSAY__UNIT_COUNT, .priority = 5},
+    {"last", "to #", ASSAY__UNIT_COUNT, .priority = 5},
 };
 
 static void put_tensor(struct assay__table *t, const struct assay__inspect *inspect,
@@ -125,23 +125,23 @@ enum {
 };
 
 static const struct assay__column layer_columns[] = {
-    [INDEX] = {"index", "#", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    [OPERATOR] = {NULL, "operator", NULL, 0, 4, 0, 0},
-    [NAME] = {"name", "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    [OP] = {"op", NULL, NULL, 0, 0, 0, 0},
-    [DOMAIN_] = {"domain", NULL, NULL, 0, 0, 0, 0},
-    [OUTPUT] = {"output_shape", "output", NULL, 0, 7, 0, 0},
-    [FLOPS] = {"flops", "FLOPs", "FLOP", 0, 0, 0, 0},
-    [SHARE] = {NULL, "share", "ratio", 0, 0, 0, 0},
-    [MACS] = {"macs", "MACs", "MAC", 0, 9, 0, 0},
-    [READ] = {"bytes_read", "read", "B", 0, 8, 0, 0},
-    [WRITTEN] = {"bytes_written", "written", "B", 0, 8, 0, 0},
-    [WEIGHTS] = {"bytes_weights", "weights", "B", 0, 8, 0, 0},
-    [BYTES] = {NULL, "bytes", "B", 0, 1, 0, 0},
-    [MEMORY] = {"memory_bytes", "memory", "B", 0, 6, 0, 0},
-    [LIVE] = {"live_bytes", "live", "B", 0, 8, 0, 0},
-    [INTENSITY] = {"intensity", "FLOP/B", ASSAY__UNIT_PLAIN, 0, 2, 0, 0},
-    [BAR] = {NULL, "bar", "ratio", 0, 5, ASSAY__COLUMN_BAR, 0},
+    [INDEX] = {"index", "#", ASSAY__UNIT_COUNT, .priority = 3},
+    [OPERATOR] = {.title = "operator", .priority = 4},
+    [NAME] = {"name", "layer", .flags = ASSAY__COLUMN_NAME},
+    [OP] = {.key = "op"},
+    [DOMAIN_] = {.key = "domain"},
+    [OUTPUT] = {"output_shape", "output", .priority = 7},
+    [FLOPS] = {"flops", "FLOPs", .unit = "FLOP"},
+    [SHARE] = {.title = "share", .unit = "ratio"},
+    [MACS] = {"macs", "MACs", "MAC", .priority = 9},
+    [READ] = {"bytes_read", "read", "B", .priority = 8},
+    [WRITTEN] = {"bytes_written", "written", "B", .priority = 8},
+    [WEIGHTS] = {"bytes_weights", "weights", "B", .priority = 8},
+    [BYTES] = {.title = "bytes", .unit = "B", .priority = 1},
+    [MEMORY] = {"memory_bytes", "memory", "B", .priority = 6},
+    [LIVE] = {"live_bytes", "live", "B", .priority = 8},
+    [INTENSITY] = {"intensity", "FLOP/B", ASSAY__UNIT_PLAIN, .priority = 2},
+    [BAR] = {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
 };
 
 struct layer_view {

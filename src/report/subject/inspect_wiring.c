@@ -74,25 +74,25 @@ static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
 /* --- groups and steps ------------------------------------------------------------------------- */
 
 static const struct assay__column group_columns[] = {
-    {"group", "group", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"neurons", "neurons", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"flops", "FLOPs", "FLOP", 0, 0, 0, 0},
-    {"flops_needed", "needed", "FLOP", 0, 0, 0, 0},
-    {"bytes", "bytes", "B", 0, 3, 0, 0},
-    {"nodes", "nodes", ASSAY__UNIT_COUNT, 0, 4, 0, 0},
-    {NULL, "in (min–max, mean)", NULL, 0, 1, 0, 0},
-    {NULL, "out", NULL, 0, 2, 0, 0},
-    {"in_min", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"in_max", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"in_mean", NULL, ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"out_min", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"out_max", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"out_mean", NULL, ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
+    {"group", "group", .flags = ASSAY__COLUMN_NAME},
+    {"neurons", "neurons", .unit = ASSAY__UNIT_COUNT},
+    {"flops", "FLOPs", .unit = "FLOP"},
+    {"flops_needed", "needed", .unit = "FLOP"},
+    {"bytes", "bytes", "B", .priority = 3},
+    {"nodes", "nodes", ASSAY__UNIT_COUNT, .priority = 4},
+    {.title = "in (min–max, mean)", .priority = 1},
+    {.title = "out", .priority = 2},
+    {.key = "in_min"},
+    {.key = "in_max"},
+    {.key = "in_mean"},
+    {.key = "out_min"},
+    {.key = "out_max"},
+    {.key = "out_mean"},
 };
 static const struct assay__column step_columns[] = {
-    {"step", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"flops", NULL, "FLOP", 0, 0, 0, 0},
-    {"bytes", NULL, "B", 0, 0, 0, 0},
+    {.key = "step"},
+    {.key = "flops"},
+    {.key = "bytes"},
 };
 
 /* "9–22, 15.4" */

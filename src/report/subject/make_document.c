@@ -74,17 +74,17 @@ static void add_model(struct assay__doc *doc, const struct assay__made *made)
 /* --- the outputs ------------------------------------------------------------------------------ */
 
 static const struct assay__column columns[] = {
-    {"output", "output", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"dtype", NULL, NULL, 0, 0, 0, 0},
-    {"max_absolute", "max |error|", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"relative_l2", "relative L2", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"cosine", "cosine", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"top1", "top-1 same", "ratio", 0, 0, 0, 0},
-    {"rows", NULL, NULL, 0, 0, 0, 0},
-    {"elements", NULL, NULL, 0, 0, 0, 0},
-    {"nonfinite", NULL, NULL, 0, 0, 0, 0},
-    {"broken", NULL, NULL, 0, 0, 0, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {"output", "output", .flags = ASSAY__COLUMN_NAME},
+    {.key = "dtype"},
+    {"max_absolute", "max |error|", .unit = ASSAY__UNIT_PLAIN},
+    {"relative_l2", "relative L2", .unit = ASSAY__UNIT_PLAIN},
+    {"cosine", "cosine", .unit = ASSAY__UNIT_PLAIN},
+    {"top1", "top-1 same", .unit = "ratio"},
+    {.key = "rows"},
+    {.key = "elements"},
+    {.key = "nonfinite"},
+    {.key = "broken"},
+    {.key = "reason"},
 };
 
 static void put_output(struct assay__table *t, const struct assay__drift_output *output)

@@ -33,17 +33,17 @@ static size_t best_of(const struct assay_profile *profile, const struct assay__f
 /* --- units ------------------------------------------------------------------------------------ */
 
 static const struct assay__column unit_columns[] = {
-    {"unit", "unit", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"precision", "precision", NULL, 0, 3, 0, 0},
-    {"latency_s", "latency", "s", 0, 0, 0, 0},
-    {"error_median", "median error", "ratio", 0, 0, 0, 0},
-    {"error_p90", "9 of 10 within", "ratio", 0, 2, 0, 0},
-    {"throughput_per_s", "throughput", "1/s", 0, 1, 0, 0},
-    {"flops_per_s", "compute", "FLOP/s", 0, 1, 0, 0},
-    {"power_w", "power", "W", 0, 2, 0, 0},
-    {"energy_j", "energy", "J", 0, 2, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {"unit", "unit", .flags = ASSAY__COLUMN_NAME},
+    {"precision", "precision", .priority = 3},
+    {"latency_s", "latency", .unit = "s"},
+    {"error_median", "median error", .unit = "ratio"},
+    {"error_p90", "9 of 10 within", "ratio", .priority = 2},
+    {"throughput_per_s", "throughput", "1/s", .priority = 1},
+    {"flops_per_s", "compute", "FLOP/s", .priority = 1},
+    {"power_w", "power", "W", .priority = 2},
+    {"energy_j", "energy", "J", .priority = 2},
+    {.key = "state"},
+    {.key = "reason"},
 };
 
 /* A skipped trial has one reason for everything. */
@@ -173,14 +173,14 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
 /* --- operators -------------------------------------------------------------------------------- */
 
 static const struct assay__column layer_columns[] = {
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"index", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"op", "operator", NULL, 0, 1, 0, 0},
-    {"name", "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"time_us", "time", "s", 1e-6, 0, ASSAY__COLUMN_SUM, 0},
-    {"share", "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {"bound", "bound", NULL, 0, 0, 0, 0},
-    {"note", NULL, NULL, 0, 0, 0, 0},
+    {.key = "unit"},
+    {.key = "index"},
+    {"op", "operator", .priority = 1},
+    {"name", "layer", .flags = ASSAY__COLUMN_NAME},
+    {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM},
+    {"share", "share", "ratio", .flags = ASSAY__COLUMN_SUM},
+    {"bound", .title = "bound"},
+    {.key = "note"},
 };
 
 static bool is_fused(const struct assay__layer *layer)

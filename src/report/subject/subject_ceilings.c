@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 static const struct assay__column columns[] = {
-    {"device", "device", NULL, 0, 0, 0, 0},
-    {"name", "ceiling", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"value", "value", ASSAY__UNIT_PLAIN, 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"low", "repeats from", ASSAY__UNIT_PLAIN, 0, 2, 0, 0},
-    {"high", "to", ASSAY__UNIT_PLAIN, 0, 2, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"source", "source", NULL, 0, 4, 0, 0},
-    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"measured_at", "measured", NULL, 0, 1, 0, 0},
+    {"device", .title = "device"},
+    {"name", "ceiling", .flags = ASSAY__COLUMN_NAME},
+    {"value", "value", ASSAY__UNIT_PLAIN, .flags = ASSAY__COLUMN_KEEP},
+    {.key = "unit"},
+    {"low", "repeats from", ASSAY__UNIT_PLAIN, .priority = 2},
+    {"high", "to", ASSAY__UNIT_PLAIN, .priority = 2},
+    {.key = "state"},
+    {"source", "source", .priority = 4},
+    {"note", "note", .flags = ASSAY__COLUMN_PROSE},
+    {"measured_at", "measured", .priority = 1},
 };
 
 static void put_row(struct assay__table *t, const struct assay__ceiling_info *c)

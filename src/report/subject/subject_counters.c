@@ -29,11 +29,11 @@ static const struct {
 };
 
 static const struct assay__column columns[] = {
-    {NULL, "counter", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "per inference", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "per second", "1/s", 0, 0, 0, 0},
-    {NULL, "source", NULL, 0, 1, 0, 0},
-    {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.title = "counter", .flags = ASSAY__COLUMN_NAME},
+    {.title = "per inference", .unit = ASSAY__UNIT_COUNT},
+    {.title = "per second", .unit = "1/s"},
+    {.title = "source", .priority = 1},
+    {.title = "note", .flags = ASSAY__COLUMN_PROSE},
 };
 
 /* Inferences per second while it was counted; NaN unknown. */
@@ -91,13 +91,8 @@ static const struct assay__metric_fact facts[] = {
 /* --- classes of layers ------------------------------------------------------------------------ */
 
 static const struct assay__column data_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"op", NULL, NULL, 0, 0, 0, 0},
-    {"layers", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"time_us", NULL, "s", 1e-6, 0, 0, 0},
-    {"counter", NULL, NULL, 0, 0, 0, 0},
-    {"value", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"note", NULL, NULL, 0, 0, 0, 0},
+    {.key = "trial"},   {.key = "op"},    {.key = "layers"}, {.key = "time_us"},
+    {.key = "counter"}, {.key = "value"}, {.key = "note"},
 };
 #define DATA_COLUMNS (sizeof data_columns / sizeof data_columns[0])
 
@@ -107,7 +102,7 @@ static struct assay__datum layers_of(const struct assay__class_counters *class)
     return assay__measured((double)class->layers, NULL);
 }
 
-/* One row for each counter of each class; without any, one that says why. */
+/* One row for each counter of each class; if there is none, one row with the reason. */
 static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const char *note = trial->class_counter_note;
@@ -193,9 +188,9 @@ static struct assay__column *class_columns(struct assay__doc *doc, const struct 
                                            size_t *count)
 {
     static const struct assay__column first[FIRST] = {
-        {NULL, "operator", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-        {NULL, "layers", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-        {NULL, "time", "s", 0, 0, 0, 0},
+        {.title = "operator", .flags = ASSAY__COLUMN_NAME},
+        {.title = "layers", .unit = ASSAY__UNIT_COUNT},
+        {.title = "time", .unit = "s"},
     };
     *count = FIRST + trial->counter_count + QUOTIENTS;
     struct assay__column *made = assay__doc_columns(doc, first, FIRST, *count - FIRST);

@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const struct assay__column columns[] = {
-    {NULL, "time to", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "median", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "p90", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "p99", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {.title = "time to", .flags = ASSAY__COLUMN_NAME},
+    {.title = "median", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p90", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p99", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 

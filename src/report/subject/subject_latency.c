@@ -12,13 +12,13 @@
 /* --- percentiles ------------------------------------------------------------------------------ */
 
 static const struct assay__column percentile_columns[] = {
-    {NULL, "min", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "p50", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "p90", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "p95", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "p99", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "p99.9", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "max", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {.title = "min", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p50", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p90", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p95", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p99", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p99.9", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "max", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
 };
 static const char *const percentiles[] = {"latency.min", "latency.p50", "latency.p90",
                                           "latency.p95", "latency.p99", "latency.p999",
@@ -121,17 +121,17 @@ static const struct assay__metric_fact spread[] = {
 /* --- launches --------------------------------------------------------------------------------- */
 
 static const struct assay__column launch_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"launch", "launch", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"state", "state", NULL, 0, 0, 0, 0},
-    {"reason", "reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"samples", "samples", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
-    {"warmup", "warm-up found", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {"streams", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"p50_us", "p50", "s", 1e-6, 0, 0, 0},
-    {"counted", "counted", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"prerun", "pre-run", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {NULL, "log", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.key = "trial"},
+    {"launch", "launch", .unit = ASSAY__UNIT_COUNT},
+    {"state", .title = "state"},
+    {"reason", "reason", .flags = ASSAY__COLUMN_PROSE},
+    {"samples", "samples", ASSAY__UNIT_COUNT, .priority = 2},
+    {"warmup", "warm-up found", ASSAY__UNIT_COUNT, .priority = 3},
+    {.key = "streams"},
+    {"p50_us", "p50", "s", .factor = 1e-6},
+    {"counted", "counted", .unit = ASSAY__UNIT_COUNT},
+    {"prerun", "pre-run", ASSAY__UNIT_COUNT, .priority = 3},
+    {.title = "log", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_launches(struct assay__doc *doc, const struct assay__trial *trial)
@@ -158,12 +158,8 @@ static void add_launches(struct assay__doc *doc, const struct assay__trial *tria
 /* --- every sample ----------------------------------------------------------------------------- */
 
 static const struct assay__column sample_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"stream", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"seq", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"ns", NULL, "s", 1e-9, 0, 0, 0},
-    {"warmup", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {.key = "trial"}, {.key = "launch"}, {.key = "stream"},
+    {.key = "seq"},   {.key = "ns"},     {.key = "warmup"},
 };
 #define SAMPLE_COLUMNS (sizeof sample_columns / sizeof sample_columns[0])
 

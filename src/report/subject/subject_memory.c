@@ -81,7 +81,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 /* In the order of the report; a label of which nothing is known has the reason of its first. */
 static const struct part {
     const char *label, *metric, *name, *after;
-    bool why; /* where it is not known, the reason stands beside the others */
+    bool why; /* if unknown, show the reason next to the others */
 } parts[] = {
     {"model", "memory.model", NULL, "of weights", false},
     {"activations", "memory.activation.predicted", NULL, "alive at once, by the graph", false},
@@ -182,16 +182,16 @@ static void add_meanwhile(struct assay__doc *doc, const struct assay__trial *tri
 /* --- alive at the peak ------------------------------------------------------------------------ */
 
 static const struct assay__column peak_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"position", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"name", "tensor", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"type", "shape and type", NULL, 0, 1, 0, 0},
-    {"bytes", "size", "B", 0, 0, ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP, 0},
-    {NULL, "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {"producer", "made by", NULL, 0, 2, ASSAY__COLUMN_NAME, 0},
-    {"op", "operator", NULL, 0, 3, 0, 0},
-    {"first", NULL, NULL, 0, 0, 0, 0},
-    {"last", "last read by", NULL, 0, 4, ASSAY__COLUMN_NAME, 0},
+    {.key = "trial"},
+    {.key = "position"},
+    {"name", "tensor", .flags = ASSAY__COLUMN_NAME},
+    {"type", "shape and type", .priority = 1},
+    {"bytes", "size", "B", .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
+    {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
+    {"producer", "made by", .priority = 2, .flags = ASSAY__COLUMN_NAME},
+    {"op", "operator", .priority = 3},
+    {.key = "first"},
+    {"last", "last read by", .priority = 4, .flags = ASSAY__COLUMN_NAME},
 };
 
 static void put_tensor(struct assay__table *t, const struct assay__peak *peak, size_t position,
@@ -270,14 +270,14 @@ static void add_peak(struct assay__doc *doc, const struct assay__trial *trial)
 /* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__column layer_columns[] = {
-    {NULL, "#", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {NULL, "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "operator", NULL, 0, 2, 0, 0},
-    {NULL, "moves", "B", 0, 0, 0, 0},
-    {NULL, "time", "s", 0, 0, 0, 0},
-    {NULL, "rate", "B/s", 0, 1, 0, 0},
-    {NULL, "alive", "B", 0, 1, 0, 0},
-    {NULL, "weights", "B", 0, 4, 0, 0},
+    {.title = "#", .unit = ASSAY__UNIT_COUNT, .priority = 3},
+    {.title = "layer", .flags = ASSAY__COLUMN_NAME},
+    {.title = "operator", .priority = 2},
+    {.title = "moves", .unit = "B"},
+    {.title = "time", .unit = "s"},
+    {.title = "rate", .unit = "B/s", .priority = 1},
+    {.title = "alive", .unit = "B", .priority = 1},
+    {.title = "weights", .unit = "B", .priority = 4},
 };
 
 static int by_bytes(const void *left, const void *right)

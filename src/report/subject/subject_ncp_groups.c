@@ -11,31 +11,31 @@
 #define KEEP ASSAY__COLUMN_KEEP
 #define SUM ASSAY__COLUMN_SUM
 static const struct assay__column group_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"group", "group", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"kind", NULL, NULL, 0, 0, 0, 0},
-    {"time_us", "time", "s", 1e-6, 0, KEEP | SUM, 0},
-    {"share", "share", "ratio", 0, 0, SUM, 0},
-    {"flops", "FLOP", "FLOP", 0, 2, 0, 0},
-    {"layers", "layers", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"flops_state", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "neurons", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {NULL, "FLOP needed", "FLOP", 0, 4, 0, 0},
-    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.key = "trial"},
+    {"group", "group", .flags = ASSAY__COLUMN_NAME},
+    {.key = "kind"},
+    {"time_us", "time", "s", .factor = 1e-6, .flags = KEEP | SUM},
+    {"share", "share", "ratio", .flags = SUM},
+    {"flops", "FLOP", "FLOP", .priority = 2},
+    {"layers", "layers", ASSAY__UNIT_COUNT, .priority = 1},
+    {.key = "state"},
+    {.key = "flops_state"},
+    {.title = "neurons", .unit = ASSAY__UNIT_COUNT, .priority = 3},
+    {.title = "FLOP needed", .unit = "FLOP", .priority = 4},
+    {"note", "note", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static const struct assay__column step_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"step", "step", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"kind", "kind", NULL, 0, 3, 0, 0},
-    {"time_us", "time", "s", 1e-6, 0, KEEP | SUM, 0},
-    {"share", "share", "ratio", 0, 0, SUM, 0},
-    {"flops", "FLOP", "FLOP", 0, 2, 0, 0},
-    {"layers", "layers", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"flops_state", NULL, NULL, 0, 0, 0, 0},
-    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.key = "trial"},
+    {"step", "step", .flags = ASSAY__COLUMN_NAME},
+    {"kind", "kind", .priority = 3},
+    {"time_us", "time", "s", .factor = 1e-6, .flags = KEEP | SUM},
+    {"share", "share", "ratio", .flags = SUM},
+    {"flops", "FLOP", "FLOP", .priority = 2},
+    {"layers", "layers", ASSAY__UNIT_COUNT, .priority = 1},
+    {.key = "state"},
+    {.key = "flops_state"},
+    {"note", "note", .flags = ASSAY__COLUMN_PROSE},
 };
 
 /* --- rows ------------------------------------------------------------------------------------- */

@@ -100,11 +100,11 @@ static bool collect(const struct assay__layers *layers, struct placement *all)
 /* --- by provider ------------------------------------------------------------------------------ */
 
 static const struct assay__column place_columns[] = {
-    {NULL, "provider", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "layers", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "share", "ratio", 0, 0, 0, 0},
-    {NULL, "net energy", "J", 0, 0, 0, 0},
+    {.title = "provider", .flags = ASSAY__COLUMN_NAME},
+    {.title = "layers", .unit = ASSAY__UNIT_COUNT},
+    {.title = "time", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "share", .unit = "ratio"},
+    {.title = "net energy", .unit = "J"},
 };
 
 static struct assay__datum energy_of(const struct placement *all, const struct assay__trial *trial)
@@ -140,11 +140,11 @@ static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
 /* --- crossings -------------------------------------------------------------------------------- */
 
 static const struct assay__column crossing_columns[] = {
-    {NULL, "from", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "to", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "crossings", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "bytes", "B", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {.title = "from", .flags = ASSAY__COLUMN_NAME},
+    {.title = "to", .flags = ASSAY__COLUMN_NAME},
+    {.title = "crossings", .unit = ASSAY__UNIT_COUNT},
+    {.title = "bytes", .unit = "B", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "time", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
 };
 
 static void add_crossings(struct assay__doc *doc, const struct placement *all)
@@ -176,10 +176,10 @@ static void add_crossings(struct assay__doc *doc, const struct placement *all)
 /* --- by type ---------------------------------------------------------------------------------- */
 
 static const struct assay__column type_columns[] = {
-    {NULL, "type", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "layers", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "share", "ratio", 0, 0, 0, 0},
+    {.title = "type", .flags = ASSAY__COLUMN_NAME},
+    {.title = "layers", .unit = ASSAY__UNIT_COUNT},
+    {.title = "time", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "share", .unit = "ratio"},
 };
 
 /* The type that layers compute in, as the roofline takes it. */

@@ -54,14 +54,14 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 /* --- rails ------------------------------------------------------------------------------------ */
 
 static const struct assay__column rail_columns[] = {
-    {NULL, "rail", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "idle", "W", 0, 1, 0, 0},
-    {NULL, "average", "W", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "peak", "W", 0, 2, 0, 0},
-    {NULL, "energy", "J", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "updated every", "s", 0, 3, 0, 0},
-    {NULL, "source", NULL, 0, 2, 0, 0},
-    {NULL, "how average and idle power are known", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.title = "rail", .flags = ASSAY__COLUMN_NAME},
+    {.title = "idle", .unit = "W", .priority = 1},
+    {.title = "average", .unit = "W", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "peak", .unit = "W", .priority = 2},
+    {.title = "energy", .unit = "J", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "updated every", .unit = "s", .priority = 3},
+    {.title = "source", .priority = 2},
+    {.title = "how average and idle power are known", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static const struct assay_metric *metric_of(const struct assay__trial *trial, const char *family,
@@ -148,8 +148,8 @@ static void add_rails(struct assay__doc *doc, const struct assay__trial *trial)
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-/* With its formula and what must be said of it; why it is not known, unless nothing is: then the
- * answer says why. */
+/* With its formula or remark; or the reason why it is unknown, unless power is unknown altogether:
+ * then the answer gives the reason. */
 static void add_noted(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
                       const char *label, const char *words)
 {
@@ -223,8 +223,8 @@ static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
            idle = rate_of(trial, "time.idle", "procstat"),
            steal = rate_of(trial, "time.steal", "procstat"),
            wait = rate_of(trial, "time.cpu.some", "pressure");
-    /* Time passes on every CPU, busy or idle: counters of it that stand still are another
-     * machine's, or none. */
+    /* Time passes on every CPU, busy or idle: if its counters stand still, they are not this
+     * machine's. */
     bool moves = fmax(busy, 0) + fmax(idle, 0) > 0;
     assay__doc_fact(doc, "CPUs");
     if (moves && isfinite(busy))
@@ -316,7 +316,7 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
 
 /* --- what could not be read ------------------------------------------------------------------- */
 
-/* Rails stand in their table. */
+/* Rails are in their table. */
 static void add_silent(struct assay__doc *doc, const struct assay__trial *trial)
 {
     assay__doc_section(doc, NULL, "Sensors without a reading", "and why", 0);

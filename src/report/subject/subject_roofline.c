@@ -74,14 +74,14 @@ static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
 /* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
-    {NULL, "", NULL, 0, 0, 0, 0}, /* its letter in the picture */
-    {NULL, "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "share", "ratio", 0, 0, 0, 0},
-    {NULL, "FLOP/B", ASSAY__UNIT_PLAIN, 0, 3, 0, 0},
-    {NULL, "FLOP/s", ASSAY__UNIT_SHORT, 0, 2, 0, 0},
-    {NULL, "at most", ASSAY__UNIT_SHORT, 0, 4, 0, 0},
-    {NULL, "of roof", "ratio", 0, 0, 0, 0},
-    {NULL, "bound", NULL, 0, 0, 0, 0},
+    {.title = ""}, /* its letter in the picture */
+    {.title = "layer", .flags = ASSAY__COLUMN_NAME},
+    {.title = "share", .unit = "ratio"},
+    {.title = "FLOP/B", .unit = ASSAY__UNIT_PLAIN, .priority = 3},
+    {.title = "FLOP/s", .unit = ASSAY__UNIT_SHORT, .priority = 2},
+    {.title = "at most", .unit = ASSAY__UNIT_SHORT, .priority = 4},
+    {.title = "of roof", .unit = "ratio"},
+    {.title = "bound"},
 };
 
 static const char *bound_of(struct assay__doc *doc, const struct assay__roofline_layer *l)
@@ -128,10 +128,10 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
 /* --- roofs ------------------------------------------------------------------------------------ */
 
 static const struct assay__column roof_columns[] = {
-    {NULL, "roof", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "at most", "B/s", 0, 0, 0, 0},
-    {NULL, "holds", "B", 0, 0, 0, 0},
-    {NULL, "ceiling", NULL, 0, 1, ASSAY__COLUMN_CODE, 0},
+    {.title = "roof", .flags = ASSAY__COLUMN_NAME},
+    {.title = "at most", .unit = "B/s"},
+    {.title = "holds", .unit = "B"},
+    {.title = "ceiling", .priority = 1, .flags = ASSAY__COLUMN_CODE},
 };
 
 static void put_roof(struct assay__table *t, const struct assay__roof *roof, const char *label,

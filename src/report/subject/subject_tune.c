@@ -14,32 +14,32 @@ enum { LABEL = 1 };
 
 #define TIMES ASSAY__UNIT_TIMES
 static const struct assay__column columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"configuration", NULL, NULL, 0, 0, ASSAY__COLUMN_NAME, 0}, /* the axes follow */
-    {"fate", "fate", NULL, 0, 3, 0, 0},
-    {"launches", "launches", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
-    {"p50_s", "p50", "s", 0, 0, 0, 0},
-    {"throughput_per_s", "per second", "1/s", 0, 0, 0, 0},
-    {"memory_bytes", "memory", "B", 0, 1, 0, 0},
-    {"energy_j", "gross energy", "J", 0, 1, 0, 0},
-    {"drift_relative_l2", "drift", ASSAY__UNIT_PLAIN, 0, 4, 0, 0},
-    {"ratio", "cost / best's", TIMES, 0, 3, 0, 0},
-    {"ratio_low", NULL, TIMES, 0, 0, 0, 0},
-    {"ratio_high", NULL, TIMES, 0, 0, 0, 0},
-    {"mark", NULL, NULL, 0, 0, 0, 0},
-    {"pareto", "Pareto", NULL, 0, 3, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "mark", NULL, 0, 0, 0, 0},
+    {.key = "trial"},
+    {.key = "configuration", .flags = ASSAY__COLUMN_NAME}, /* the axes follow */
+    {"fate", "fate", .priority = 3},
+    {"launches", "launches", ASSAY__UNIT_COUNT, .priority = 2},
+    {"p50_s", "p50", .unit = "s"},
+    {"throughput_per_s", "per second", .unit = "1/s"},
+    {"memory_bytes", "memory", "B", .priority = 1},
+    {"energy_j", "gross energy", "J", .priority = 1},
+    {"drift_relative_l2", "drift", ASSAY__UNIT_PLAIN, .priority = 4},
+    {"ratio", "cost / best's", TIMES, .priority = 3},
+    {.key = "ratio_low"},
+    {.key = "ratio_high"},
+    {.key = "mark"},
+    {"pareto", "Pareto", .priority = 3},
+    {.key = "state"},
+    {.key = "reason"},
+    {.title = "mark"},
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static const struct assay__column part_columns[] = {
-    {NULL, "setting", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "default", NULL, 0, 0, 0, 0},
-    {NULL, "best", NULL, 0, 0, 0, 0},
-    {NULL, "cost when reset", TIMES, 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "how known", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.title = "setting", .flags = ASSAY__COLUMN_NAME},
+    {.title = "default"},
+    {.title = "best"},
+    {.title = "cost when reset", .unit = TIMES, .flags = ASSAY__COLUMN_KEEP},
+    {.title = "how known", .flags = ASSAY__COLUMN_PROSE},
 };
 
 struct view {

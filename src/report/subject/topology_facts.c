@@ -58,7 +58,7 @@ static void add_kinds(struct assay__doc *doc, const struct assay__topology *t)
     }
 }
 
-/* "32 KiB"; what is no whole number of them by the general rule. */
+/* "32 KiB" if it is a whole number of them, else scaled as usual. */
 static const char *size_of(struct assay__doc *doc, uint64_t bytes)
 {
     if (!bytes) return "size " UNKNOWN;
@@ -111,7 +111,7 @@ static void add_memory_remark(struct assay__doc *doc, const struct assay__topolo
 {
     double nodes = 0, whole = (double)memory_bytes;
     for (size_t i = 0; i < t->node_count; i++) {
-        if (!t->nodes[i].memory_bytes) return; /* its fact says so */
+        if (!t->nodes[i].memory_bytes) return; /* its fact shows that */
         nodes += (double)t->nodes[i].memory_bytes;
     }
     if (!(nodes > 0) || !(whole > 0)) return;

@@ -7,21 +7,21 @@
 
 /* Of published measurements; of one machine the rows are models, and `row` is their family. */
 static const struct assay__column columns[] = {
-    {"row", "row", NULL, 0, 3, 0, 0},
-    {"measurement", "measurement", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"chip", "chip", NULL, 0, 0, 0, 0},
-    {"measured_s", "measured", "s", 0, 0, 0, 0},
-    {NULL, "predicted", "s", 0, 0, 0, 0}, /* by the fit that has seen least */
-    {"chip_out_s", NULL, "s", 0, 0, 0, 0},
-    {"model_out_s", NULL, "s", 0, 0, 0, 0},
-    {"in_sample_s", NULL, "s", 0, 0, 0, 0},
-    {"never_fitted_s", NULL, "s", 0, 0, 0, 0},
-    {NULL, "chip out", "ratio", 0, 0, 0, 0},
-    {NULL, "model out", "ratio", 0, 0, 0, 0},
-    {NULL, "seen", "ratio", 0, 0, 0, 0},
-    {NULL, "never fitted", "ratio", 0, 0, 0, 0},
-    {"excluded", NULL, NULL, 0, 0, 0, 0},
-    {"source", NULL, NULL, 0, 0, 0, 0},
+    {"row", "row", .priority = 3},
+    {"measurement", "measurement", .flags = ASSAY__COLUMN_NAME},
+    {"chip", .title = "chip"},
+    {"measured_s", "measured", .unit = "s"},
+    {.title = "predicted", .unit = "s"}, /* by the fit with the least information */
+    {.key = "chip_out_s"},
+    {.key = "model_out_s"},
+    {.key = "in_sample_s"},
+    {.key = "never_fitted_s"},
+    {.title = "chip out", .unit = "ratio"},
+    {.title = "model out", .unit = "ratio"},
+    {.title = "seen", .unit = "ratio"},
+    {.title = "never fitted", .unit = "ratio"},
+    {.key = "excluded"},
+    {.key = "source"},
 };
 
 /* "+15 %", signed: too long or too short. Nothing where there is none. */
@@ -41,7 +41,7 @@ static void put_time(struct assay__table *t, double seconds, enum assay_state st
 
 static void put_row(struct assay__table *t, const struct assay__validation_row *row)
 {
-    bool held = row->excluded != NULL; /* never fitted: what a fit of the others says */
+    bool held = row->excluded != NULL; /* never fitted: predicted by a fit of the others */
     double in_s = held ? (double)NAN : row->in_s, never_s = held ? row->in_s : (double)NAN;
     double unseen_s = held                         ? never_s
                       : isfinite(row->model_out_s) ? row->model_out_s
@@ -74,10 +74,10 @@ static void add_rows(struct assay__doc *doc, const struct assay__validation *v, 
 /* --- errors ----------------------------------------------------------------------------------- */
 
 static const struct assay__column error_columns[] = {
-    {"of", "of", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"median", "median", "ratio", 0, 0, 0, 0},
-    {"p90", "90th percentile", "ratio", 0, 0, 0, 0},
-    {"count", "measurements", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"of", "of", .flags = ASSAY__COLUMN_NAME},
+    {"median", "median", .unit = "ratio"},
+    {"p90", "90th percentile", .unit = "ratio"},
+    {"count", "measurements", .unit = ASSAY__UNIT_COUNT},
 };
 
 static void put_errors(struct assay__table *t, const char *of,
@@ -112,11 +112,11 @@ static void add_errors(struct assay__doc *doc, const struct assay__validation *v
 /* --- what is not used ------------------------------------------------------------------------- */
 
 static const struct assay__column excluded_columns[] = {
-    {"row", "row", NULL, 0, 0, 0, 0},
-    {"measurement", "measurement", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"chip", "chip", NULL, 0, 2, 0, 0},
-    {"excluded", "why", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"source", NULL, NULL, 0, 0, 0, 0},
+    {"row", .title = "row"},
+    {"measurement", "measurement", .flags = ASSAY__COLUMN_NAME},
+    {"chip", "chip", .priority = 2},
+    {"excluded", "why", .flags = ASSAY__COLUMN_PROSE},
+    {.key = "source"},
 };
 
 static void add_excluded(struct assay__doc *doc, const struct assay__validation *v)

@@ -116,7 +116,7 @@ static void put_links(struct assay__buf *out, const struct assay__html *page)
     assay__buf_puts(out, "</ul>\n</nav>\n");
 }
 
-/* uPlot as its package has it, with its licence; ours uses it only when it stands before it. */
+/* uPlot unchanged, with its licence; our script uses it only if it comes first. */
 static void put_scripts(struct assay__buf *out, bool zoom)
 {
     if (zoom) {

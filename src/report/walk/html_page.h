@@ -21,7 +21,7 @@ struct assay__html {
     struct assay__buf body;
     struct assay__html_link links[ASSAY__HTML_SECTIONS];
     size_t link_count;
-    const char *heading; /* that stands above what is written now; NULL: none */
+    const char *heading; /* the heading above the current position; NULL: none */
     unsigned tips;       /* ids given so far */
     bool zoom;           /* a figure can be zoomed: the page carries uPlot */
     int trial;           /* id of the trial whose figures are drawn; -1 none */

@@ -35,7 +35,7 @@ void assay__page_title(struct assay__page *page, const char *title, const char *
     struct assay__buf safe = {0};
     assay__text_safe(&safe, right ? right : "");
     int width = (int)assay__text_width(assay__buf_text(&safe)), most = page->columns - 1 - 20;
-    if (width > most) width = most; /* a name has 20 columns at least */
+    if (width > most) width = most; /* at least 20 columns for the name */
     assay__page_style(page, ASSAY__STYLE_BOLD);
     assay__page_fit(page, title, page->columns - 1 - width, 1);
     assay__page_style(page, ASSAY__STYLE_PLAIN);

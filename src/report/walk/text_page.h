@@ -48,7 +48,7 @@ void assay__page_bar(struct assay__page *page, double share, int columns);
 void assay__page_right_fit(struct assay__page *page, const char *text, int columns);
 /** Text made safe, cut to `columns` (the end is kept when `keep_end`) and padded. */
 void assay__page_fit(struct assay__page *page, const char *text, int columns, int keep_end);
-/** The same, but cut in its middle: names of one model often begin alike and often end alike. */
+/** The same, but cut in the middle: names in a model often share their beginning and their end. */
 void assay__page_fit_middle(struct assay__page *page, const char *text, int columns);
 /** Safe text that is wider than `columns`, cut in its middle behind `head` columns. */
 void assay__page_cut_middle(struct assay__buf *out, const char *text, size_t columns, size_t head);

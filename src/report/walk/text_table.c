@@ -139,7 +139,7 @@ static bool is_name(const struct layout *l, size_t column)
     return l->places[column] == COLUMN && l->table->columns[column].flags & ASSAY__COLUMN_NAME;
 }
 
-/* Names give what is missing, the widest first, down to `least`. */
+/* Shortens names, the widest first, until `missing` columns are gained; none below `least`. */
 static void shrink_names(struct layout *l, size_t least, size_t missing)
 {
     while (missing) {
@@ -307,7 +307,7 @@ static bool is_equal(const char *const *names, const struct assay__buf *out, siz
     return false;
 }
 
-/* Where no cut keeps all apart, those that are equal get a number; of very many all do. */
+/* If no cut keeps all names distinct, equal ones get a number; if there are very many, all do. */
 static void number_equal(const char *const *names, size_t count, size_t width,
                          struct assay__buf *out)
 {
@@ -356,7 +356,7 @@ static void fit_names(struct layout *l, size_t column)
         l->page->out->failed = true;
         return;
     }
-    /* the rows behind the body are no names: they are cut at their end */
+    /* the rows after the body are not names: cut at their end */
     size_t body = 0;
     for (size_t i = 0; i < count; i++)
         names[i] = text_at(l, i, column);
@@ -533,7 +533,7 @@ static void put_chunk(struct layout *l, const bool *chunk, bool last)
     }
 }
 
-/* The names stand in every part: they give way until the widest other column fits beside them. */
+/* Names are repeated in every part: shorten them until the widest other column fits. */
 static void make_room(struct layout *l)
 {
     size_t names = 0, widest = 0;

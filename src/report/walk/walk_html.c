@@ -20,7 +20,7 @@ struct walk {
     struct assay__buf *body;
     const struct assay__doc *doc;
     int depth;             /* of sections and folds that are open … */
-    int folds;             /* … of which so many are folds: their titles are no headings */
+    int folds;             /* … of which so many are folds, whose titles are not headings */
     unsigned views[OPEN];  /* of the sections around */
     const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
 };
@@ -125,7 +125,7 @@ static void put_item(struct walk *w, const struct assay__item *item)
     if (item->after) put_prose(w, " ", item->after, "");
 }
 
-/* Each item is a card of its own, its name the label. */
+/* A card per item, labelled with its name. */
 static void put_cards(struct walk *w, const struct assay__fact *fact)
 {
     close_list(w);
