@@ -18,10 +18,10 @@ typedef int assay__write_fn(struct assay__study *study, const struct assay_repor
 #define ASSAY__FORMATS(X)                                                       \
     X(WALK, "text", text, "txt", "for the terminal")                            \
     X(WRITE, "json", json, "json", "everything, for programs")                  \
-    X(WALK, "csv", csv, "csv", "one table, a row per metric (--table: others)") \
+    X(WALK, "csv", csv, "csv", "one table, by default a row per metric")        \
     X(WALK, "markdown", markdown, "md markdown", "for pull requests and notes") \
     X(WRITE, "junit", junit, "xml", "trials and requirements, for CI servers")  \
-    X(WALK, "html", html, "html htm", "one page with figures, nothing fetched") \
+    X(WALK, "html", html, "html htm", "a self-contained page with figures")     \
     X(WRITE, "model-explorer", model_explorer, "json", "layer times for the Model Explorer viewer")
 
 #define ASSAY__DECLARE_WALK(function) assay__walk_fn assay__walk_##function;

@@ -30,7 +30,7 @@ static void put_case(struct assay__junit *junit, const char *classname,
         assay__junit_error(junit, "unavailable", row->reason, NULL);
     else if (state == ASSAY__REQUIRE_NOT_MET && target) {
         struct assay__buf text = {0};
-        assay__buf_printf(&text, "target not met, which is no failure: %s%s%s", message,
+        assay__buf_printf(&text, "target not met (not a failure): %s%s%s", message,
                           row->unreachable[0] ? "; " : "", row->unreachable);
         assay__junit_skipped(junit, text.data ? text.data : message);
         assay__buf_free(&text);
@@ -56,7 +56,7 @@ static int put_trial(struct assay__junit *junit, const struct assay_profile *pro
     if (trial->state != ASSAY__TRIAL_OK)
         assay__junit_failure(
             junit, assay__trial_state_name(trial->state),
-            trial->reason && trial->reason[0] ? trial->reason : "the run did not end", NULL);
+            trial->reason && trial->reason[0] ? trial->reason : "the run did not finish", NULL);
     if (code == 0 && table && trial->metrics)
         code = assay__require_judge(profile, trial, table, arena, &judgement);
     for (size_t i = 0; code == 0 && table && trial->metrics && i < 2 * judgement.count; i++)

@@ -75,10 +75,8 @@ int assay__write_model_explorer(struct assay__study *study,
     struct assay__json_writer w;
     (void)options;
     if (!trial)
-        return assay_error_set(
-            error, ASSAY_ENOTFOUND,
-            "no layer of this profile has a time and a node of the model: there is nothing to "
-            "show on a graph (assay run --layers)");
+        return assay_error_set(error, ASSAY_ENOTFOUND,
+                               "no layer of this profile has both a time and a node of the model");
     size_t most = trial->layers.count;
     struct assay__map *places = assay__map_new();
     struct sums sums = {calloc(most, sizeof *sums.names), calloc(most, sizeof *sums.times_ns), 0};

@@ -100,7 +100,7 @@ json_get out '.trials[0].metrics["power.average"].note' >note
 expect_has note "system; the whole machine's, as nothing tells the processor's own (package: the counter"
 expect_exit 0 "$ASSAY" report still.assay --columns 200
 expect_has out "the whole machine's, as nothing tells the processor's own (package: the counter"
-expect_has out "— /proc/stat stood still"
+expect_has out "— /proc/stat did not change"
 if grep -E '=0\.00 CPUs busy|=0\.0 % of the time' out; then fail "0 for unknown"; fi
 
 # A file of powermetrics of another day is no reading of now.

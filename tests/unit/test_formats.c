@@ -167,7 +167,7 @@ static void test_model_explorer_without_layers(void)
     char *text = NULL;
     CHECK_INT(assay_report(profile, &node_data, &text, NULL, &error), ASSAY_ENOTFOUND);
     CHECK(text == NULL);
-    CHECK_HAS(error.message, "--layers");
+    CHECK_HAS(error.message, "no layer");
     assay_profile_close(profile);
 }
 

@@ -550,7 +550,7 @@ static void test_tables(void)
         " l2 100 GB/s 1.05 MB bandwidth.l2.read.one-core",
         " weights from dram read 10.0 GB/s bandwidth.dram.read.one-core",
         " 2 layers are faster than their roof",
-        " 1 layer of unknown bound",
+        " 1 layer with unknown bound",
     };
     struct assay_profile *p = pictured();
     char *text = draw(p, 200, false), *whole = flat(text);

@@ -487,7 +487,7 @@ static size_t render(const struct assay_profile *profile, const char *format, co
              table ? table : "");
     if (strcmp(format, "model-explorer") == 0) { /* without a time there is nothing to show */
         CHECK_INT(code, ASSAY_ENOTFOUND);
-        CHECK_HAS(error.message, "--layers");
+        CHECK_HAS(error.message, "no layer");
         return SIZE_MAX;
     }
     if (code) printf("  %s: %s\n", what, error.message);

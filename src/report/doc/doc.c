@@ -107,10 +107,9 @@ void assay__doc_name(struct assay__doc *doc, const char *command, const char *ti
     doc->title = assay__doc_printf(doc, "%s", title);
     doc->kicker = assay__doc_printf(doc, "assay %s", command);
     doc->version = assay__doc_printf(doc, "assay %s", version);
-    doc->footer = assay__doc_printf(doc,
-                                    "Made by assay %s. One file: nothing was fetched to show it, "
-                                    "and nothing it holds is sent anywhere.",
-                                    version);
+    doc->footer = assay__doc_printf(
+        doc, "Made by assay %s. This page is self-contained: it loads nothing and sends nothing.",
+        version);
 }
 
 struct assay__doc *assay__doc_open(struct assay__doc **doc, const char *command, const char *title)

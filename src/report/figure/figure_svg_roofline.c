@@ -145,7 +145,7 @@ static void put_points(struct assay__svg *svg, size_t index, double peak, double
                           assay__scaled(s->y[i], "FLOP/s").text,
                           assay__scaled(s->x[i], "FLOP/B").text);
         if (flags & ASSAY__POINT_FAULT)
-            assay__buf_puts(&title, "; above its roof: FLOPs, bytes or a unit is wrong");
+            assay__buf_puts(&title, "; above its roof: FLOPs, bytes or a unit must be wrong");
         bool linked = assay__svg_link(svg, s->links, i);
         assay__svg_marker(svg, x, y, index, flags, title.data);
         if (linked) assay__buf_puts(svg->out, "</a>\n");
@@ -182,7 +182,7 @@ void assay__svg_roofline(struct assay__svg *svg)
     assay__svg_marks(svg);
     if (faults)
         assay__svg_text(svg, svg->left + 8, svg->top + 14, "fig-fault fig-b", 's',
-                        faults == 1 ? "× above its roof: FLOPs, bytes or a unit is wrong"
-                                    : "× above their roofs: FLOPs, bytes or a unit is wrong",
+                        faults == 1 ? "× above its roof: FLOPs, bytes or a unit must be wrong"
+                                    : "× above their roofs: FLOPs, bytes or a unit must be wrong",
                         svg->right - svg->left - 16);
 }

@@ -197,7 +197,7 @@ int assay__figures_of(struct assay__study *study, const struct assay__figure_row
     size_t trials = row->of_profile ? 1 : profile->trial_count, i = 0;
     int code = 0;
     *count = *left_out = 0;
-    if (profile->trial_count == 0) return assay__sketch_none(&sketch, "the profile holds no trial");
+    if (profile->trial_count == 0) return assay__sketch_none(&sketch, "the profile has no trials");
     *figures = assay__arena_array(arena, ASSAY__FIGURES_MOST, sizeof **figures);
     sketch.failed = !*figures;
     if (sketch.failed) return assay__sketch_end(&sketch);

@@ -63,7 +63,7 @@ struct assay__figure_series *assay__sketch_add(struct assay__sketch *sketch, con
 void assay__sketch_mark(struct assay__sketch *sketch, bool vertical, double at, const char *text);
 
 /** The end of the caption of a figure with the one that is advised marked. */
-#define ASSAY__FIGURE_BEST " The hollow mark is what is recommended."
+#define ASSAY__FIGURE_BEST " The hollow mark is the recommended one."
 /** The configurations of a tuning, latency against throughput, with a series for those on the
  * front. */
 int assay__figure_tune_front(struct assay__sketch *sketch);

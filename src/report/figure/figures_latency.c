@@ -249,7 +249,7 @@ int assay__figure_latency(struct assay__sketch *k, size_t part)
                                "%zu samples are too few for a histogram (at least %d)", count,
                                LEAST_SAMPLES);
     else if (!fill(b, sorted, count, BINS))
-        code = assay__sketch_none(k, "all samples are alike: there is nothing to tell apart");
+        code = assay__sketch_none(k, "all samples are equal");
     else
         code = make_histogram(k, sorted, count, b);
     free(b);
@@ -319,8 +319,8 @@ static void describe_samples(struct assay__sketch *k, const struct placed *p)
     size_t warm = p->points[WARMUP].count, outliers = p->points[OUTLIER].count;
     k->figure->x_title = "inference", k->figure->x_unit = "count";
     k->figure->y_title = "latency", k->figure->y_unit = "s";
-    k->figure->caption = "Each point is one inference in the order they ran; grey ones were found "
-                         "to be warm-up and are not counted, a level cloud means a steady machine.";
+    k->figure->caption = "Each point is one inference, in order; grey ones are warm-up and not "
+                         "counted. A level cloud means a steady machine.";
     k->figure->description = assay__sketch_printf(
         k, "%s samples around %s in %zu launch%s, %s found to be warm-up, %s outlier%s.",
         assay__scaled((double)(p->points[PLAIN].count + outliers), "count").text,
@@ -334,7 +334,7 @@ static void describe_samples(struct assay__sketch *k, const struct placed *p)
         prerun -= trial->launches[i].sample_count ? (double)trial->launches[i].warmup : 0;
     if (prerun > 0)
         k->figure->note = assay__sketch_printf(
-            k, "%s inference%s of the pre-run, before measuring, %s not kept.",
+            k, "%s inference%s of the pre-run, before measuring, %s not recorded.",
             assay__scaled(prerun, "count").text, assay__plural(prerun),
             prerun > 1 ? "were" : "was");
 }
@@ -373,9 +373,9 @@ int assay__figure_samples(struct assay__sketch *k, size_t part)
     if (k->failed)
         code = assay__sketch_end(k);
     else if (count < 2)
-        code = assay__sketch_none(k, count ? "the profile holds 1 sample of it; a picture needs at "
-                                             "least 2"
-                                           : "the profile holds no samples of it");
+        code = assay__sketch_none(
+            k, count ? "the profile has 1 sample of it; a picture needs at least 2"
+                     : "the profile has no samples of it");
     else
         code = make_samples(k, sorted, count);
     free(sorted);

@@ -96,9 +96,9 @@ int assay__figure_layers(struct assay__sketch *k, size_t part)
     }
     free(order);
     f->y_unit = "s", f->y_zero = true;
-    f->caption = "Longer is slower: each bar is the time of one layer in one inference; grey bars "
-                 "are the other layers together, the engine's own cost and what could not be "
-                 "attributed.";
+    f->caption =
+        "Longer is slower: each bar is the time of one layer in one inference; grey bars are the "
+        "sum of the other layers, the engine's overhead and the unattributed time.";
     return assay__sketch_end(k);
 }
 
@@ -202,8 +202,8 @@ int assay__figure_treemap(struct assay__sketch *k, size_t part)
     for (size_t i = 0; i <= own && !k->failed; i++)
         add_kind(k, kinds, i, own);
     f->y_unit = "s";
-    f->caption = "Each rectangle is one layer, its area the layer's time, its colour the operator; "
-                 "layers of one block stand together.";
+    f->caption = "Each rectangle is one layer: area shows its time, colour its operator. Layers of "
+                 "one block are grouped.";
     f->description = assay__sketch_printf(
         k, "%zu layers; most of their time is in %s: %s in %zu layers.", timed,
         assay__sketch_short(k, kinds[0].op), assay__scaled(kinds[0].time_ns * 1e-9, "s").text,

@@ -98,13 +98,13 @@ int assay__figure_roofline(struct assay__sketch *k, size_t part)
     f->x_title = "operations per byte (FLOP/B)";
     f->y_title = "operations per second", f->y_unit = "FLOP/s";
     f->x_log = f->y_log = true;
-    f->caption = "A layer can at most reach the roof above it: the nearer to it, the better; under "
-                 "the slope the memory limits it, under the flat part the arithmetic.";
+    f->caption = "A layer cannot exceed the roof above it: the closer, the better. Under the slope "
+                 "memory is the limit, under the flat part arithmetic.";
     f->description = assay__sketch_printf(k, "%zu layer%s below %zu roofs.", p.count,
                                           assay__plural((double)p.count), f->roof_count);
     if (r->above)
         f->note = assay__sketch_printf(
-            k, "%zu layer%s above %s roof: FLOPs, bytes or a ceiling is wrong there.", r->above,
-            r->above == 1 ? " is" : "s are", r->above == 1 ? "its" : "their");
+            k, "%zu layer%s above %s roof: the FLOPs, the bytes or a ceiling must be wrong.",
+            r->above, r->above == 1 ? " is" : "s are", r->above == 1 ? "its" : "their");
     return assay__sketch_end(k);
 }

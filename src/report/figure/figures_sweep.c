@@ -19,7 +19,7 @@ static const struct {
     const char *title, *y_title, *unit, *caption;
 } quantities[QUANTITIES] = {
     {"Throughput", "throughput", "1/s",
-     "Higher is more work per second; beyond the knee a larger step gains little."},
+     "Higher is more work per second; beyond the knee, larger steps gain little."},
     {"Latency", "p50 latency", "s",
      "Lower is faster; intervals span the min and max of the launch medians."},
     {"Energy", "gross energy per inference", "J",
@@ -220,7 +220,7 @@ static int make(struct assay__sketch *k, const struct assay__sweep *sweep, int q
 int assay__figure_sweep(struct assay__sketch *k, size_t part)
 {
     if (k->study->profile->kind != ASSAY__PROFILE_SWEEP)
-        return assay__sketch_none(k, "this profile is not of a sweep; 'assay sweep' makes one");
+        return assay__sketch_none(k, "this profile is not from a sweep");
     const struct assay__sweep *sweep = assay__study_sweep(k->study);
     if (k->study->failed) return assay__sketch_end(k);
     for (int q = 0; q < QUANTITIES; q++) {

@@ -183,8 +183,8 @@ int assay__figure_live(struct assay__sketch *k, const double *live_bytes, size_t
     assay__sketch_mark(
         k, true, (double)*peak,
         assay__sketch_printf(k, "peak %s", assay__scaled(live_bytes[*peak], "B").text));
-    f->caption = "The height is what activations take while that layer runs, by the liveness of "
-                 "the graph; the peak is what the run needs at least beside its weights.";
+    f->caption = "Memory taken by activations while each layer runs, from a liveness analysis of "
+                 "the graph. The run needs at least the peak, plus its weights.";
     return assay__sketch_end(k);
 }
 
@@ -201,7 +201,7 @@ static int make_live(struct assay__sketch *k)
     if (code) return code;
     k->figure->title = assay__sketch_title(k, "Live activations by layer");
     k->figure->description = assay__sketch_printf(
-        k, "%s at most, at layer %d, %s.", assay__scaled(live_bytes[peak], "B").text,
+        k, "Peak %s, at layer %d, %s.", assay__scaled(live_bytes[peak], "B").text,
         layers->items[peak].index,
         assay__sketch_short(k, assay__layer_title(&layers->items[peak])));
     return assay__sketch_end(k);
@@ -209,13 +209,13 @@ static int make_live(struct assay__sketch *k)
 
 int assay__figure_memory(struct assay__sketch *k, size_t part)
 {
-    static const struct kind worker = {"memory",
-                                       "Memory over time",
-                                       "memory",
-                                       true,
-                                       is_memory,
-                                       "The height is what the worker process held; marked is the "
-                                       "time in which the latency was measured."};
+    static const struct kind worker = {
+        "memory",
+        "Memory over time",
+        "memory",
+        true,
+        is_memory,
+        "Memory held by the worker process; marked is the time in which the latency was measured."};
     int code = make_live(k);
     if (code == 0 && part == 0) return 0;
     if (code == 0) part--;
@@ -261,18 +261,16 @@ static bool is_efficiency(const struct assay__series_info *series)
 
 static const struct kind kinds[] = {
     {"power", "Power over time", "power", true, is_power,
-     "The height is the power drawn then; the area below a line is energy, and what stands above "
-     "the idle level is the run's own."},
+     "The area below a line is energy; what exceeds the idle level is due to the run."},
     {"power", "Temperature over time", "temperature", false, is_temperature,
-     "A line that still climbs at the end means that the machine was not yet at its steady "
+     "A line that still rises at the end means that the machine had not reached its steady "
      "temperature."},
     {"power", "Clocks over time", "clock", false, is_clock,
-     "A line that falls while the run goes on is a processor that slows down, by heat or by a "
-     "limit of power."},
+     "A falling line is a processor that slows down because of heat or a power limit."},
     {"power", "Inferences per second over time", "inferences per second", true, is_throughput,
-     "A line that falls is a run that slows down."},
+     "A falling line is a run that slows down."},
     {"power", "Inferences per joule over time", "inferences per joule", true, is_efficiency,
-     "A line that falls is a run that needs more energy for the same work."},
+     "A falling line is a run that needs more energy for the same work."},
 };
 
 /* The worker's own series do not come from sensors. */

@@ -102,8 +102,7 @@ int assay__figure_compare(struct assay__sketch *k, size_t part)
 {
     const struct assay_profile *profile = k->study->profile;
     if (profile->trial_count < 2 || profile->kind == ASSAY__PROFILE_SWEEP)
-        return assay__sketch_none(
-            k, "this profile compares nothing; 'assay compare' makes one that does");
+        return assay__sketch_none(k, "this profile is not from a comparison");
     const struct assay__comparison *all = assay__study_comparison(k->study);
     if (k->study->failed) return assay__sketch_end(k);
     for (size_t q = 0; q < sizeof compared / sizeof compared[0]; q++) {
@@ -131,7 +130,7 @@ static const struct {
     {{"compute.utilization", "memory.bandwidth_utilization"},
      {"compute", "memory bandwidth"},
      {"Utilisation", "share of the measured ceiling", "ratio",
-      "How much of what the device was measured to do the model reaches; 100 % is all of it."}},
+      "Share of the device's measured ceilings that the model reaches."}},
 };
 
 static int make_devices(struct assay__sketch *k, size_t which)
@@ -241,8 +240,7 @@ int assay__figure_pareto(struct assay__sketch *k, size_t part)
     f->x_title = "p50 latency", f->x_unit = "s";
     f->y_title = "throughput", f->y_unit = "1/s", f->y_zero = true;
     f->caption = assay__sketch_printf(
-        k,
-        "Left is faster, up is more; for every point below the line another is better in both.%s",
+        k, "Left is faster, up is more; every point below the line is beaten by another in both.%s",
         best ? ASSAY__FIGURE_BEST : "");
     f->description = assay__sketch_printf(
         k, "%zu of %zu configurations are on the front, from %s to %s.", front.count, known,

@@ -81,9 +81,9 @@ int assay__figure_tune_front(struct assay__sketch *k)
     f->y_title = "throughput", f->y_unit = "1/s", f->y_zero = true;
     f->caption = assay__sketch_printf(
         k,
-        "Left is faster, up is more. On the front, nothing else is better in one of latency, "
-        "throughput, memory and energy and as good in the rest; what had fewer than two launches "
-        "is not on it.%s",
+        "Left is faster, up is more. A point is on the front if no other is better in one of "
+        "latency, throughput, memory and energy and as good in the rest; points with fewer than "
+        "two launches are not on it.%s",
         result->best < result->count ? ASSAY__FIGURE_BEST : "");
     f->description = assay__sketch_printf(k, "%zu configurations, %zu of them on the front.", known,
                                           front);

@@ -19,7 +19,7 @@ static void put_cell(struct assay__json_writer *w, const char *name, const struc
                                                                          : "published"),
                        json_string("source", cell->source ? cell->source
                                              : known      ? ""
-                                                          : "no source gives it"));
+                                                          : "no published value"));
 }
 
 void assay__chips_json(struct assay__buf *out)

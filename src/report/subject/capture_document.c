@@ -12,7 +12,7 @@ static const struct assay__column written_columns[] = {
 };
 
 static const struct assay__column fault_columns[] = {
-    {"path", "not copied, or not whole", .flags = ASSAY__COLUMN_NAME},
+    {"path", "not copied, or only partly", .flags = ASSAY__COLUMN_NAME},
     {"reason", "why", .flags = ASSAY__COLUMN_PROSE},
 };
 
@@ -50,8 +50,8 @@ int assay__capture_document(const struct assay__capture *capture, const char *fo
                         assay__plural((double)capture->files),
                         assay__scaled((double)capture->bytes, "B").text, folder);
     assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "The host's name was replaced. Look through the folder before you give it "
-                        "away. With ASSAY_FSROOT=%s assay reads it in place of a machine.",
+                        "The host name was replaced. Review the folder before you share it. With "
+                        "ASSAY_FSROOT=%s assay reads it in place of a machine.",
                         folder);
     add_written(doc, capture);
     add_faults(doc, capture);

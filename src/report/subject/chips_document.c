@@ -22,7 +22,7 @@ static void put_cell(struct assay__table *t, const struct assay__cell *cell, dou
 {
     if (!isfinite(cell->value)) {
         assay__table_cell(t,
-                          assay__datum_unknown(cell->source ? cell->source : "no source gives it"));
+                          assay__datum_unknown(cell->source ? cell->source : "no published value"));
         return;
     }
     struct assay__datum value = assay__datum_number(
@@ -51,17 +51,17 @@ static void put_chip(struct assay__table *t, const struct assay__chip *chip)
 int assay__chips_document(struct assay__doc **made)
 {
     const struct assay__chip *chip;
-    struct assay__doc *doc = assay__doc_open(made, "predict", "Chips that predict knows");
+    struct assay__doc *doc = assay__doc_open(made, "predict", "Known chips");
     if (!doc) return ASSAY_ENOMEM;
     assay__doc_section(doc, "chips", "Chips", NULL, ASSAY__SECTION_QUIET);
     struct assay__table *t = assay__doc_table(doc, "chips", "Chips", ASSAY__COLUMNS(columns));
     for (size_t i = 0; (chip = assay__chip_at(i)); i++)
         put_chip(t, chip);
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "ANE: Neural Engine, float16. W: what it draws at convolutions, at matrix "
-                        "products, and while it starts and copies. A unit whose number no source "
-                        "gives is not predicted; no source gives the CPU's. 'this' is this "
-                        "machine's CPU by its measured ceilings.");
+    assay__doc_sentence(
+        doc, ASSAY__TONE_NOTE,
+        "ANE: Neural Engine, float16. W: power for convolutions, for matrix products, and while it "
+        "starts and copies. Units without published numbers are not predicted, nor are CPUs, "
+        "except 'this': this machine's CPU by its measured ceilings.");
     assay__doc_end(doc);
     return 0;
 }

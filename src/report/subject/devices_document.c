@@ -25,12 +25,12 @@ static void add_machine(struct assay__doc *doc, const struct assay__found *found
     const struct assay__machine *m = &found->machine;
     assay__doc_section(doc, "machine", "Machine", NULL, ASSAY__SECTION_QUIET);
     if (found->interrupted)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: what was found by then is shown.");
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: the list is incomplete.");
     assay__doc_fact(doc, "processor");
     if (*m->cpu_model)
         assay__doc_item_text(doc, "%s", m->cpu_model);
     else
-        assay__doc_item(doc, NULL, assay__datum_unknown("the system does not name it"));
+        assay__doc_item(doc, NULL, assay__datum_unknown("not reported by the system"));
     assay__doc_item_text(doc, "%s", m->architecture);
     assay__doc_fact(doc, "cores");
     if (m->cores > 0) assay__doc_item_after(doc, NULL, assay__datum_count(m->cores), "cores");
@@ -77,8 +77,8 @@ static struct assay__datum reached_by(struct assay__doc *doc, const struct assay
     const char *all = assay__doc_take(doc, &names);
     if (*all) return assay__datum_text(all);
     if (!*provider) return assay__datum_none();
-    return assay__datum_unknown(assay__doc_printf(
-        doc, "no device says that it runs on it; a build with the %s provider could", provider));
+    return assay__datum_unknown(
+        assay__doc_printf(doc, "no device uses it; a build with the %s provider could", provider));
 }
 
 static void add_hardware(struct assay__doc *doc, const struct assay__found *found)
@@ -205,7 +205,7 @@ static void add_ceilings(struct assay__doc *doc, const struct assay__found *foun
     bool others = false;
     for (size_t i = 0; i < found->count; i++)
         others |= was_asked(found, &found->items[i]);
-    assay__doc_section(doc, "ceilings", "Ceilings", "what the devices do at most", 0);
+    assay__doc_section(doc, "ceilings", "Ceilings", "measured limits of the devices", 0);
     if (!found->cpu && (found->cpu_asked || !others))
         assay__doc_fact_unknown(doc, others ? "CPU" : "measured", found->why);
     for (size_t i = 0; i < found->count; i++)

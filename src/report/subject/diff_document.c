@@ -76,8 +76,8 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
             assay__digits(d->ci.low, digits).text, assay__digits(d->ci.high, digits).text);
         value.note = assay__doc_printf(
             v->doc,
-            "this run's over the base's, medians over launches; 95 %% interval by the exact rank "
-            "test, p = %s; changes below %s %% could not be detected",
+            "ratio of this run's median over launches to the base's; 95 %% interval by the exact "
+            "rank test, p = %s; too noisy to detect changes below %s %%",
             assay__digits(d->p_value, 2).text, assay__digits(d->smallest * 100, 2).text);
     } else {
         value.note = d->reason;
@@ -141,7 +141,7 @@ static void add_summary(struct view *v)
             assay__doc_sentence(v->doc, ASSAY__TONE_ALERT, "%s: %s", side->name, side->reason);
         else if (!side->profile->complete)
             assay__doc_sentence(v->doc, ASSAY__TONE_ALERT,
-                                "%s: INCOMPLETE, its capture did not end.", side->name);
+                                "%s: INCOMPLETE, its capture did not finish.", side->name);
     }
     add_runs(v);
     assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "The first run is the base.");
@@ -205,9 +205,9 @@ static void add_layer_bars(struct view *v)
 {
     const struct assay__diff *diff = v->diff;
     struct assay__points p = {0};
-    struct assay__sketch k = begin_bars(
-        v, "diff-layers", "Layers that changed most", "time",
-        "One group per layer, one bar per run; what a run does not have has no bar.");
+    struct assay__sketch k = begin_bars(v, "diff-layers", "Layers that changed most", "time",
+                                        "One group per layer, one bar per run; a missing bar is a "
+                                        "layer that the run does not have.");
     for (size_t s = 0; s < diff->count && !k.failed; s++) {
         if (!assay__sketch_points(&k, &p, BARS, ASSAY__WITH_NAMES)) break;
         for (size_t i = 0; i < diff->layer_count && p.count < BARS; i++) {
@@ -238,7 +238,7 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
 {
     static const char *const titles[] = {NULL, "Metrics without a detected difference",
                                          "Metrics without an interval, so no verdict",
-                                         "Metrics that some run has no value of"};
+                                         "Metrics that are missing in some run"};
     static const char *const ids[] = {"diff-metrics", "diff-same", "diff-unjudged", "diff-unknown"};
     size_t rows = 0;
     for (size_t i = 0; i < v->diff->metric_count; i++)
@@ -395,7 +395,7 @@ static void add_causes(struct view *v)
     assay__doc_section(v->doc, "differences", "What else differs", NULL,
                        ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
     if (!diff->cause_count)
-        assay__doc_say(v->doc, ASSAY__TONE_PLAIN, "Nothing that the profiles hold.");
+        assay__doc_say(v->doc, ASSAY__TONE_PLAIN, "Nothing else recorded in the profiles.");
     if (columns && diff->cause_count) {
         columns[0] = column("what", "what", NULL, ASSAY__COLUMN_NAME);
         columns[1] = column("likelihood", "explains it", NULL, 0);
@@ -434,8 +434,7 @@ int assay__diff_document(const struct assay__diff *diff, struct assay__doc **mad
     v.doc->kicker = "assay report: a difference";
     v.doc->subtitle = assay__doc_take(v.doc, &names);
     v.doc->version = "assay report";
-    v.doc->footer = "One file: nothing was fetched to show it, and nothing it holds is sent "
-                    "anywhere.";
+    v.doc->footer = "This page is self-contained: it loads nothing and sends nothing.";
     v.doc->marks = true;
     v.doc->table = "metrics";
     add_summary(&v);

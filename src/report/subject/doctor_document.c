@@ -144,7 +144,7 @@ static void add_probes(struct assay__doc *doc, const struct assay__checkup *chec
         put_probe(t, &checkup->probes[i]);
         channels += checkup->probes[i].channel_count;
     }
-    const char *remark = assay__doc_printf(doc, "%zu, with what each read", channels);
+    const char *remark = assay__doc_printf(doc, "%zu, with their readings", channels);
     assay__doc_fold(doc, "channels", "Channels", remark);
     t = assay__doc_table(doc, "channels", "Channels", ASSAY__COLUMNS(channel_columns));
     for (size_t i = 0; i < checkup->probe_count; i++)

@@ -225,7 +225,7 @@ int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct 
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
     if (diff->a->analysis->conflict_count + diff->b->analysis->conflict_count)
         assay__doc_sentence(doc, ASSAY__TONE_ALERT,
-                            "SHAPE CONFLICTS: inspect each model alone to see them");
+                            "SHAPE CONFLICTS: inspect each model separately to see them");
     assay__inspect_diff_answer(&answer, diff);
     assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &answer));
     assay__doc_fact_text(doc, "first", diff->a->name);

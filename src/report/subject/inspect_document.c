@@ -38,10 +38,10 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
                             "MISSING: %s; nothing here needs it, but running the model does",
                             inspect->missing);
     if (inspect->unplanned)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The inputs are left as the file has them: %s",
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The inputs keep the shapes of the file: %s",
                             inspect->unplanned);
     if (inspect->ncp_fault)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The wiring in the metadata is not used: %s",
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The wiring in the metadata is ignored: %s",
                             inspect->ncp_fault);
 }
 
@@ -84,9 +84,7 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
                           assay__scaled(a->live.peak_bytes, "B").text);
     assay__buf_putc(&text, '.');
     assay__inspect_left_out(&left, inspect, ASSAY__LACK_ANY);
-    if (left.length)
-        assay__buf_printf(&text, " %s: the totals leave %s out.", left.data,
-                          assay__inspect_left(a, ASSAY__LACK_ANY) == 1 ? "it" : "them");
+    if (left.length) assay__buf_printf(&text, " %s: not in the totals.", left.data);
     assay__buf_drop(&left, &text);
     assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &text));
 }

@@ -68,8 +68,8 @@ static void add_picture(struct assay__doc *doc, const struct assay__inspect *ins
     if (assay__figure_live(&sketch, live_bytes, inspect->layer_count, &peak) == 0) {
         figure->title = "Live activations by layer";
         figure->description = assay__sketch_printf(
-            &sketch, "%s at most, at layer %zu, %s.", assay__scaled(live_bytes[peak], "B").text,
-            peak, assay__sketch_short(&sketch, inspect->layers[peak].name));
+            &sketch, "Peak %s, at layer %zu, %s.", assay__scaled(live_bytes[peak], "B").text, peak,
+            assay__sketch_short(&sketch, inspect->layers[peak].name));
         assay__doc_figure(doc, figure, 0);
     }
     if (sketch.failed) doc->failed = true;
@@ -92,7 +92,7 @@ void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspe
         assay__doc_item_after(
             doc, NULL, assay__datum_metric(peak),
             assay__doc_printf(
-                doc, "while layer %zu, %s (%s), runs; alive then:", live->peak_position,
+                doc, "while layer %zu, %s (%s), runs; alive at that time:", live->peak_position,
                 layer->name, assay__doc_op(doc, layer->node->domain, layer->node->op)));
     } else if (inspect->layer_count) {
         assay__doc_item(doc, NULL, assay__datum_unknown(peak ? peak->note : NULL));

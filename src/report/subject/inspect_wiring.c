@@ -56,7 +56,7 @@ static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
             assay__doc_item_after(doc, NULL, assay__derived(n->flops_needed / n->flops, "ratio"),
                                   "of what is executed");
     } else {
-        assay__doc_item_text(doc, "what the wiring needs of it is not known");
+        assay__doc_item_text(doc, "the part needed by the wiring is not known");
     }
     assay__doc_fact(doc, "per step");
     assay__doc_item(doc, NULL, assay__derived(n->flops_per_step, "FLOP"));
@@ -135,9 +135,9 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
         shared |= n->groups[i].shared;
     }
     if (shared)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "~ nodes that compute all neurons at once, by the group's share of "
-                            "them");
+        assay__doc_sentence(
+            doc, ASSAY__TONE_NOTE,
+            "~ nodes that compute all neurons at once, divided by the groups' shares of neurons");
     t = assay__doc_table(doc, "steps", NULL, ASSAY__COLUMNS(step_columns));
     for (size_t i = 0; i < n->per_step_count; i++) {
         assay__table_row(t, 0, NULL);

@@ -118,7 +118,8 @@ static void add_outputs(struct assay__doc *doc, const struct assay__drift *drift
         put_output(t, &drift->outputs[i]);
     for (size_t i = 0; drift && i < drift->output_count; i++)
         if (drift->outputs[i].nonfinite)
-            assay__doc_point(doc, "%s: %lld elements that are infinite or NaN in both are left out",
+            assay__doc_point(doc,
+                             "%s: %lld elements that are infinite or NaN in both are not compared",
                              drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
 }
 

@@ -161,7 +161,7 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
     assay__doc_item_after(
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
         assay__doc_printf(doc, "(%s%s)", label,
-                          *trial->target.uncovered ? ", not of such models" : ""));
+                          *trial->target.uncovered ? ", not for such models" : ""));
     add_metrics(doc, trial, "throughput", throughput, 3);
     add_metrics(doc, trial, "compute", compute, 3);
     add_metrics(doc, trial, "bandwidth", bandwidth, 2);
@@ -253,7 +253,7 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
 {
     bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
     assay__doc_section(doc, "trust", "How far to trust it",
-                       here       ? "a run measures what this estimates"
+                       here       ? "a run would measure what is estimated here"
                        : measured ? "ceilings were measured there; the model was not "
                                     "run"
                                   : "nothing here was measured on that chip",
@@ -264,8 +264,9 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
         if (trial->notes[i] != trial->target.uncovered)
             assay__doc_say(doc, ASSAY__TONE_NOTE, trial->notes[i]);
     if (trial->target.device_class == ASSAY__CLASS_NPU)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "A check against the Neural Engine says whether all of it runs there.");
+        assay__doc_sentence(
+            doc, ASSAY__TONE_NOTE,
+            "Check the model against the Neural Engine to see whether all of it runs there.");
     assay__doc_end(doc);
 }
 

@@ -149,19 +149,19 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
     bool one = count && count->value == 1;
     assay__doc_fact(doc, "inference");
     add_metric(doc, trial, "memory.allocations",
-               one ? "allocation of a warm one, by malloc and its relatives"
-                   : "allocations of a warm one, by malloc and its relatives");
-    if (bytes) add_metric(doc, trial, "memory.allocated", "asked for by it");
+               one ? "allocation by malloc and its relatives, once warm"
+                   : "allocations by malloc and its relatives, once warm");
+    if (bytes) add_metric(doc, trial, "memory.allocated", "requested");
     add_growth(doc, trial);
     assay__doc_fact(doc, "heap");
-    add_metric(doc, trial, "memory.heap.peak", "live at most, as asked for");
+    add_metric(doc, trial, "memory.heap.peak", "peak, as requested");
     assay__doc_fact(doc, "fragmented");
     add_metric(doc, trial, "memory.fragmentation",
-               "of what the C library's allocator holds is not in use");
+               "of the memory held by the C library's allocator is unused");
     assay__doc_fact(doc, "arena");
-    add_metric(doc, trial, "memory.arena.allocations",
-               "pieces handed out per inference; they never reach malloc and are not counted "
-               "above");
+    add_metric(
+        doc, trial, "memory.arena.allocations",
+        "allocations served per inference; they never reach malloc and are not counted above");
     if (!isfinite(a->slowdown)) return;
     assay__doc_fact(doc, "cost");
     assay__doc_item_after(doc, "latency", assay__derived(a->slowdown, ASSAY__UNIT_FACTOR),
@@ -312,8 +312,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     const struct assay__allocations *a = &trial->allocations;
     if (!a->reason) return; /* not asked for */
     assay__doc_section(doc, "allocations", "Allocations",
-                       "counted in a launch of its own; live: at "
-                       "the end of the phase",
+                       "counted in a separate launch; live: at the end of the phase",
                        ASSAY__VIEW_MACHINE);
     assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {

@@ -39,8 +39,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!profile->ceiling_count) return;
     assay__doc_section(doc, "ceilings", "Ceilings", "the best of several repeats",
                        ASSAY__VIEW_LAYERS | ASSAY__SECTION_DETAIL);
-    struct assay__table *t = assay__doc_table(
-        doc, "ceilings", "What the devices can do at most, as measured", ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "ceilings", "Measured limits of the devices",
+                                              ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < profile->ceiling_count; i++)
         put_row(t, &profile->ceilings[i]);
     assay__doc_end(doc);

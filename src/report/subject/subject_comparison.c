@@ -13,11 +13,10 @@
 enum { NUMBERS = 1, RATIOS, OUTPUTS, NODES };
 
 static const struct assay__heading parts[] = {
-    {.title = "Comparison", .remark = "medians over launches that take turns"},
-    {.title = "Speed and energy",
-     .remark = "against the reference; 95 % intervals, each launch counts once"},
-    {.title = "Outputs", .remark = "of the first inference, against the reference's"},
-    {.title = "Who ran the nodes", .remark = "by the engine's own record"},
+    {.title = "Comparison", .remark = "medians over alternating launches"},
+    {.title = "Speed and energy", .remark = "against the reference; 95 % intervals over launches"},
+    {.title = "Outputs", .remark = "of the first inference, compared with the reference"},
+    {.title = "Placement of the nodes", .remark = "from the engine's record"},
 };
 
 #define NAME ASSAY__COLUMN_NAME
@@ -177,7 +176,7 @@ static void put_row(struct view *v, size_t i)
 
 static void add_table(struct view *v, bool data)
 {
-    v->table = assay__doc_table(v->doc, "comparison", "Trials against each other",
+    v->table = assay__doc_table(v->doc, "comparison", "Comparison of trials",
                                 ASSAY__COLUMNS(columns));
     v->table->parts = parts;
     v->table->part_count = sizeof parts / sizeof *parts;
@@ -195,12 +194,12 @@ static void add_warnings(struct view *v)
         const struct assay__placement_summary *f = &r->placement;
         if (r->judged.own_nonfinite.value > 0 && i == v->all->reference)
             assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
-                                "%s: %.0f of its own values are NaN or infinite.", r->judged.label,
+                                "%s: %.0f of its outputs are NaN or infinite.", r->judged.label,
                                 r->judged.own_nonfinite.value);
         if (r->judged.usable && assay__placement_is_elsewhere(f))
             assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
-                                "%s: none of the %.0f nodes ran on it, all on %s: this row is no "
-                                "measurement of the device.",
+                                "%s: none of the %.0f nodes ran on it, all on %s: this row does "
+                                "not measure the device.",
                                 r->judged.label, f->elsewhere,
                                 *f->provider ? f->provider : "another provider");
     }
@@ -221,7 +220,7 @@ static void add_placement(struct view *v)
                              text.data);
         if (f->inferred > 0)
             assay__doc_point(v->doc,
-                             "%s: %.0f of its nodes by exclusion: the record leaves out what the "
+                             "%s: %.0f of its nodes by exclusion: the record omits nodes that the "
                              "provider runs in another layout",
                              v->all->rows[i].judged.label, f->inferred);
         if (text.failed) v->doc->failed = true;

@@ -85,7 +85,7 @@ static const struct assay__metric_fact facts[] = {
     {"together", "memory.bandwidth.llc", "from memory at least", NULL},
     {"together", "memory.bandwidth.controller", "memory controllers", NULL},
     {"together", "hardware.memory_controller", "of their ceiling", NULL},
-    {"cost", "overhead.counters", "an inference with the counters on takes", NULL},
+    {"cost", "overhead.counters", "latency with counters on", NULL},
 };
 
 /* --- classes of layers ------------------------------------------------------------------------ */
@@ -241,9 +241,8 @@ static void add_classes(struct assay__doc *doc, const struct assay__trial *trial
     if (trial->class_counter_count) add_class_table(doc, trial);
     if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "Time is that of the layers when they were timed; counted is their "
-                            "time in the runs whose counters were read, as is all behind it "
-                            "(CPUs: CPU time / counted).");
+                            "Time is from the timed runs; \"counted\" and the columns after it are "
+                            "from the runs whose counters were read (CPUs: CPU time / counted).");
     assay__doc_say(doc, ASSAY__TONE_NOTE, note);
     assay__doc_end(doc);
 }
@@ -255,7 +254,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     bool asked = trial->metrics && assay_metrics_get(trial->metrics, "hardware.task_clock");
     if (asked || trial->class_counter_count || (note && *note)) {
         assay__doc_section(doc, "counters", "Counters",
-                           "all threads of the worker; the latency is without them",
+                           "all threads of the worker; latency is measured without counters",
                            ASSAY__VIEW_MACHINE);
         if (asked) add_counters(doc, trial);
         if (asked) assay__doc_metrics(doc, trial, facts, sizeof facts / sizeof facts[0]);

@@ -43,7 +43,7 @@ static const struct assay__metric_fact facts[] = {
     {"tokens", "llm.overall", "overall", "prompt included"},
     {"choosing", "llm.choose", NULL, "per token, included in the times above"},
     {"generations", "llm.generations", NULL, "measured"},
-    {"generations", "llm.dropped", NULL, "more without room for the times of their tokens"},
+    {"generations", "llm.dropped", NULL, "more whose token times did not fit"},
 };
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)

@@ -211,7 +211,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_say(doc, ASSAY__TONE_NOTE,
                        p50 && p50->note && *p50->note
                            ? p50->note
-                           : "There is no latency: the run did not get that far.");
+                           : "No latency: the run did not get that far.");
     }
     add_launches(doc, trial);
     assay__doc_end(doc);

@@ -151,7 +151,7 @@ static void add_method(struct assay__doc *doc, const struct assay__layers *layer
         assay__doc_item_text(doc, "the instrumented run took %.2f × the plain one",
                              layers->slowdown);
     if (isfinite(layers->scale_factor))
-        assay__doc_item_text(doc, "layer times scaled by %.4f to the bracket",
+        assay__doc_item_text(doc, "layer times scaled by %.4f",
                              layers->scale_factor);
     if (layers->sessions > 0)
         assay__doc_item_text(doc, "%d session%s", layers->sessions,
@@ -161,7 +161,7 @@ static void add_method(struct assay__doc *doc, const struct assay__layers *layer
     if (isfinite(layers->spread))
         assay__doc_item_text(doc, "spread of their sums %.1f %%", layers->spread * 100);
     if (isfinite(layers->contention))
-        assay__doc_item_text(doc, "means %+.1f %% against medians", layers->contention * 100);
+        assay__doc_item_text(doc, "means %+.1f %% relative to medians", layers->contention * 100);
 }
 
 /* The notes of layers, each once with the number of layers that have it. */
@@ -192,15 +192,15 @@ static void add_legend(struct assay__doc *doc)
 {
     static const char *const rows[][2] = {
         {"time", "of one inference, the median over the timed runs"},
-        {"share", "time / latency.p50 of the run without any timing of layers; the bar is against "
-                  "the longest layer"},
+        {"share", "time / latency.p50 of the run without layer timing; bars are relative to the "
+                  "longest layer"},
         {"operator", "+2: two more nodes of the model are fused into this layer"},
         {"FLOP", "from the operator and the fixed shapes; a multiply-add counts as 2"},
         {"bytes", "what the operator reads and writes, each once, weights too"},
-        {"bound", "what holds it back under the measured roofs: compute, memory or overhead"},
-        {"engine per run", "the engine's fixed cost of one run, whatever the model"},
+        {"bound", "the limiting factor under the measured roofs: compute, memory or overhead"},
+        {"engine per run", "the engine's fixed cost per run"},
         {"unattributed",
-         "latency.p50 less the layers less the engine; negative when they sum to more"},
+         "latency.p50 minus the layers minus the engine; negative when they sum to more"},
     };
     assay__doc_fold(doc, NULL, "What the columns are", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

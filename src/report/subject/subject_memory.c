@@ -49,7 +49,7 @@ static void print_growth(struct assay__buf *out, const struct assay__allocations
         assay__buf_puts(out, "every inference");
     else
         assay__buf_printf(out,
-                          "each of inferences %lld to %lld: too few to tell whether that goes on",
+                          "each of inferences %lld to %lld: too few to tell whether this continues",
                           (long long)before + 1, (long long)(before + seen));
 }
 
@@ -84,9 +84,10 @@ static const struct part {
     bool why; /* if unknown, show the reason next to the others */
 } parts[] = {
     {"model", "memory.model", NULL, "of weights", false},
-    {"activations", "memory.activation.predicted", NULL, "alive at once, by the graph", false},
-    {"arena", "memory.activation.arena", NULL, "at most in the engine's arena, copied weights too",
+    {"activations", "memory.activation.predicted", NULL, "alive at once, predicted from the graph",
      false},
+    {"arena", "memory.activation.arena", NULL,
+     "peak in the engine's arena, including copied weights", false},
     {"arena", "memory.arena.held", NULL, "held by it", false},
     {"worker", "memory.peak.worker", NULL, "beyond an empty worker", false},
     {"worker", "memory.baseline.worker", "empty", NULL, false},
@@ -94,7 +95,7 @@ static const struct part {
     {"total", "memory.total", NULL, NULL, false},
     {"bandwidth", "memory.bandwidth", NULL, NULL, false},
     {"bandwidth", "memory.bandwidth_utilization", "of the ceiling", NULL, true},
-    {"cache", "cache.hit_rate", NULL, "of the references hit a cache", false},
+    {"cache", "cache.hit_rate", NULL, "of cache references hit", false},
 };
 #define PART_COUNT (sizeof parts / sizeof parts[0])
 
@@ -222,7 +223,7 @@ static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *pe
         assay__buf_printf(&text, "%s of activations are alive",
                           assay__scaled(peak->bytes, "B").text);
     else
-        assay__buf_puts(&text, "Most activations whose size is known are alive");
+        assay__buf_puts(&text, "The most activations of known size are alive");
     assay__buf_printf(&text, " while '%.100s' (%s) runs, in %lld tensor%s", peak->node, peak->op,
                       (long long)peak->alive, assay__plural((double)peak->alive));
     if (unknown) assay__buf_printf(&text, ", %zu of them of unknown size", unknown);

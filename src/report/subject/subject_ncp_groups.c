@@ -160,7 +160,7 @@ static void add_floor(struct assay__doc *doc, const struct assay__ncp_groups *g)
     if (!isfinite(g->floor_share)) return;
     assay__doc_fact(doc, "call cost");
     assay__doc_item_after(doc, "at most", assay__derived(g->floor_share, "ratio"),
-                          "of the latency, whatever the layers compute");
+                          "of the latency, independent of what the layers compute");
     assay__doc_item_after(doc, assay__doc_printf(doc, "%zu ×", g->timed),
                           assay__derived(g->floor_ns / 1e9, "s"),
                           "(the fastest layer), and the engine's cost per run");

@@ -175,10 +175,10 @@ static void add_idle(struct assay__doc *doc, const struct assay__trial *trial)
                               "before the run");
         return;
     }
-    assay__doc_item(doc, NULL,
-                    assay__datum_unknown(energy ? "not watched: net energy is not known"
-                                                : "not watched: nothing here reports power or "
-                                                  "energy"));
+    assay__doc_item(
+        doc, NULL,
+        assay__datum_unknown(energy ? "not measured: net energy is not known"
+                                    : "not measured: nothing here reports power or energy"));
 }
 
 /* The value on the line between two readings; NaN outside of them. */
@@ -234,9 +234,9 @@ static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
                               "stolen by the host");
     if (isfinite(wait) && (moves || wait > 0))
         assay__doc_item_after(doc, NULL, assay__derived(wait, "ratio"),
-                              "of the time a task waited for a CPU");
+                              "of the time some task waited for a CPU");
     if (!moves && isfinite(busy))
-        assay__doc_item(doc, NULL, assay__datum_unknown("/proc/stat stood still"));
+        assay__doc_item(doc, NULL, assay__datum_unknown("/proc/stat did not change"));
 }
 
 /* --- throttling ------------------------------------------------------------------------------- */
@@ -279,14 +279,14 @@ static void add_throttling(struct assay__doc *doc, const struct assay_profile *p
         if (what && was_watched(trial, s))
             assay__buf_join(&watched, what);
         else if (what)
-            assay__doc_item_text(doc, "not watched throughout: %s (%s)", what,
+            assay__doc_item_text(doc, "not monitored throughout: %s (%s)", what,
                                  *s->note ? s->note : "readings are missing");
     }
     const char *all = assay__doc_take(doc, &watched);
     if (*all)
-        assay__doc_item_text(doc, quiet ? "none seen in %s" : "watched: %s; see the disturbances",
+        assay__doc_item_text(doc, quiet ? "none seen in %s" : "monitored: %s; see the disturbances",
                              all);
-    if (!any) assay__doc_item(doc, NULL, assay__datum_unknown("nothing here would show it"));
+    if (!any) assay__doc_item(doc, NULL, assay__datum_unknown("cannot be detected here"));
 }
 
 static void add_facts(struct assay__doc *doc, const struct assay_profile *profile,

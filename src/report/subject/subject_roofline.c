@@ -67,7 +67,7 @@ static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
                             r->above == 1 ? "its" : "their");
     if (unknown)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu layer%s of unknown bound, the first because %s", unknown,
+                            "%zu layer%s with unknown bound, the first because %s", unknown,
                             unknown == 1 ? "" : "s", why);
 }
 
@@ -165,9 +165,8 @@ static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
 
 static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
 {
-    struct assay__table *t = assay__doc_table(
-        doc, NULL, "The roofs: what the device can do at most, as measured",
-        ASSAY__COLUMNS(roof_columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "The roofs: measured limits of the device",
+                                              ASSAY__COLUMNS(roof_columns));
     put_peaks(t, r);
     for (size_t i = 0; i < r->level_count; i++)
         put_roof(t, &r->levels[i], r->levels[i].label, "B/s", true);

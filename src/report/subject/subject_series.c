@@ -85,7 +85,7 @@ static void put_channel(struct assay__doc *doc, struct assay__table *t,
 
 static void add_channels(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__table *t = assay__doc_table(doc, NULL, "What was read over time, and from where",
+    struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time",
                                               ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < trial->series_count; i++)
         put_channel(doc, t, &trial->series[i]);
@@ -153,9 +153,8 @@ static struct assay__datum launch_of(int launch)
 static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->span_count) return;
-    struct assay__table *t = assay__doc_table(
-        doc, "spans", "What the machine was doing when, since the run began",
-        ASSAY__COLUMNS(span_columns));
+    struct assay__table *t = assay__doc_table(doc, "spans", "Phases of the run",
+                                              ASSAY__COLUMNS(span_columns));
     t->more = "spans";
     for (size_t i = 0; i < trial->span_count; i++) {
         const struct assay__span *s = &trial->spans[i];

@@ -90,14 +90,14 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
 {
     if (!profile->complete && !profile->interrupted)
         assay__doc_say(doc, ASSAY__TONE_ALERT,
-                       "INCOMPLETE: the capture did not end (killed, or its disk was full); what "
-                       "it had measured until then follows.");
+                       "INCOMPLETE: the capture did not finish (killed, or disk full); what was "
+                       "measured until then follows.");
     if (profile->interrupted)
-        assay__doc_say(doc, ASSAY__TONE_ALERT,
-                       "INTERRUPTED: the capture was stopped before it ended; what it had measured "
-                       "until then follows.");
+        assay__doc_say(
+            doc, ASSAY__TONE_ALERT,
+            "INTERRUPTED: the capture was stopped early; what was measured until then follows.");
     if (!profile->trial_count)
-        assay__doc_say(doc, ASSAY__TONE_ALERT, "EMPTY: this profile holds no trial.");
+        assay__doc_say(doc, ASSAY__TONE_ALERT, "EMPTY: this profile has no trials.");
     add_failures(doc, profile);
 }
 

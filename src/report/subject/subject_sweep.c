@@ -15,8 +15,8 @@ enum { NUMBERS = 1, RATES };
 static const struct assay__heading parts[] = {
     {.title = "Sweep", .remark = "per second: samples; energy: gross"},
     {.title = "Rates and spread",
-     .remark = "min, max: of the launch medians; scaling: throughput against the smallest batch "
-               "(else fewest threads), 100 % is linear"}};
+     .remark = "min, max: of the launch medians; scaling: throughput relative to the smallest "
+               "batch (or fewest threads), 100 % is linear"}};
 /* the configuration matrix of the NCP guides */
 static const struct assay__heading matrix_parts[] = {
     {.title = "Sweep", .remark = "per second: samples; energy: gross"},
@@ -174,9 +174,10 @@ static void add_tied(struct view *v)
         assay__buf_printf(&tied, "%s%s", i ? ", " : "",
                           sweep->points[sweep->alike[i]].judged.label);
     if (tied.length)
-        assay__buf_puts(&tied, ": not distinguishable from the best, launches overlap");
+        assay__buf_puts(&tied, ": not distinguishable from the best (launches overlap)");
     if (tied.length && !sweep->confirmation.asked)
-        assay__buf_puts(&tied, " (confirming tests the best two; 10 launches each test all)");
+        assay__buf_puts(&tied,
+                        "; a confirmation tests the best two, 10 launches per point test all");
     for (size_t i = 0; i < sweep->pair_count; i++) {
         const struct assay__sweep_pair *pair = &sweep->pairs[i];
         if (pair->a == sweep->best || pair->b == sweep->best || others++ >= PAIRS_NAMED) continue;

@@ -165,12 +165,12 @@ static void add_table(struct view *v)
 static void add_legend(struct assay__doc *doc)
 {
     static const char *const rows[][2] = {
-        {"finalist", "judged by launches of its own"},
-        {"dropped", "only has the short launches of the search"},
+        {"finalist", "judged by separate launches"},
+        {"dropped", "has only the short launches of the search"},
         {"ablation", "the best with one setting reset to its default"},
-        {"Pareto", "nothing else is better in one of latency, throughput, memory and energy and as "
+        {"Pareto", "no other is better in one of latency, throughput, memory and energy and as "
                    "good in the rest"},
-        {"cost", "what the goal is about: latency, time per sample or energy"},
+        {"cost", "the quantity to minimise: latency, time per sample or energy"},
     };
     assay__doc_fold(doc, NULL, "What the columns are", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -236,7 +236,7 @@ static void add_spent(struct view *v)
         v->doc, "%zu of %zu configurations%s%s%s", r->configurations, r->grid, r->grid ? " (" : "",
         r->grid ? percent(v->doc, r->configurations, r->grid) : "", r->grid ? ")" : "");
     if (r->failed) assay__doc_item_text(v->doc, "%zu of them failed", r->failed);
-    if (r->refused) assay__doc_item_text(v->doc, "%zu more refused from the start", r->refused);
+    if (r->refused) assay__doc_item_text(v->doc, "%zu more rejected up front", r->refused);
     add_launches(v);
     if (!isfinite(r->elapsed_s) || !isfinite(r->plan->budget_s)) return;
     double left_s = r->plan->budget_s - r->elapsed_s;
@@ -269,11 +269,11 @@ static void add_best(struct view *v)
 static const char *how_known(struct view *v, const struct assay__tune_part *part)
 {
     if (*part->objection)
-        return assay__doc_printf(v->doc, "nothing with %s may be recommended: %s", part->from,
+        return assay__doc_printf(v->doc, "cannot be reset: %s is not allowed (%s)", part->from,
                                  part->objection);
     if (!part->measured) return "estimated by the search's model, not measured";
     if (isnan(part->ratio.p_value)) return "measured; too few launches for a test";
-    return part->ratio.p_value < 0.05 ? "measured" : "measured; no difference shown";
+    return part->ratio.p_value < 0.05 ? "measured" : "measured; no difference detected";
 }
 
 static void add_parts(struct view *v)

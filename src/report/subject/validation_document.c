@@ -99,9 +99,9 @@ static void add_errors(struct assay__doc *doc, const struct assay__validation *v
     put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
     put_errors(t, "never fitted", &v->held_out);
     put_errors(t, "in sample", &v->in);
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "In sample stands beside the others; estimates are never labelled with "
-                        "it.");
+    assay__doc_sentence(
+        doc, ASSAY__TONE_NOTE,
+        "In-sample errors are for comparison only; estimates are never labelled with them.");
     if (v->missing)
         assay__doc_sentence(doc, ASSAY__TONE_WARN,
                             "%zu measured model%s left out: the file is gone", v->missing,
@@ -142,12 +142,12 @@ int assay__validation_document(const struct assay__validation *v, bool published
                                                  : "This machine against predictions");
     if (!doc) return ASSAY_ENOMEM;
     doc->table = "validation";
-    const char *remark = assay__doc_printf(doc, "%zu, errors by a fit that has not seen the %s",
-                                           v->used, published ? "chip, the model" : "family");
+    const char *remark = assay__doc_printf(doc, "%zu, predicted by a fit without the %s", v->used,
+                                           published ? "chip, the model" : "family");
     assay__doc_section(doc, "predicted", "Predicted", remark, 0);
     add_rows(doc, v, false);
     assay__doc_end(doc);
-    assay__doc_section(doc, "never-fitted", "Never fitted", "further measurements of one source",
+    assay__doc_section(doc, "never-fitted", "Never fitted", "further measurements from one source",
                        0);
     add_rows(doc, v, true);
     assay__doc_end(doc);

@@ -255,8 +255,8 @@ static void put_left_out(struct walk *w, const struct assay__table *table, size_
                       assay__scaled((double)(shown + more), "count").text,
                       table->more ? table->more : "rows",
                       table->scripted ? "with JavaScript the others can be shown, sorted and "
-                                        "searched, and all are in the data of this page."
-                                      : "the CSV format has all.");
+                                        "searched; all are in the data of this page."
+                                      : "the CSV format has all of them.");
 }
 
 static void put_part(struct walk *w, const struct assay__table *table)
