@@ -15,13 +15,13 @@ typedef int assay__write_fn(struct assay__study *study, const struct assay_repor
 
 /* X(WALK or WRITE, name, function's name behind assay__walk_ or assay__write_, extensions separated
  * by blanks, what it is). Where two formats share an extension it stands for the first. */
-#define ASSAY__FORMATS(X)                                                             \
-    X(WALK, "text", text, "txt", "for the terminal")                                  \
-    X(WRITE, "json", json, "json", "everything, for programs")                        \
-    X(WALK, "csv", csv, "csv", "one table, a row per metric unless another is named") \
-    X(WALK, "markdown", markdown, "md markdown", "for pull requests and notes")       \
-    X(WRITE, "junit", junit, "xml", "trials and requirements, for CI servers")        \
-    X(WALK, "html", html, "html htm", "one page with figures, nothing fetched")       \
+#define ASSAY__FORMATS(X)                                                       \
+    X(WALK, "text", text, "txt", "for the terminal")                            \
+    X(WRITE, "json", json, "json", "everything, for programs")                  \
+    X(WALK, "csv", csv, "csv", "one table, by default a row per metric")        \
+    X(WALK, "markdown", markdown, "md markdown", "for pull requests and notes") \
+    X(WRITE, "junit", junit, "xml", "trials and requirements, for CI servers")  \
+    X(WALK, "html", html, "html htm", "a self-contained page with figures")     \
     X(WRITE, "model-explorer", model_explorer, "json", "layer times for the Model Explorer viewer")
 
 #define ASSAY__DECLARE_WALK(function) assay__walk_fn assay__walk_##function;

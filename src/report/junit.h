@@ -19,7 +19,7 @@ struct assay__junit {
     struct assay__buf name, properties, cases;
     size_t tests, failures, errors, skipped;
     double time_s; /* sum of the cases' known times; NaN: none is known */
-    bool open;     /* a case stands open */
+    bool open;     /* a case is open */
     int verdict;   /* of the open case, so that it counts once */
 };
 
@@ -36,7 +36,7 @@ void assay__junit_failure(struct assay__junit *junit, const char *type, const ch
 /** The case could not be judged. */
 void assay__junit_error(struct assay__junit *junit, const char *type, const char *message,
                         const char *detail);
-/** The case was left out, or is no gate. */
+/** The case was skipped, or its failure is allowed. */
 void assay__junit_skipped(struct assay__junit *junit, const char *message);
 /** Remarks of a case; after its verdict. */
 void assay__junit_output(struct assay__junit *junit, const char *text);

@@ -67,7 +67,8 @@ int assay__doc_view(const struct assay__doc *doc, const struct assay_report_opti
     const char *name = options->format ? options->format : "text";
     const struct assay__format *format = assay__format_find(name);
     if (!format || !format->walk)
-        return assay_error_set(error, ASSAY_EINVAL, "this has no report in the format '%s'", name);
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "the format '%s' is not available for this report", name);
     int code = doc->failed ? ASSAY_ENOMEM : format->walk(doc, options, out, error);
     if (code == ASSAY_ENOMEM || out->failed)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
@@ -101,8 +102,7 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
     int code = assay__options_read(options, &taken, sizeof taken, "report", error);
     if (code) return code;
     if (!assay__detail_is_known(taken.detail))
-        return assay_error_set(error, ASSAY_EINVAL, "unknown detail '%s' of a report",
-                               taken.detail);
+        return assay_error_set(error, ASSAY_EINVAL, "unknown level of detail '%s'", taken.detail);
     if (!taken.format) taken.format = "text";
     const struct assay__format *format = assay__format_find(taken.format);
     if (!format)

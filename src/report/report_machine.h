@@ -18,7 +18,7 @@ struct assay__json_writer;
 
 #define ASSAY__DEVICES_TABLES "devices|hardware|ceilings" /* that CSV shows */
 
-/** What runs a device: what its driver says, of the CPU the processor; "" unknown. */
+/** The hardware of a device: its driver's name for it, for the CPU the processor; "" unknown. */
 const char *assay__found_hardware(const struct assay__found *found,
                                   const struct assay__device *device);
 int assay__devices_document(const struct assay__found *found, struct assay__doc **doc);
@@ -30,8 +30,8 @@ void assay__devices_json(struct assay__buf *out, const struct assay__found *foun
  *  nodes that do not add up to it are remarked on. */
 void assay__add_topology(struct assay__doc *doc, const struct assay__topology *topology,
                          uint64_t memory_bytes);
-/** A section with the GPUs and NPUs; `reached`: of each, the devices that run on it, or unknown
- *  with what would; NULL: nobody asked. */
+/** A section with the GPUs and NPUs. `reached`: for each, the devices that run on it, or unknown
+ * with what is missing; NULL: not looked for. */
 void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *items, size_t count,
                          const struct assay__datum *reached);
 /** A section with a set: where, when and how it was measured; one core beside all cores, of a

@@ -22,7 +22,7 @@ struct assay__made {
     size_t step_count;
     const struct assay__rewrite_notes *notes;
     bool rewritten;
-    const struct assay__drift *drift; /* NULL: none, drift_reason says why */
+    const struct assay__drift *drift; /* NULL: none, see drift_reason */
     const char *drift_reason;
     const char *drift_note; /* what the drift does not show; NULL: nothing */
 };

@@ -24,7 +24,7 @@ int assay__diff_report(const struct assay__diff *diff, const struct assay_report
     if (strcmp(name, "json") == 0) return assay__diff_json(diff, options, out, error);
     if (!format || !format->walk)
         return assay_error_set(error, ASSAY_EINVAL,
-                               "several profiles have no report in the format '%s'", name);
+                               "the format '%s' is not available for several profiles", name);
     code = assay__diff_document(diff, &doc);
     if (!code && strcmp(name, "html") == 0) code = attach(doc, diff, options, error);
     if (!code) code = format->walk(doc, options, out, error);

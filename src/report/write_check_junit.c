@@ -46,7 +46,7 @@ static bool in_table(const struct assay__check *check, const struct assay__check
     return false;
 }
 
-/* The first item of a rule that is no row of the engine's table. */
+/* The first item of a rule that is not in the engine's table. */
 static bool first_of(const struct assay__check *check, size_t index)
 {
     for (size_t i = 0; i < index; i++)

@@ -37,19 +37,16 @@ static void put_layer(struct drawing *d, size_t index)
 {
     const struct assay__inspect_layer *layer = &d->inspect->layers[index];
     struct assay__buf text = {0};
-    char scaled[64];
     double flops = layer->cost->flops, share = flops > 0 && d->most > 0 ? flops / d->most : 0;
     assay__inspect_op(&text, layer->node->domain, layer->node->op);
     assay__buf_printf(d->out, "  n%zu [label=\"", index);
     quote(d->out, text.data);
     assay__buf_puts(d->out, "\\n");
     quote(d->out, layer->name);
-    assay__text_scaled(scaled, sizeof scaled, flops, "FLOP");
-    assay__buf_printf(d->out, "\\n%s", scaled);
-    if (layer->cost->bytes_weights > 0) {
-        assay__text_scaled(scaled, sizeof scaled, layer->cost->bytes_weights, "B");
-        assay__buf_printf(d->out, ", weights %s", scaled);
-    }
+    assay__buf_printf(d->out, "\\n%s", assay__scaled(flops, "FLOP").text);
+    if (layer->cost->bytes_weights > 0)
+        assay__buf_printf(d->out, ", weights %s",
+                          assay__scaled(layer->cost->bytes_weights, "B").text);
     /* the root spreads the small shares, of which there are many */
     assay__buf_printf(d->out, "\", fillcolor=\"0.06 %.3f 1.0\"%s];\n", sqrt(share) * 0.75,
                       isfinite(flops) ? "" : ", style=\"filled,dashed\"");
@@ -69,11 +66,10 @@ static void put_edge(struct drawing *d, const char *name, size_t to, const char 
     if (entry && entry->dtype != ASSAY__UNDEFINED)
         assay__buf_printf(&label, "%s ", assay__dtype_name(entry->dtype));
     assay__inspect_shape(&label, d->inspect->analysis->shapes, entry);
-    if (to == ASSAY__MAP_NONE)
+    if (to == ASSAY__MAP_NONE) {
         assay__buf_puts(d->out, " -> ");
-    else
+    } else {
         assay__buf_printf(d->out, " -> n%zu [label=\"", to);
-    if (to != ASSAY__MAP_NONE) {
         quote(d->out, label.data);
         assay__buf_printf(d->out, "\"%s];\n", style);
     }

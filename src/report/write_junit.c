@@ -16,14 +16,13 @@ static void put_case(struct assay__junit *junit, const char *classname,
     enum assay__require_state state = target ? row->target_state : row->minimum_state;
     double required = target ? row->target : row->minimum;
     double ratio = target ? row->target_ratio : row->minimum_ratio;
-    char name[64], value[64], asked[64], share[64], message[300];
+    char name[64], message[300];
     if (state == ASSAY__REQUIRE_NONE) return;
     snprintf(name, sizeof name, "%s %s", row->info->label, target ? "target" : "minimum");
-    assay__text_scaled(value, sizeof value, row->value, row->info->unit);
-    assay__text_scaled(asked, sizeof asked, required, row->info->unit);
-    assay__text_scaled(share, sizeof share, ratio, "ratio");
-    snprintf(message, sizeof message, "%s is %s, %s %s: %s", row->info->label, value,
-             row->info->floor ? "at least" : "at most", asked, share);
+    snprintf(message, sizeof message, "%s is %s, %s %s: %s", row->info->label,
+             assay__scaled(row->value, row->info->unit).text,
+             row->info->floor ? "at least" : "at most",
+             assay__scaled(required, row->info->unit).text, assay__scaled(ratio, "ratio").text);
     assay__junit_case(junit, classname, name, NAN);
     if (state == ASSAY__REQUIRE_UNKNOWN && target)
         assay__junit_skipped(junit, row->reason);
@@ -31,7 +30,7 @@ static void put_case(struct assay__junit *junit, const char *classname,
         assay__junit_error(junit, "unavailable", row->reason, NULL);
     else if (state == ASSAY__REQUIRE_NOT_MET && target) {
         struct assay__buf text = {0};
-        assay__buf_printf(&text, "target not met, which is no failure: %s%s%s", message,
+        assay__buf_printf(&text, "target not met (not a failure): %s%s%s", message,
                           row->unreachable[0] ? "; " : "", row->unreachable);
         assay__junit_skipped(junit, text.data ? text.data : message);
         assay__buf_free(&text);
@@ -57,7 +56,7 @@ static int put_trial(struct assay__junit *junit, const struct assay_profile *pro
     if (trial->state != ASSAY__TRIAL_OK)
         assay__junit_failure(
             junit, assay__trial_state_name(trial->state),
-            trial->reason && trial->reason[0] ? trial->reason : "the run did not end", NULL);
+            trial->reason && trial->reason[0] ? trial->reason : "the run did not finish", NULL);
     if (code == 0 && table && trial->metrics)
         code = assay__require_judge(profile, trial, table, arena, &judgement);
     for (size_t i = 0; code == 0 && table && trial->metrics && i < 2 * judgement.count; i++)

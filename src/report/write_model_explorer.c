@@ -76,8 +76,7 @@ int assay__write_model_explorer(struct assay__study *study,
     (void)options;
     if (!trial) {
         assay_error_set(error, ASSAY_ENOTFOUND,
-                        "no layer of this profile has a time and a node of the model: there is "
-                        "nothing to show on a graph");
+                        "no layer of this profile has both a time and a node of the model");
         if (error) error->option = "layers";
         return ASSAY_ENOTFOUND;
     }

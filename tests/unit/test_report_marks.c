@@ -229,10 +229,12 @@ static void test_samples(void)
     CHECK(arena != NULL);
     struct assay__study *study;
     CHECK_INT(assay__study_new(p, &study), 0);
-    CHECK_INT(assay__figure_row_find("samples")->make(study, trial, 0, arena, &figure, NULL), 0);
+    struct assay__sketch sketch = {
+        .study = study, .trial = trial, .arena = arena, .figure = &figure};
+    CHECK_INT(assay__figure_row_find("samples")->make(&sketch, 0), 0);
     CHECK_HAS(figure.description,
               "170 samples around 1.00 ms in 5 launches, 30 found to be warm-up");
-    CHECK_STR(figure.note, "100 inferences of the pre-run, before measuring, were not kept.");
+    CHECK_STR(figure.note, "100 inferences of the pre-run, before measuring, were not recorded.");
     assay__study_free(study);
     assay__arena_free(arena);
     assay_profile_close(p);

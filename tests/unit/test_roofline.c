@@ -514,8 +514,9 @@ static void check_picture(const char *name, const struct assay_profile *p, int c
     struct assay__buf out = {0};
     struct assay__page page = {.out = &out, .columns = columns, .ascii = ascii};
     CHECK_INT(assay__study_new(p, &study), 0);
-    CHECK_INT(assay__figure_row_find("roofline")->make(study, p->trials, 0, arena, &figure, NULL),
-              0);
+    struct assay__sketch sketch = {
+        .study = study, .trial = p->trials, .arena = arena, .figure = &figure};
+    CHECK_INT(assay__figure_row_find("roofline")->make(&sketch, 0), 0);
     assay__figure_text(&page, &figure);
     if (ascii) assay__page_to_ascii(&out, 0);
     check_golden(name, out.data);
@@ -548,7 +549,7 @@ static void test_tables(void)
         " l2 100 GB/s 1.05 MB bandwidth.l2.read.one-core",
         " weights from dram read 10.0 GB/s bandwidth.dram.read.one-core",
         " 2 layers are faster than their roof",
-        " 1 layer of unknown bound",
+        " 1 layer with unknown bound",
     };
     struct assay_profile *p = pictured();
     char *text = draw(p, 200, false), *whole = flat(text);

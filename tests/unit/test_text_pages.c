@@ -63,7 +63,7 @@ static void fill_longest(void)
 static void test_one_trial(void)
 {
     static const char *const commands[] = {"run", "power", "memory", "counters", "advise"};
-    static const char *const words[] = {"Not observed could have disturbed the run unseen",
+    static const char *const words[] = {"Not observed ",
                                         "Disturbances seen during the run"};
     for (size_t c = 0; c < COUNT(commands); c++)
         for (int hostile = 0; hostile < 2; hostile++) {
@@ -82,7 +82,7 @@ static void test_one_trial(void)
 static void test_memory_headings(void)
 {
     static const char *const words[] = {"Layers by the bytes they move",
-                                        "Allocations counted in a launch of its own"};
+                                        "Allocations counted in a separate launch"};
     struct assay_profile *p = make_document();
     assay__profile_set_command(p, "memory");
     check_page(p, words, COUNT(words));
@@ -134,11 +134,11 @@ static struct assay_profile *several(const char *command)
 static void test_compare(void)
 {
     static const char *const words[] = {
-        "Comparison medians over launches that take turns",
+        "Comparison medians over alternating launches",
         "gross energy",
-        "Speed and energy against the reference; 95 % intervals, each launch counts once",
+        "Speed and energy against the reference; 95 % intervals over launches",
         "Outputs of the first inference, against the reference's",
-        "Not observed could have disturbed the run unseen",
+        "Not observed ",
     };
     struct assay_profile *p = several("compare");
     add(p, "reference", "cpu", 0.002, "");
@@ -168,7 +168,7 @@ static void test_sweep(void)
         "Sweep per second: samples; energy: gross",
         "Configurations compiled: graph optimisation on; accelerator: not the CPU",
         "no kernel for this type",
-        "Not observed could have disturbed the run unseen",
+        "Not observed ",
     };
     struct assay_profile *p = several("sweep");
     add(p, "", "device=cpu opt=none batch=1", 0.004, "");

@@ -55,7 +55,7 @@ struct assay__datum assay__datum_badge(const char *text, enum assay__badge badge
     return value;
 }
 
-/* Ratios that say how many times as long something took, and the one that is no share. */
+/* Ratios of times, shown as factors, and the one ratio that is not a share. */
 static const char *unit_of(const struct assay_metric *metric)
 {
     static const char *const factors[] = {"overhead.layers", "overhead.counters",
@@ -178,15 +178,15 @@ const char *assay__state_mark(enum assay_state state)
     return state == ASSAY_DERIVED ? "=" : state == ASSAY_ESTIMATED ? "~" : "";
 }
 
-void assay__print_metric(struct assay__buf *out, const struct assay_metric *metric)
+struct assay__digits assay__shown(const struct assay_metric *metric)
 {
     struct assay__datum value = assay__datum_metric(metric);
-    assay__datum_print(out, &value, NULL, 0);
-}
-
-void assay__print_ns(struct assay__buf *out, double time_ns)
-{
-    assay__text_put_scaled(out, time_ns / 1e9, "s");
+    struct assay__buf text = {0};
+    struct assay__digits made;
+    assay__datum_print(&text, &value, NULL, 0);
+    snprintf(made.text, sizeof made.text, "%s", assay__buf_text(&text));
+    assay__buf_free(&text);
+    return made;
 }
 
 void assay__print_model_names(struct assay__buf *out, const struct assay_profile *profile)

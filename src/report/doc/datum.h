@@ -1,19 +1,18 @@
-/* datum.h - a number or a word as a document holds it, and numbers as people read them. Marks stand
- * before numbers: none measured, "=" derived, "~" estimated; "(published)" behind; "—" not known.
- */
+/* datum.h - a number or a word in a document, and how numbers are printed for people. A number's
+ * state is marked: nothing for measured, "=" derived, "~" estimated, "(published)", "—" unknown. */
 #ifndef ASSAY_REPORT_DOC_DATUM_H
 #define ASSAY_REPORT_DOC_DATUM_H
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "judge/judged.h"
 
-/* Units beside the base units of design.md section 3, for what is no metric. */
+/* Units besides the base units of design.md section 3, for numbers that are not metrics. */
 #define ASSAY__UNIT_COUNT "count"           /* 1,234,567 */
 #define ASSAY__UNIT_FACTOR "factor"         /* 1.70 × */
 #define ASSAY__UNIT_TIMES "times"           /* 2.67 ×: three digits, zeros at the end left out */
 #define ASSAY__UNIT_PLAIN "plain"           /* three significant digits, no unit */
-#define ASSAY__UNIT_SHORT "short"           /* 25.6 M: the column says of what */
-#define ASSAY__UNIT_HUNDREDTHS "hundredths" /* 2.50: a quotient that is no share */
+#define ASSAY__UNIT_SHORT "short"           /* 25.6 M: the column names the unit */
+#define ASSAY__UNIT_HUNDREDTHS "hundredths" /* 2.50: a ratio that is not a share */
 
 enum assay__datum_kind {
     ASSAY__DATUM_NONE, /* nothing to say: an empty cell */
@@ -53,8 +52,8 @@ struct assay__datum assay__datum_unknown(const char *why);
 struct assay__datum assay__datum_badge(const char *text, enum assay__badge badge);
 
 bool assay__datum_is_known(const struct assay__datum *value); /* text that is not "", or a number */
-/** As people read it, with its mark; nothing of NONE. unit, factor: of the column, where the value
- *  has no unit of its own. Unescaped. */
+/** The value for people, with its mark; nothing for NONE. unit, factor: the column's, used when the
+ * value has no unit. Unescaped. */
 void assay__datum_print(struct assay__buf *out, const struct assay__datum *value, const char *unit,
                         double factor);
 
@@ -76,13 +75,10 @@ const char *assay__state_mark(enum assay_state state);
 /** "1x3x224x224", symbols by name, "?" where unknown, "scalar" for rank 0, "unknown shape". */
 void assay__print_shape(struct assay__buf *out, const struct assay__tensor_info *tensor);
 /** A metric as a sentence has it: "39.1 ms", "=210 GFLOP/s", "—". */
-void assay__print_metric(struct assay__buf *out, const struct assay_metric *metric);
-/** A duration in ns; "—" when NaN. */
-void assay__print_ns(struct assay__buf *out, double time_ns);
+struct assay__digits assay__shown(const struct assay_metric *metric);
 
-/** What a launch did: inferences before measuring began (not kept; NaN unknown), samples that are
- *  kept, of these the first that were found to be warm-up, and the rest, which the statistics stand
- *  on. */
+/** What a launch did: inferences before measuring began (not kept; NaN unknown), samples kept, how
+ * many of these were found to be warm-up, and the rest, on which the statistics are based. */
 struct assay__launch_counts {
     double prerun;
     size_t kept, found, counted;

@@ -84,16 +84,32 @@ const char *assay__doc_join(struct assay__doc *doc, const char *const *items, si
     return assay__doc_take(doc, &text);
 }
 
+void *assay__doc_array(struct assay__doc *doc, size_t count, size_t size)
+{
+    void *made = assay__arena_array(doc->arena, count ? count : 1, size);
+    if (!made) doc->failed = true;
+    return made;
+}
+
+struct assay__column *assay__doc_columns(struct assay__doc *doc,
+                                         const struct assay__column *columns, size_t count,
+                                         size_t more)
+{
+    struct assay__column *own = assay__doc_array(doc, count + more, sizeof *own);
+    for (size_t i = 0; own && i < count; i++)
+        own[i] = columns[i];
+    return own;
+}
+
 void assay__doc_name(struct assay__doc *doc, const char *command, const char *title,
                      const char *version)
 {
     doc->title = assay__doc_printf(doc, "%s", title);
     doc->kicker = assay__doc_printf(doc, "assay %s", command);
     doc->version = assay__doc_printf(doc, "assay %s", version);
-    doc->footer = assay__doc_printf(doc,
-                                    "Made by assay %s. One file: nothing was fetched to show it, "
-                                    "and nothing it holds is sent anywhere.",
-                                    version);
+    doc->footer = assay__doc_printf(
+        doc, "Made by assay %s. This page is self-contained: it loads nothing and sends nothing.",
+        version);
 }
 
 struct assay__doc *assay__doc_open(struct assay__doc **doc, const char *command, const char *title)
@@ -117,14 +133,7 @@ static struct assay__block *add(struct assay__doc *doc, enum assay__block_kind k
     return &doc->blocks[doc->count++];
 }
 
-static void *make(struct assay__doc *doc, size_t size)
-{
-    void *made = assay__arena_alloc(doc->arena, size);
-    if (!made) doc->failed = true;
-    return made;
-}
-
-/* A fact that nothing was put into. */
+/* Drops a fact without items. */
 static void drop_empty(struct assay__doc *doc)
 {
     const struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
@@ -160,8 +169,7 @@ void assay__doc_fold(struct assay__doc *doc, const char *id, const char *title, 
     begin(doc, doc->unfolded ? ASSAY__BLOCK_SECTION : ASSAY__BLOCK_FOLD, id, title, remark, 0);
 }
 
-/* Takes away the heading of what holds nothing to read. Tables without rows stay: CSV has a head of
- * each. */
+/* Drops the heading of an empty section. Tables without rows stay: CSV prints their header. */
 static bool drop_hollow(struct assay__doc *doc)
 {
     size_t at = doc->count;
@@ -206,7 +214,7 @@ void assay__doc_fact(struct assay__doc *doc, const char *label)
     drop_empty(doc);
     struct assay__block *block = add(doc, ASSAY__BLOCK_FACT);
     if (!block) return;
-    block->fact = make(doc, sizeof *block->fact);
+    block->fact = assay__doc_array(doc, 1, sizeof *block->fact);
     if (block->fact) block->fact->label = copy(doc, label);
     if (doc->failed) doc->count--; /* a block without its content would be read */
 }
@@ -311,7 +319,7 @@ static void add_point(struct assay__doc *doc, const char *text)
     if (doc->failed || !*text) return;
     if (!last || last->kind != ASSAY__BLOCK_LIST) {
         drop_empty(doc);
-        struct assay__list *list = make(doc, sizeof *list);
+        struct assay__list *list = assay__doc_array(doc, 1, sizeof *list);
         last = list ? add(doc, ASSAY__BLOCK_LIST) : NULL;
         if (!last) return;
         last->list = list;
@@ -342,7 +350,7 @@ void assay__doc_code(struct assay__doc *doc, const char *language, const char *t
                      const char *text)
 {
     drop_empty(doc);
-    struct assay__code *code = make(doc, sizeof *code);
+    struct assay__code *code = assay__doc_array(doc, 1, sizeof *code);
     struct assay__block *block = code ? add(doc, ASSAY__BLOCK_CODE) : NULL;
     if (!block) return;
     *code = (struct assay__code){copy(doc, language), copy(doc, title), copy(doc, text)};
@@ -353,7 +361,7 @@ void assay__doc_code(struct assay__doc *doc, const char *language, const char *t
 static void add_picture(struct assay__doc *doc, struct assay__picture picture)
 {
     drop_empty(doc);
-    struct assay__picture *own = make(doc, sizeof *own);
+    struct assay__picture *own = assay__doc_array(doc, 1, sizeof *own);
     struct assay__block *block = own ? add(doc, ASSAY__BLOCK_FIGURE) : NULL;
     if (!block) return;
     *own = picture;
@@ -378,7 +386,7 @@ struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, 
                                       const struct assay__column *columns, size_t count)
 {
     drop_empty(doc);
-    struct assay__table *table = make(doc, sizeof *table);
+    struct assay__table *table = assay__doc_array(doc, 1, sizeof *table);
     struct assay__block *block = table ? add(doc, ASSAY__BLOCK_TABLE) : NULL;
     if (!block) return &doc->nobody;
     *table = (struct assay__table){.name = name,
@@ -393,7 +401,7 @@ struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, 
     return table;
 }
 
-/* Cells up to the end of the last row: those that were not given are empty. */
+/* Fills the last row up with empty cells. */
 static bool fill_up(struct assay__table *table)
 {
     size_t end = table->row_count * table->column_count;

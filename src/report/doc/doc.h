@@ -26,8 +26,8 @@
 
 struct assay__figure;
 
-/** A picture: a figure that is there, or one of a profile's (figure/figures.c) that is made when it
- *  is drawn, because pictures are large and most formats draw few. */
+/** A picture: an existing figure, or one of a profile's (figure/figures.c) that is made when drawn,
+ * because figures are large and most formats draw few. */
 struct assay__picture {
     const struct assay__figure *figure; /* NULL: made */
     const char *name;                   /* of the profile's figure; all its parts */
@@ -38,11 +38,11 @@ struct assay__picture {
 
 enum assay__picture_flag {
     ASSAY__PICTURE_DETAIL = 1, /* left out of the terminal unless everything is asked for */
-    ASSAY__PICTURE_SAY = 2,    /* where there is none, the reason is said */
+    ASSAY__PICTURE_SAY = 2,    /* if it cannot be drawn, print the reason */
     ASSAY__PICTURE_KEYED = 4,  /* a table beside it explains its letters and has its note */
 };
 
-/** How a sentence is meant. */
+/** The role of a sentence. */
 enum assay__tone {
     ASSAY__TONE_PLAIN,
     ASSAY__TONE_LEAD, /* the answer */
@@ -53,8 +53,8 @@ enum assay__tone {
 
 enum assay__block_kind {
     ASSAY__BLOCK_SECTION,
-    ASSAY__BLOCK_FOLD, /* detail that only some readers want */
-    ASSAY__BLOCK_END,  /* of the section or fold that was begun last */
+    ASSAY__BLOCK_FOLD, /* detail for some readers */
+    ASSAY__BLOCK_END,  /* of the last section or fold */
     ASSAY__BLOCK_SENTENCE,
     ASSAY__BLOCK_FACT,
     ASSAY__BLOCK_LIST,
@@ -80,15 +80,15 @@ struct assay__heading {
     unsigned flags;     /* enum assay__section_flag */
 };
 
-/** A label and what is known under it: values in a row, each perhaps with a name of its own. */
+/** A label and its values, each with an optional name. */
 struct assay__item {
     const char *name; /* "peak worker"; NULL: none */
     struct assay__datum value;
-    const char *after; /* words behind the value; NULL: none */
+    const char *after; /* text after the value; NULL: none */
 };
 struct assay__fact {
     const char *label;
-    bool cards; /* the numbers that everybody looks for first */
+    bool cards; /* the key numbers */
     struct assay__item *items;
     size_t count, capacity;
 };
@@ -107,9 +107,9 @@ struct assay__code {
 /* --- tables ----------------------------------------------------------------------------------- */
 
 enum assay__column_flag {
-    ASSAY__COLUMN_NAME = 1,   /* what the row is called: shortened where there is no room */
+    ASSAY__COLUMN_NAME = 1,   /* the row's name: shortened to fit */
     ASSAY__COLUMN_PROSE = 2,  /* may be long: wrapped */
-    ASSAY__COLUMN_SUM = 4,    /* adds up: rows that are left out are told by their sum */
+    ASSAY__COLUMN_SUM = 4,    /* rows left out are summed up in this column */
     ASSAY__COLUMN_BAR = 8,    /* a share from 0 to 1 as a bar; not in Markdown */
     ASSAY__COLUMN_KEEP = 16,  /* shown even when no row has a value */
     ASSAY__COLUMN_CODE = 32,  /* what programs call it: no words to translate or to break */
@@ -129,9 +129,9 @@ struct assay__column {
 enum assay__row_flag {
     ASSAY__ROW_PEOPLE = 1, /* not in CSV: a total, a remark */
     ASSAY__ROW_DATA = 2,   /* in CSV only */
-    ASSAY__ROW_BEST = 4,   /* what the table is read for */
+    ASSAY__ROW_BEST = 4,   /* the row to look at */
     ASSAY__ROW_FAULT = 8,
-    ASSAY__ROW_TOTAL = 16, /* behind the others, also when some are left out */
+    ASSAY__ROW_TOTAL = 16, /* after the others, even when some are left out */
 };
 
 struct assay__row {
@@ -151,15 +151,15 @@ struct assay__table {
     size_t part_count;
     bool data;     /* in CSV only: single samples */
     bool scripted; /* the page's script can make the rows that are left out (and needs trial) */
-    int trial;     /* whose it is: the document's of_trial unless given; 0: nobody's */
+    int trial;     /* the trial it belongs to; 0: none */
     const struct assay__column *columns;
     size_t column_count;
-    const size_t *order; /* in which people read the rows; NULL: as they are. CSV keeps theirs */
-    /** Makes a row when it is asked for, where there are too many to keep: cells has column_count
-     *  empty ones. NULL: rows are kept. */
+    const size_t *order; /* in which people see the rows; NULL: as added. CSV ignores it */
+    /** Makes a row on demand, if there are too many to keep: cells has column_count empty cells.
+     * NULL: rows are kept. */
     void (*fill)(const struct assay__table *table, size_t row, struct assay__datum *cells);
     const void *context;
-    size_t row_count; /* kept ones, or those that fill makes */
+    size_t row_count; /* kept, or made by fill */
     /* kept rows */
     const char *prefix; /* of the ids of rows, and of links */
     struct assay__row *rows;
@@ -196,9 +196,9 @@ struct assay__doc {
     const char *subtitle; /* "cpu · threads 2"; "" none */
     const char *version;  /* of the program that measured; "" none */
     const char *footer;   /* "" none */
-    bool marks;           /* numbers of several states stand in it: their marks are explained */
-    int trial;            /* whose figures and numbers stand first; 0: nobody's */
-    const char *table;    /* what CSV shows unless another is asked for; "" the first */
+    bool marks;           /* explain the marks of states */
+    int trial;            /* the trial shown first; 0: none */
+    const char *table;    /* the default table of CSV; "" the first */
     /** Tables that other documents of this kind have, for a header without rows: the columns of
      *  that name, or NULL. NULL: this document has all there are. */
     const struct assay__column *(*known_table)(const char *name, size_t *count);
@@ -213,17 +213,17 @@ struct assay__doc {
     bool detail;        /* sections of the first level are details */
     bool data;          /* tables for programs alone: everything else is left out */
     bool unfolded;      /* folds are sections: the reader asked for the details */
-    const char *prefix; /* of ids, where one subject stands several times: "t2-"; "" */
-    int of_trial;       /* whose tables they are; 0: nobody's */
+    const char *prefix; /* of ids, where a subject appears several times: "t2-"; "" none */
+    int of_trial;       /* trial of the tables; 0: none */
     int depth;
     bool failed;
-    struct assay__table nobody; /* stands for a table that could not be allocated */
+    struct assay__table nobody; /* returned when a table could not be allocated */
 };
 
 /** Never NULL when 0 is returned; free with assay__doc_free. */
 int assay__doc_new(struct assay__doc **doc);
 void assay__doc_free(struct assay__doc *doc); /* NULL legal */
-/** Its title, "assay COMMAND" and the version of the program that found what it says. */
+/** Its title, "assay COMMAND", and the version of assay that took the measurements. */
 void assay__doc_name(struct assay__doc *doc, const char *command, const char *title,
                      const char *version);
 /** A new document of that name and this program, also in *doc; NULL: out of memory. */
@@ -233,23 +233,23 @@ struct assay__doc *assay__doc_open(struct assay__doc **doc, const char *command,
 void assay__doc_section(struct assay__doc *doc, const char *id, const char *title,
                         const char *remark, unsigned flags);
 void assay__doc_fold(struct assay__doc *doc, const char *id, const char *title, const char *remark);
-/** Ends the section or fold that was begun last; one that holds nothing but tables without rows
- *  vanishes, and these are only of CSV. */
+/** Ends the last section or fold. If it has nothing but empty tables it is dropped; these remain
+ * for CSV. */
 void assay__doc_end(struct assay__doc *doc);
 
-/** Nothing when the text is empty. */
+/** Empty text is skipped. */
 void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)
     ASSAY_PRINTF(3, 4);
 /** A text that is there already; NULL or "": nothing. */
 void assay__doc_say(struct assay__doc *doc, enum assay__tone tone, const char *text);
-/** Begins a fact; items go to the one that was begun last. One without an item vanishes. */
+/** Begins a fact; items go to the last one. A fact without items is dropped. */
 void assay__doc_fact(struct assay__doc *doc, const char *label);
 void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__datum value);
-/** The same with words behind it. */
+/** The same with text after it. */
 void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__datum value,
                            const char *after);
 void assay__doc_item_text(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
-/** A fact whose items are the numbers that everybody looks for first. */
+/** A fact with the key numbers. */
 void assay__doc_cards(struct assay__doc *doc, const char *label);
 /** A fact of one text; nothing when it is NULL or "". */
 void assay__doc_fact_text(struct assay__doc *doc, const char *label, const char *text);
@@ -277,9 +277,8 @@ void assay__doc_figure(struct assay__doc *doc, const struct assay__figure *figur
 /** A figure of the document's profile (figure/figures.c), made when it is drawn. */
 void assay__doc_picture(struct assay__doc *doc, const char *name, const struct assay__trial *trial,
                         unsigned flags);
-/** Appends a table; its rows, and whatever else its struct says of it, follow. name NULL: for
- *  people only. caption NULL: for programs only. Never NULL (a table that nobody reads when out of
- *  memory). */
+/** Appends a table; set its other members, then add rows. name NULL: for people only. caption NULL:
+ * for programs only. Never NULL: when out of memory, a table that is ignored. */
 struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, const char *caption,
                                       const struct assay__column *columns, size_t count);
 #define ASSAY__COLUMNS(columns) columns, sizeof(columns) / sizeof *(columns)
@@ -287,6 +286,12 @@ struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, 
 /** Why the metric is not known, with the hint where asking for it would have given it. metric NULL:
  *  the note as it is. */
 const char *assay__doc_reason(struct assay__doc *doc, const char *metric, const char *note);
+/** Zeroed, in the document's arena; NULL when out of memory. */
+void *assay__doc_array(struct assay__doc *doc, size_t count, size_t size);
+/** Columns that differ from table to table: a copy of these with room for `more`; NULL as above. */
+struct assay__column *assay__doc_columns(struct assay__doc *doc,
+                                         const struct assay__column *columns, size_t count,
+                                         size_t more);
 /** Printed into the document's arena; "" when out of memory. */
 const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** "a; b; c" in the arena. */
@@ -294,7 +299,7 @@ const char *assay__doc_join(struct assay__doc *doc, const char *const *items, si
 /** A buffer's text into the arena; the buffer is freed. */
 const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text);
 
-/** Begins a row; cells follow in the order of the columns, those that do not are empty. */
+/** Begins a row; cells follow in the order of the columns, missing ones are empty. */
 void assay__table_row(struct assay__table *table, unsigned flags, const char *id);
 void assay__table_cell(struct assay__table *table, struct assay__datum value);
 void assay__table_text(struct assay__table *table, const char *text);
@@ -314,7 +319,7 @@ void assay__table_metric(struct assay__table *table, const struct assay_metric *
 /** Cells without a value. */
 void assay__table_skip(struct assay__table *table, size_t count);
 
-/** The cells of a row: kept ones, or made into `scratch` (column_count entries). */
+/** The cells of a row: kept, or made in `scratch` (column_count entries). */
 const struct assay__datum *assay__table_cells(const struct assay__table *table, size_t row,
                                               struct assay__datum *scratch);
 /** Flags of a row. */

@@ -1,8 +1,8 @@
-/* chart.c - see chart.h. A column stands for an equal part of the time and shows the mean of the
- * values in it; a column between two neighbouring values lies on the line between them. Where the
- * value is not known the column stays empty; a value at the lower end of the scale still has a low
- * block, so that it is not taken for a gap. The scale ends at round numbers. The values of a
- * profile are untrusted: times that run backwards or lie outside of the axis are left out. */
+/* chart.c - see chart.h. Each column covers an equal part of the time and shows the mean of its
+ * values; a column between two neighbouring values is interpolated. Unknown values leave the column
+ * empty; a value at the lower end of the scale still gets a low block, so that it does not look
+ * like a gap. The scale ends at round numbers. The values of a profile are untrusted: times that
+ * run backwards or lie outside the axis are skipped. */
 #include "report/figure/chart.h"
 
 #include "base/text.h"
@@ -93,7 +93,8 @@ static bool fill(struct drawing *d)
     return known > 0;
 }
 
-/* A round number at or beyond the value: 1, 2, 2.5 or 5 times a power of ten apart. */
+/* The next round number at or beyond the value: a multiple of 1, 2, 2.5 or 5 times a power of ten.
+ */
 static double round_to(double value, double range, bool up)
 {
     static const double steps[] = {1, 2, 2.5, 5, 10};
@@ -113,7 +114,7 @@ static void find_scale(struct drawing *d)
     bool given = isfinite(d->chart->low);
     d->low = given ? d->chart->low : d->least;
     d->high = d->greatest;
-    if (!(d->high > d->low)) { /* a flat line stands in the middle */
+    if (!(d->high > d->low)) { /* a flat line is centred */
         double room = d->high == 0 ? 1 : fabs(d->high) * 0.05;
         d->high = (given ? d->low : d->high) + room;
         if (!given) d->low -= room;

@@ -52,7 +52,7 @@ struct assay__figure_span { /* a coloured stretch of the x axis */
 struct assay__figure {
     enum assay__figure_kind kind;
     const char *name;                                /* "layers", "latency": of the row */
-    const char *title;                               /* "": what it stands under says it */
+    const char *title;                               /* "": the heading above it names it */
     const char *x_title, *x_unit, *y_title, *y_unit; /* base units: scaled for people; "" none */
     bool x_log, y_log, y_zero;                       /* y_zero: the scale begins at 0 */
     const char *const *categories; /* bars: what the bars (or groups) are called */
@@ -69,20 +69,20 @@ struct assay__figure {
     size_t span_count;
     const char *caption;     /* one plain sentence: how to read it */
     const char *description; /* the text alternative: what it shows, with its numbers */
-    const char *note; /* what must be said of it: samples outside, …; NULL or "": nothing */
-    bool keyed;       /* text: what its letters are, and its note, stand beside it */
+    const char *note;        /* a remark: samples outside, …; NULL or "": none */
+    bool keyed;              /* text: letters and note are explained elsewhere */
 };
 
 struct assay__svg_options {
     double width, height; /* 0: by kind */
-    /* a file of its own: xml head, colours inside; else it takes the page's style sheet */
+    /* a separate file with XML declaration and colours; else it uses the page's style sheet */
     bool standalone;
     const char *id; /* prefix of ids inside; "" none */
 };
 /** Appends one <svg>. No script, no outside reference. */
 void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figure,
                        const struct assay__svg_options *options);
-/** Several figures below each other in one file of its own, each with its title. */
+/** Several figures below each other in a separate file, each with its title. */
 void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figures, size_t count);
 /** The style sheet that a page needs once for all its figures: classes that begin with "fig",
  *  colours as CSS variables that follow prefers-color-scheme and, where the page sets it, <html
@@ -93,21 +93,30 @@ void assay__figure_text(struct assay__page *page, const struct assay__figure *fi
 
 /* --- the figures of a profile (figures.c: one row each; figures_<subject>.c) ------------------ */
 
+/** A figure in the making (figures.h). */
+struct assay__sketch {
+    struct assay__study *study;
+    const struct assay__trial *trial;
+    struct assay__arena *arena;
+    struct assay__figure *figure;
+    struct assay_error *error;          /* NULL: the reason is not wanted */
+    bool failed;                        /* out of memory */
+    struct assay__figure_series nobody; /* returned when a series could not be allocated */
+};
+
 struct assay__figure_row {
-    const char *name, *summary; /* of --svg NAME */
-    bool of_profile;            /* of all trials together, not of one */
+    const char *name, *summary;
+    bool of_profile; /* of all trials together, not of one */
     /** 0 with the figure in the arena; ASSAY_ENOTFOUND with the reason why there is none;
      *  ASSAY_ENOMEM. `part`: some rows give several figures (sweep: throughput, latency, …), 0, 1,
      *  …; ASSAY_ENOTFOUND past the last. */
-    int (*make)(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                struct assay__arena *arena, struct assay__figure *figure,
-                struct assay_error *error);
+    int (*make)(struct assay__sketch *sketch, size_t part);
 };
 const struct assay__figure_row *assay__figure_row_at(size_t index); /* NULL past the end */
 const struct assay__figure_row *assay__figure_row_find(const char *name);
-/** All figures of that row, of every trial and part, at most ASSAY__FIGURES_MOST; *left_out says
- *  how many trials were not looked at. 0 with at least one; ASSAY_ENOTFOUND with the first reason
- *  why there is none; ASSAY_ENOMEM. */
+/** All figures of that row, of every trial and part, at most ASSAY__FIGURES_MOST; *left_out: trials
+ * not looked at. 0 with at least one figure; ASSAY_ENOTFOUND with the first reason; ASSAY_ENOMEM.
+ */
 int assay__figures_of(struct assay__study *study, const struct assay__figure_row *row,
                       struct assay__arena *arena, struct assay__figure **figures, size_t *count,
                       size_t *left_out, struct assay_error *error);

@@ -1,5 +1,4 @@
-/* figure_scale.h - axes of a figure: the range, round places for ticks, and what stands at them.
- * Shared by SVG and text. */
+/* figure_scale.h - axes of a figure: range, round ticks, labels. Shared by SVG and text. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_SCALE_H
 #define ASSAY_REPORT_FIGURE_FIGURE_SCALE_H
 
@@ -17,17 +16,16 @@ struct assay__scale {
     const char *base_unit;
 };
 
-/** A scale over [low, high], its ends moved outwards to ticks that are 1, 2 or 5 times a power of
- *  ten apart, about `count` of them; log: a tick per decade (1, 2, 5 where there are few decades).
- *  A range that is no range (NaN, equal ends, ends at or below 0 of a log scale) is widened to
- *  one. */
+/** A scale over [low, high], extended outwards to ticks at multiples of 1, 2 or 5 times a power of
+ * ten, about `count` of them; log: a tick per decade (1, 2, 5 if there are few decades). An empty
+ * range (NaN, equal ends, ends at or below 0 of a log scale) is widened. */
 void assay__scale_make(struct assay__scale *scale, double low, double high, bool log,
                        const char *unit, size_t count);
 /** Ticks at these places only. */
 void assay__scale_ticks(struct assay__scale *scale, const double *at, size_t count);
 /** 0 … 1 from low to high; NaN where the value has no place. */
 double assay__scale_at(const struct assay__scale *scale, double value);
-/** What stands at a tick: "2.5", "100 µs", "1 T". */
+/** The label of a tick: "2.5", "100 µs", "1 T". */
 void assay__scale_label(const struct assay__scale *scale, double tick, char *out, size_t size);
 /** The range of a figure's data along x and along y (intervals and vertical or level marks
  *  included); false: no value. */

@@ -1,7 +1,7 @@
-/* figure_spark.c - a series in one line: each column the median of an equal part of the values, in
- * eight heights between the least and the greatest of these medians; the heights span 2 % at least,
- * so that noise on a level line does not look like mountains. It shows drift and steps, not single
- * outliers. The range belongs beside it: heights have no scale. */
+/* figure_spark.c - a sparkline: each column is the median of an equal part of the values, in eight
+ * heights between the min and max of these medians; the heights span at least 2 %, so that noise on
+ * a level line does not look like mountains. It shows drift and steps, not single outliers. Print
+ * the range next to it: the heights have no scale. */
 #include "report/figure/figure_text.h"
 
 #include "base/stats.h"

@@ -1,15 +1,16 @@
-/* figure_svg.c - a figure as SVG 1.1: the frame around the body that figure_svg_<kind>.c draws, its
- * words and its style. No script, no outside reference, no font file: text is in the reader's
- * sans-serif, so its width is estimated, rather too wide. Colours are CSS variables with plain
- * values before them for viewers that know no variables; series differ in shape or dash too. A file
- * of its own holds the style and shows title, caption and note; inside of a page these are the
- * page's to say, and only thinning is said here. */
+/* figure_svg.c - a figure as SVG 1.1: the frame around the body that figure_svg_<kind>.c draws,
+ * text and style. No script, no external reference, no font file: text uses the reader's sans-serif
+ * font, so its width is estimated, rather too wide. Colours are CSS variables preceded by plain
+ * values for viewers without variables; series also differ in shape or dash. A standalone file
+ * contains the style and shows title, caption and note; in a page the page shows these, and only
+ * thinning is mentioned here. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
 #include "base/utf8.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,11 +71,28 @@ void assay__svg_number(struct assay__buf *out, double value)
     if (tenths % 10) assay__buf_printf(out, ".%lld", llabs(tenths) % 10);
 }
 
-void assay__svg_attribute(struct assay__buf *out, const char *name, double value)
+static void put_numbers(struct assay__buf *out, const char *form, const double *numbers)
 {
-    assay__buf_printf(out, " %s=\"", name);
-    assay__svg_number(out, value);
-    assay__buf_putc(out, '"');
+    for (; *form; form++)
+        if (*form == '#')
+            assay__svg_number(out, *numbers++);
+        else
+            assay__buf_putc(out, *form);
+}
+
+void assay__svg_put(struct assay__svg *svg, const char *form, const double *numbers)
+{
+    put_numbers(svg->out, form, numbers);
+}
+
+/* The class goes behind the tag's name. */
+void assay__svg_shape(struct assay__svg *svg, const char *class_name, const char *form,
+                      const double *numbers)
+{
+    size_t tag = strcspn(form, " ");
+    assay__buf_add(svg->out, form, tag);
+    assay__buf_printf(svg->out, " class=\"%s\"", class_name);
+    put_numbers(svg->out, form + tag, numbers);
 }
 
 /* In ems: a wide sans-serif's (DejaVu Sans), rounded up. */
@@ -139,14 +157,21 @@ bool assay__svg_cut(struct assay__buf *out, const char *text, double width)
 }
 
 /* <title>: the whole name, unless it is longer than anybody reads. */
-static void put_title(struct assay__buf *out, const char *text)
+static void put_title(struct assay__buf *out, const char *text, double width)
 {
     struct assay__buf cut = {0};
-    assay__svg_cut(&cut, text, TITLE_COLUMNS * 0.63 * ASSAY__SVG_FONT);
+    assay__svg_cut(&cut, text, width);
     assay__buf_puts(out, "<title>");
     assay__svg_escape(out, assay__buf_text(&cut));
     assay__buf_puts(out, "</title>");
     assay__buf_drop(&cut, out);
+}
+
+void assay__svg_title(struct assay__svg *svg, const char *title)
+{
+    enum { WIDTH_READ = 2000 };
+    assay__buf_putc(svg->out, '>');
+    put_title(svg->out, title, WIDTH_READ);
 }
 
 void assay__svg_text(struct assay__svg *svg, double x, double y, const char *class_name,
@@ -154,14 +179,12 @@ void assay__svg_text(struct assay__svg *svg, double x, double y, const char *cla
 {
     struct assay__buf cut = {0};
     bool is_cut = assay__svg_cut(&cut, text, room > 0 ? room : 1e9);
-    assay__buf_printf(svg->out, "<text class=\"%s\"", class_name);
-    assay__svg_attribute(svg->out, "x", x);
-    assay__svg_attribute(svg->out, "y", y);
+    assay__svg_shape(svg, class_name, "<text x=\"#\" y=\"#\"", (double[]){x, y});
     if (anchor != 's')
         assay__buf_printf(svg->out, " text-anchor=\"%s\"", anchor == 'm' ? "middle" : "end");
     assay__buf_putc(svg->out, '>');
     assay__svg_escape(svg->out, assay__buf_text(&cut));
-    if (is_cut) put_title(svg->out, text);
+    if (is_cut) put_title(svg->out, text, TITLE_COLUMNS * 0.63 * ASSAY__SVG_FONT);
     assay__buf_puts(svg->out, "</text>\n");
     assay__buf_drop(&cut, svg->out);
 }
@@ -188,13 +211,6 @@ bool assay__svg_link(struct assay__svg *svg, const char *const *links, size_t in
     return true;
 }
 
-void assay__svg_value(struct assay__buf *out, double value, const char *unit)
-{
-    char scaled[64];
-    assay__text_scaled(scaled, sizeof scaled, value, unit);
-    assay__buf_printf(out, "%s%s", out->length ? ": " : "", scaled);
-}
-
 const char *assay__svg_color(size_t index)
 {
     static const char *const colors[ASSAY__SVG_COLORS] = {"fig-s0", "fig-s1", "fig-s2", "fig-s3",
@@ -202,24 +218,21 @@ const char *assay__svg_color(size_t index)
     return colors[index % ASSAY__SVG_COLORS];
 }
 
-/* What stands for the series in the legend: a block, a line with its dash, or its marker. */
+/* The series' symbol in the legend: a block, a dashed line, or its marker. */
 static void put_key(struct assay__svg *svg, double x, double y, size_t index)
 {
     const struct assay__figure_series *series = &svg->figure->series[index];
     enum assay__figure_kind kind = svg->figure->kind;
     const char *color = series->faint && kind != ASSAY__FIGURE_BARS ? "fig-faint"
                                                                     : assay__svg_color(index);
+    char classes[48];
     if (kind == ASSAY__FIGURE_BARS || kind == ASSAY__FIGURE_TREEMAP) {
-        assay__buf_printf(svg->out, "<rect class=\"fig-f %s\"", color);
-        assay__svg_attribute(svg->out, "x", x);
-        assay__svg_attribute(svg->out, "y", y - 9);
-        assay__buf_puts(svg->out, " width=\"10\" height=\"10\"/>");
+        snprintf(classes, sizeof classes, "fig-f %s", color);
+        assay__svg_shape(svg, classes, "<rect x=\"#\" y=\"#\" width=\"10\" height=\"10\"/>",
+                         (double[]){x, y - 9});
     } else if (kind == ASSAY__FIGURE_LINES || series->joined) {
-        assay__buf_printf(svg->out, "<path class=\"fig-k fig-d%zu %s\" d=\"M", index % 4, color);
-        assay__svg_number(svg->out, x - 6);
-        assay__buf_putc(svg->out, ' ');
-        assay__svg_number(svg->out, y - 4);
-        assay__buf_puts(svg->out, "h18\"/>");
+        snprintf(classes, sizeof classes, "fig-k fig-d%zu %s", index % 4, color);
+        assay__svg_shape(svg, classes, "<path d=\"M# #h18\"/>", (double[]){x - 6, y - 4});
     } else {
         assay__svg_marker(svg, x + 5, y - 4, index, series->faint ? ASSAY__POINT_FAINT : 0, NULL);
     }
@@ -252,8 +265,8 @@ double assay__svg_legend(struct assay__svg *svg, double x, double y)
 
 const char *assay__figure_css(void)
 {
-    /* Okabe and Ito's colours, darkened where their contrast with paper is below 3:1; each pair of
-     * neighbours also differs in lightness, so that they stay apart in grey. */
+    /* Okabe and Ito's colours, darkened where their contrast with paper is below 3:1; neighbours
+     * also differ in lightness, so that they remain distinguishable in grey. */
 #define LIGHT                                                                                     \
     "--fig-paper:#fff;--fig-ink:#1b1f24;--fig-dim:#57606a;--fig-grid:#e1e4e8;--fig-axis:#8c959f;" \
     "--fig-fault:#b3001b;--fig-0:#0072b2;--fig-1:#c25400;--fig-2:#00775a;--fig-3:#a84b80;"        \
@@ -355,12 +368,9 @@ static double put_notes(struct assay__svg *svg, double y, bool whole)
         y += put_words(svg, y, "fig-n", figure->caption);
     if (whole && figure->note && *figure->note) y += put_words(svg, y, "fig-n", figure->note);
     if (svg->drawn_of) {
-        char count[64];
-        assay__text_scaled(count, sizeof count, (double)svg->drawn_of, "count");
         assay__buf_printf(&thinned,
-                          "%s points: each pixel column shows the least and the greatest of those "
-                          "in it.",
-                          count);
+                          "%s points: each pixel column shows the min and max of those in it.",
+                          assay__scaled((double)svg->drawn_of, "count").text);
         y += put_words(svg, y, "fig-n", assay__buf_text(&thinned));
     }
     assay__buf_free(&thinned);
@@ -388,13 +398,7 @@ static double draw_content(struct assay__buf *out, const struct assay__figure *f
         top += 28;
     }
     top += assay__svg_legend(svg, 0, top);
-    assay__buf_puts(out, "<g");
-    if (top > 0) {
-        assay__buf_puts(out, " transform=\"translate(0 ");
-        assay__svg_number(out, top);
-        assay__buf_puts(out, ")\"");
-    }
-    assay__buf_puts(out, ">\n");
+    assay__svg_put(svg, top > 0 ? "<g transform=\"translate(0 #)\">\n" : "<g>\n", &top);
     assay__buf_puts(out, assay__buf_text(&body));
     assay__buf_puts(out, "</g>\n");
     if (body.failed) out->failed = true;
@@ -407,13 +411,10 @@ static double draw_content(struct assay__buf *out, const struct assay__figure *f
 static void open_svg(struct assay__buf *out, double width, double height, bool standalone)
 {
     if (standalone) assay__buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    assay__buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fig\" viewBox=\"0 0 ");
-    assay__svg_number(out, width);
-    assay__buf_putc(out, ' ');
-    assay__svg_number(out, ceil(height));
-    assay__buf_putc(out, '"');
-    assay__svg_attribute(out, "width", width);
-    assay__svg_attribute(out, "height", ceil(height));
+    put_numbers(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fig\" viewBox=\"0 0 # #\" "
+                "width=\"#\" height=\"#\"",
+                (double[]){width, ceil(height), width, ceil(height)});
 }
 
 static void put_alternative(struct assay__buf *out, const struct assay__figure *figure,
@@ -439,7 +440,7 @@ static void put_alternative(struct assay__buf *out, const struct assay__figure *
 static void put_role(struct assay__buf *out, const struct assay__figure *figure, const char *id,
                      bool standalone)
 {
-    bool links = false; /* a file of its own has none: there is nothing they could lead to */
+    bool links = false; /* a standalone file has none: they would lead nowhere */
     for (size_t i = 0; i < figure->series_count; i++)
         links |= figure->series[i].links != NULL;
     assay__buf_puts(out, links && !standalone ? " role=\"group\"" : " role=\"img\"");
@@ -491,9 +492,7 @@ void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figu
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        assay__buf_puts(&all, "<g role=\"img\" transform=\"translate(0 ");
-        assay__svg_number(&all, height);
-        assay__buf_puts(&all, ")\">\n");
+        put_numbers(&all, "<g role=\"img\" transform=\"translate(0 #)\">\n", &height);
         put_alternative(&all, &figures[i], NULL);
         height += draw_content(&all, &figures[i], WIDTH, 0, true) + 16;
         assay__buf_puts(&all, "</g>\n");

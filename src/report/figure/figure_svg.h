@@ -33,12 +33,16 @@ struct assay__svg {
 
 /* --- words (figure_svg.c) --------------------------------------------------------------------- */
 
-/** Text escaped for XML: markup, characters that XML 1.0 forbids, bytes that are no UTF-8; text
- *  that runs from right to left is isolated, and marks that would change the direction are
- *  replaced. */
+/** Text escaped for XML: markup, characters that XML 1.0 forbids, invalid UTF-8; right-to-left text
+ * is isolated, and characters that change the direction are replaced. */
 void assay__svg_escape(struct assay__buf *out, const char *text);
 /** A number with one decimal, without a locale. */
 void assay__svg_number(struct assay__buf *out, double value);
+/** Markup in which each # is replaced by the next number: "M# #H#". */
+void assay__svg_put(struct assay__svg *svg, const char *form, const double *numbers);
+/** `<tag class="…"`, with the rest of the markup as above. */
+void assay__svg_shape(struct assay__svg *svg, const char *class_name, const char *form,
+                      const double *numbers);
 /** Estimated width of a text in the font of the drawing, rather too wide than too narrow. */
 double assay__svg_width(const char *text);
 /** The text cut in its middle to that width; true: it was cut. */
@@ -47,15 +51,13 @@ bool assay__svg_cut(struct assay__buf *out, const char *text, double width);
  *  was cut. anchor 's', 'm', 'e'. */
 void assay__svg_text(struct assay__svg *svg, double x, double y, const char *class_name,
                      char anchor, const char *text, double room);
-/** ` name="12.5"` */
-void assay__svg_attribute(struct assay__buf *out, const char *name, double value);
 /** Takes the box for words if it is free and inside of the drawing. */
 bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, double height);
 /** `<a href="#…">`, when the page has links and this is one inside of it. True: close it with
  *  "</a>". */
 bool assay__svg_link(struct assay__svg *svg, const char *const *links, size_t index);
-/** " – 12.3 ms", appended to a title. */
-void assay__svg_value(struct assay__buf *out, double value, const char *unit);
+/** `><title>…</title>` behind the start of an element. */
+void assay__svg_title(struct assay__svg *svg, const char *title);
 /** Legend of the series that have names, from (x, y) on; returns its height. */
 double assay__svg_legend(struct assay__svg *svg, double x, double y);
 /** Class of the colour of series `index`. */

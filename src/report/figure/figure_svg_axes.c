@@ -1,5 +1,5 @@
-/* figure_svg_axes.c - axes of a plot: place and scales, grid, spans behind, marks across. Words of
- * marks stand above the plot, in as many lines as they need not to touch each other. */
+/* figure_svg_axes.c - axes of a plot: position and scales, grid, spans in the background, marks
+ * across. Labels of marks go above the plot, on as many lines as needed to avoid overlap. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -26,13 +26,9 @@ double assay__svg_y(const struct assay__svg *svg, double value)
 static void put_line(struct assay__svg *svg, const char *class_name, double x1, double y1,
                      double x2, double y2)
 {
-    assay__buf_printf(svg->out, "<path class=\"%s\" d=\"M", class_name);
-    assay__svg_number(svg->out, x1);
-    assay__buf_putc(svg->out, ' ');
-    assay__svg_number(svg->out, y1);
-    assay__buf_puts(svg->out, x1 == x2 ? "V" : "H");
-    assay__svg_number(svg->out, x1 == x2 ? y2 : x2);
-    assay__buf_puts(svg->out, "\"/>\n");
+    bool upright = x1 == x2;
+    assay__svg_shape(svg, class_name, upright ? "<path d=\"M# #V#\"/>\n" : "<path d=\"M# #H#\"/>\n",
+                     (double[]){x1, y1, upright ? y2 : x2});
 }
 
 /* "Latency (ms)" */
@@ -97,12 +93,8 @@ static void put_spans(struct assay__svg *svg)
         double from = fmax(svg->left, assay__svg_x(svg, span->begin)),
                to = fmin(svg->right, assay__svg_x(svg, span->end));
         if (!(to > from)) continue;
-        assay__buf_puts(svg->out, "<rect class=\"fig-v\"");
-        assay__svg_attribute(svg->out, "x", from);
-        assay__svg_attribute(svg->out, "y", svg->top);
-        assay__svg_attribute(svg->out, "width", fmax(0.5, to - from));
-        assay__svg_attribute(svg->out, "height", svg->bottom - svg->top);
-        assay__buf_puts(svg->out, "/>\n");
+        assay__svg_shape(svg, "fig-v", "<rect x=\"#\" y=\"#\" width=\"#\" height=\"#\"/>\n",
+                         (double[]){from, svg->top, fmax(0.5, to - from), svg->bottom - svg->top});
         const char *name = span->name ? span->name : "";
         double width = assay__svg_width(name);
         if (!*name || from < used + 4 || from + 4 + width > svg->right) continue;
@@ -112,8 +104,7 @@ static void put_spans(struct assay__svg *svg)
     }
 }
 
-/* Which line above the plot each vertical mark's word stands in; returns how many lines there
- * are. */
+/* Assigns each vertical mark's label to a line above the plot; returns the number of lines. */
 static int place_marks(struct assay__svg *svg, double left, double right)
 {
     int *lines = svg->mark_lines;
@@ -182,12 +173,10 @@ void assay__svg_axes(struct assay__svg *svg, double x_low, double x_high, double
         svg->x.low = fmin(svg->x.low, x_low / room);
         svg->x.high = fmax(svg->x.high, x_high * room);
     }
-    if (!figure->x_log) { /* the x axis ends where the data ends: no empty margin */
+    if (!figure->x_log && x_high > x_low) { /* the x axis ends where the data ends: no margin */
         double room = apart ? (x_high - x_low) * 0.03 : 0;
-        if (x_high > x_low) {
-            svg->x.low = fmax(svg->x.low, x_low - room);
-            svg->x.high = fmin(svg->x.high, x_high + room);
-        }
+        svg->x.low = fmax(svg->x.low, x_low - room);
+        svg->x.high = fmin(svg->x.high, x_high + room);
     }
     if (figure->x_ticks) assay__scale_ticks(&svg->x, figure->x_ticks, figure->x_tick_count);
     if (!figure->x_ticks && !figure->x_log) {

@@ -27,17 +27,16 @@ static const char *name_of(const struct assay__figure *figure, size_t row)
     return name ? name : "";
 }
 
-static void value_text(const struct assay__figure *figure, const struct assay__figure_series *s,
-                       size_t row, char *out, size_t size)
+static struct assay__digits value_text(const struct assay__figure *figure,
+                                       const struct assay__figure_series *s, size_t row)
 {
-    assay__text_scaled(out, size, row < s->count ? s->y[row] : (double)NAN, figure->y_unit);
+    return assay__scaled(row < s->count ? s->y[row] : (double)NAN, figure->y_unit);
 }
 
 static void measure(struct assay__svg *svg, struct layout *l)
 {
     const struct assay__figure *figure = svg->figure;
     double low = 0, high = 0;
-    char text[64];
     for (size_t s = 0; s < figure->series_count; s++)
         if (figure->series[s].count > l->rows) l->rows = figure->series[s].count;
     for (size_t row = 0; row < l->rows; row++) {
@@ -47,8 +46,7 @@ static void measure(struct assay__svg *svg, struct layout *l)
         assay__buf_free(&safe);
         for (size_t s = 0; s < figure->series_count; s++) {
             const struct assay__figure_series *series = &figure->series[s];
-            value_text(figure, series, row, text, sizeof text);
-            l->values = fmax(l->values, assay__svg_width(text));
+            l->values = fmax(l->values, assay__svg_width(value_text(figure, series, row).text));
             if (row >= series->count) continue;
             const double seen[] = {series->y[row], series->high ? series->high[row] : (double)NAN,
                                    series->low ? series->low[row] : (double)NAN};
@@ -70,13 +68,8 @@ static void put_whisker(struct assay__svg *svg, const struct layout *l,
 {
     if (!s->low || !s->high || !isfinite(s->low[row]) || !isfinite(s->high[row])) return;
     double from = l->zero + s->low[row] * l->scale, to = l->zero + s->high[row] * l->scale;
-    assay__buf_puts(svg->out, "<path class=\"fig-i\" d=\"M");
-    assay__svg_number(svg->out, from);
-    assay__buf_putc(svg->out, ' ');
-    assay__svg_number(svg->out, y - 3);
-    assay__buf_puts(svg->out, "v6m0-3H");
-    assay__svg_number(svg->out, to);
-    assay__buf_puts(svg->out, "m0-3v6\"/>\n");
+    assay__svg_shape(svg, "fig-i", "<path d=\"M# #v6m0-3H#m0-3v6\"/>\n",
+                     (double[]){from, y - 3, to});
 }
 
 static void put_bar(struct assay__svg *svg, const struct layout *l, size_t index, size_t row,
@@ -85,23 +78,23 @@ static void put_bar(struct assay__svg *svg, const struct layout *l, size_t index
     const struct assay__figure_series *s = &svg->figure->series[index];
     unsigned char flags = s->flags ? s->flags[row] : 0;
     double value = s->y[row], length = fabs(value) * l->scale;
-    struct assay__buf title = {0};
-    const char *color = flags & ASSAY__POINT_FAULT               ? "fig-fault"
-                        : s->faint || flags & ASSAY__POINT_FAINT ? "fig-faint"
-                                                                 : assay__svg_color(index);
-    assay__buf_printf(svg->out, "<rect class=\"fig-f fig-bar %s\"", color);
-    assay__svg_attribute(svg->out, "x", value < 0 ? l->zero - length : l->zero);
-    assay__svg_attribute(svg->out, "y", y);
-    assay__svg_attribute(svg->out, "width", length);
-    assay__svg_attribute(svg->out, "height", height);
+    struct assay__buf title = {0}, classes = {0};
+    assay__buf_printf(&classes, "fig-f fig-bar %s",
+                      flags & ASSAY__POINT_FAULT               ? "fig-fault"
+                      : s->faint || flags & ASSAY__POINT_FAINT ? "fig-faint"
+                                                               : assay__svg_color(index));
+    assay__svg_shape(svg, assay__buf_text(&classes),
+                     "<rect x=\"#\" y=\"#\" width=\"#\" height=\"#\"",
+                     (double[]){value < 0 ? l->zero - length : l->zero, y, length, height});
     assay__svg_cut(&title, name_of(svg->figure, row), 2000);
     if (svg->figure->series_count > 1 && s->name) assay__buf_printf(&title, ", %s", s->name);
-    assay__svg_value(&title, value, svg->figure->y_unit);
-    assay__buf_puts(svg->out, "><title>");
-    assay__svg_escape(svg->out, assay__buf_text(&title));
-    assay__buf_puts(svg->out, "</title></rect>\n");
+    assay__buf_printf(&title, "%s%s", title.length ? ": " : "",
+                      assay__scaled(value, svg->figure->y_unit).text);
+    assay__svg_title(svg, assay__buf_text(&title));
+    assay__buf_puts(svg->out, "</rect>\n");
     put_whisker(svg, l, s, row, y + height / 2);
     assay__buf_drop(&title, svg->out);
+    assay__buf_drop(&classes, svg->out);
 }
 
 static double value_end(const struct layout *l, const struct assay__figure_series *s, size_t row)
@@ -125,14 +118,13 @@ static double put_row(struct assay__svg *svg, const struct layout *l, size_t row
                     name_of(figure, row), svg->width * 0.4 + 1);
     for (size_t i = 0; i < figure->series_count; i++) {
         const struct assay__figure_series *s = &figure->series[i];
-        char text[64];
         bool known = row < s->count && isfinite(s->y[row]);
-        value_text(figure, s, row, text, sizeof text);
         if (known) put_bar(svg, l, i, row, y + all, height);
         bool left = known && s->y[row] < 0;
         double at = !known ? l->zero : left ? l->zero + s->y[row] * l->scale : value_end(l, s, row);
         assay__svg_text(svg, left ? at - 5 : at + 5, y + all + height / 2 + 4,
-                        known ? "fig-t" : "fig-n", left ? 'e' : 's', text, 0);
+                        known ? "fig-t" : "fig-n", left ? 'e' : 's',
+                        value_text(figure, s, row).text, 0);
         all += height + 1;
     }
     if (linked) assay__buf_puts(svg->out, "</a>\n");
@@ -146,11 +138,7 @@ static void put_marks(struct assay__svg *svg, const struct layout *l, double bot
         const struct assay__figure_mark *mark = &svg->figure->marks[i];
         double x = l->zero + mark->at * l->scale;
         if (!isfinite(x) || x < svg->left || x > svg->width - 4) continue;
-        assay__buf_puts(svg->out, "<path class=\"fig-m\" d=\"M");
-        assay__svg_number(svg->out, x);
-        assay__buf_puts(svg->out, " 16V");
-        assay__svg_number(svg->out, bottom);
-        assay__buf_puts(svg->out, "\"/>\n");
+        assay__svg_shape(svg, "fig-m", "<path d=\"M# 16V#\"/>\n", (double[]){x, bottom});
         double width = assay__svg_width(mark->text ? mark->text : "");
         double centre = fmin(fmax(x, width / 2 + 2), svg->width - width / 2 - 2);
         if (assay__svg_take(svg, centre - width / 2, 0, width, 14))
@@ -161,7 +149,6 @@ static void put_marks(struct assay__svg *svg, const struct layout *l, double bot
 void assay__svg_bars(struct assay__svg *svg)
 {
     struct layout l = {0};
-    struct assay__buf title = {0};
     const struct assay__figure *figure = svg->figure;
     if (!figure->series_count) {
         svg->height = 20;
@@ -171,17 +158,13 @@ void assay__svg_bars(struct assay__svg *svg)
     double y = figure->mark_count ? 22 : 4;
     for (size_t row = 0; row < l.rows; row++)
         y += put_row(svg, &l, row, y) + GAP;
-    assay__buf_puts(svg->out, "<path class=\"fig-a\" d=\"M");
-    assay__svg_number(svg->out, l.zero);
-    assay__buf_puts(svg->out, figure->mark_count ? " 18V" : " 0V");
-    assay__svg_number(svg->out, y);
-    assay__buf_puts(svg->out, "\"/>\n");
+    assay__svg_shape(svg, "fig-a", "<path d=\"M# #V#\"/>\n",
+                     (double[]){l.zero, figure->mark_count ? 18 : 0, y});
     put_marks(svg, &l, y);
     if (figure->y_title && *figure->y_title) {
-        assay__buf_puts(&title, figure->y_title);
-        assay__svg_text(svg, svg->left, y + 14, "fig-n", 's', title.data, svg->width - svg->left);
+        assay__svg_text(svg, svg->left, y + 14, "fig-n", 's', figure->y_title,
+                        svg->width - svg->left);
         y += 18;
     }
-    assay__buf_drop(&title, svg->out);
     svg->height = y;
 }

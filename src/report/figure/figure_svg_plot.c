@@ -1,5 +1,5 @@
 /* figure_svg_plot.c - lines, scatter and histogram. Many points are thinned so that nothing is
- * hidden: a pixel column shows the least and the greatest of the values in it, joined. Points of a
+ * hidden: a pixel column shows the min and max of its values, joined. Points of a
  * faint or a small series are drawn one by one, those that fall on the same three pixels once.
  * Times of a profile are untrusted: a line does not go back. */
 #include "report/figure/figure_svg.h"
@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,49 +38,33 @@ static const char *shape_of(size_t series)
     return shapes[series % (sizeof shapes / sizeof shapes[0])];
 }
 
-static void put_marker_title(struct assay__buf *out, const char *title)
-{
-    if (!title || !*title) {
-        assay__buf_puts(out, "/>\n");
-        return;
-    }
-    struct assay__buf cut = {0};
-    assay__svg_cut(&cut, title, 2000);
-    assay__buf_puts(out, "><title>");
-    assay__svg_escape(out, assay__buf_text(&cut));
-    assay__buf_puts(out, "</title>");
-    assay__buf_free(&cut);
-}
-
 void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series,
                        unsigned char flags, const char *title)
 {
-    struct assay__buf *out = svg->out;
-    bool fault = flags & ASSAY__POINT_FAULT, marked = flags & ASSAY__POINT_MARKED;
-    const char *color = fault                        ? "fig-fault"
-                        : flags & ASSAY__POINT_FAINT ? "fig-faint"
-                                                     : assay__svg_color(series);
+    bool fault = flags & ASSAY__POINT_FAULT, marked = flags & ASSAY__POINT_MARKED,
+         faint = flags & ASSAY__POINT_FAINT;
     const char *shape = fault ? shape_of(4) : shape_of(series);
-    bool tag = title && *title;
-    if (!*shape) {
-        assay__buf_printf(out, "<circle class=\"%s %s\"", marked ? "fig-o" : "fig-f", color);
-        assay__svg_attribute(out, "cx", x);
-        assay__svg_attribute(out, "cy", y);
-        assay__svg_attribute(out, "r", marked ? 5.5 : flags & ASSAY__POINT_FAINT ? 2.5 : 4);
-        put_marker_title(out, title);
-        if (tag) assay__buf_puts(out, "</circle>\n");
-        return;
+    bool circle = !*shape, open = fault || (!circle && !strchr(shape, 'z'));
+    char classes[48];
+    snprintf(classes, sizeof classes, "%s %s",
+             open     ? "fig-k"
+             : marked ? "fig-o"
+                      : "fig-f",
+             fault   ? "fig-fault"
+             : faint ? "fig-faint"
+                     : assay__svg_color(series));
+    assay__svg_shape(svg, classes, circle ? "<circle cx=\"#\" cy=\"#\" r=\"#\"" : "<path d=\"M# #",
+                     (double[]){x, y,
+                                marked  ? 5.5
+                                : faint ? 2.5
+                                        : 4});
+    if (!circle) assay__buf_printf(svg->out, "%s\"", shape);
+    if (title && *title) {
+        assay__svg_title(svg, title);
+        assay__buf_puts(svg->out, circle ? "</circle>\n" : "</path>\n");
+    } else {
+        assay__buf_puts(svg->out, "/>\n");
     }
-    bool open = fault || strchr(shape, 'z') == NULL;
-    assay__buf_printf(out, "<path class=\"%s %s\" d=\"",
-                      open     ? "fig-k"
-                      : marked ? "fig-o"
-                               : "fig-f",
-                      color);
-    put_point(out, 'M', x, y);
-    assay__buf_printf(out, "%s\"", shape);
-    put_marker_title(out, title);
-    if (tag) assay__buf_puts(out, "</path>\n");
 }
 
 /* Beside the point, in the first of some places that is free; `far`: then further away, rather than
@@ -237,21 +222,16 @@ static void put_whisker(struct assay__svg *svg, const struct assay__figure_serie
     double low = assay__svg_y(svg, s->low[i]), high = assay__svg_y(svg, s->high[i]);
     if (!isfinite(low) || !isfinite(high)) return;
     assay__buf_printf(svg->out, "<path class=\"fig-e %s\" d=\"", assay__svg_color(index));
-    put_point(svg->out, 'M', x - 3, high);
-    assay__buf_puts(svg->out, "h6m-3 0");
-    put_point(svg->out, 'L', x, low);
-    assay__buf_puts(svg->out, "m-3 0h6\"/>\n");
+    assay__svg_put(svg, "M# #h6m-3 0L# #m-3 0h6\"/>\n", (double[]){x - 3, high, x, low});
 }
 
 static void point_title(struct assay__svg *svg, const struct assay__figure_series *s, size_t i,
                         struct assay__buf *out)
 {
-    char x[64], y[64];
-    const struct assay__figure *figure = svg->figure;
-    assay__text_scaled(x, sizeof x, s->x[i], figure->x_unit);
-    assay__text_scaled(y, sizeof y, s->y[i], figure->y_unit);
     const char *name = s->names && s->names[i] ? s->names[i] : s->name ? s->name : "";
-    assay__buf_printf(out, "%s%s%s at %s", name, *name ? ": " : "", y, x);
+    assay__buf_printf(out, "%s%s%s at %s", name, *name ? ": " : "",
+                      assay__scaled(s->y[i], svg->figure->y_unit).text,
+                      assay__scaled(s->x[i], svg->figure->x_unit).text);
 }
 
 static void put_points(struct assay__svg *svg, size_t index)
@@ -311,7 +291,7 @@ static void put_dots(struct assay__svg *svg, size_t index)
     assay__buf_free(&path);
 }
 
-/* Least and greatest of every pixel column; the order of the points does not matter. */
+/* Min and max of every pixel column; the order of the points does not matter. */
 static void put_envelope(struct assay__svg *svg, size_t index)
 {
     const struct assay__figure_series *s = &svg->figure->series[index];
@@ -360,33 +340,26 @@ static void put_scatter(struct assay__svg *svg, size_t index, bool biggest)
 
 /* --- histogram -------------------------------------------------------------------------------- */
 
-static void bin_title(const struct assay__svg *svg, const struct assay__figure_series *s, size_t i,
-                      struct assay__buf *title)
-{
-    char low[64], high[64], count[64];
-    assay__text_scaled(low, sizeof low, s->x[i], svg->figure->x_unit);
-    assay__text_scaled(high, sizeof high, s->x[i + 1], svg->figure->x_unit);
-    assay__text_scaled(count, sizeof count, s->y[i], svg->figure->y_unit);
-    assay__buf_printf(title, "%s to %s: %s", low, high, count);
-}
-
 static void put_bins(struct assay__svg *svg, size_t index)
 {
     const struct assay__figure_series *s = &svg->figure->series[index];
+    const char *unit = svg->figure->x_unit;
     for (size_t i = 0; i < s->count; i++) {
         double from = assay__svg_x(svg, s->x[i]), to = assay__svg_x(svg, s->x[i + 1]),
                y = assay__svg_y(svg, s->y[i]);
         struct assay__buf title = {0};
         if (!(s->y[i] > 0) || !(to > from) || !isfinite(y)) continue;
+        y = fmin(y, svg->bottom - 1); /* one is not none */
         assay__buf_printf(svg->out, "<rect class=\"fig-f fig-bin %s\"", assay__svg_color(index));
-        assay__svg_attribute(svg->out, "x", from);
-        assay__svg_attribute(svg->out, "y", fmin(y, svg->bottom - 1)); /* one is not none */
-        assay__svg_attribute(svg->out, "width", fmax(0.6, to - from - (to - from > 3)));
-        assay__svg_attribute(svg->out, "height", svg->bottom - fmin(y, svg->bottom - 1));
-        bin_title(svg, s, i, &title);
-        put_marker_title(svg->out, title.data);
+        assay__svg_put(
+            svg, " x=\"#\" y=\"#\" width=\"#\" height=\"#\"",
+            (double[]){from, y, fmax(0.6, to - from - (to - from > 3)), svg->bottom - y});
+        assay__buf_printf(&title, "%s to %s: %s", assay__scaled(s->x[i], unit).text,
+                          assay__scaled(s->x[i + 1], unit).text,
+                          assay__scaled(s->y[i], svg->figure->y_unit).text);
+        assay__svg_title(svg, assay__buf_text(&title));
         assay__buf_puts(svg->out, "</rect>\n");
-        assay__buf_free(&title);
+        assay__buf_drop(&title, svg->out);
     }
 }
 

@@ -48,28 +48,18 @@ static void find_range(const struct assay__figure *figure, double peak, double *
 
 static void roof_label(const struct assay__figure_roof *roof, struct assay__buf *out)
 {
-    char scaled[64];
     bool compute = plausible(roof->flops_per_s);
     const char *name = roof->name ? roof->name : "";
-    assay__text_scaled(scaled, sizeof scaled, compute ? roof->flops_per_s : roof->bytes_per_s,
-                       !compute                    ? "B/s"
-                       : strcmp(name, "int8") == 0 ? "OP/s"
-                                                   : "FLOP/s");
-    assay__buf_printf(out, "%s %s", name, scaled);
+    const char *unit = !compute ? "B/s" : strcmp(name, "int8") == 0 ? "OP/s" : "FLOP/s";
+    assay__buf_printf(out, "%s %s", name,
+                      assay__scaled(compute ? roof->flops_per_s : roof->bytes_per_s, unit).text);
 }
 
 static void put_segment(struct assay__svg *svg, double x1, double y1, double x2, double y2,
                         size_t dash)
 {
-    assay__buf_printf(svg->out, "<path class=\"fig-k fig-roof fig-d%zu fig-s7\" d=\"M", dash % 4);
-    assay__svg_number(svg->out, x1);
-    assay__buf_putc(svg->out, ' ');
-    assay__svg_number(svg->out, y1);
-    assay__buf_putc(svg->out, 'L');
-    assay__svg_number(svg->out, x2);
-    assay__buf_putc(svg->out, ' ');
-    assay__svg_number(svg->out, y2);
-    assay__buf_puts(svg->out, "\"/>\n");
+    assay__buf_printf(svg->out, "<path class=\"fig-k fig-roof fig-d%zu fig-s7\" d=\"", dash % 4);
+    assay__svg_put(svg, "M# #L# #\"/>\n", (double[]){x1, y1, x2, y2});
 }
 
 static void put_flat(struct assay__svg *svg, const struct assay__figure_roof *roof,
@@ -102,8 +92,8 @@ static void take_name(struct assay__svg *svg, double x, double y, double tilt, d
             y + at * sin(tilt) - NAME_TALL / 2 * cos(tilt) - NAME_TALL / 2, STEP, NAME_TALL};
 }
 
-/* A slope is a straight line in logarithms; its name stands along it, further up where a
- * neighbour's would touch it. */
+/* A slope is a straight line on log axes; its name is written along it, further up if it would
+ * touch a neighbour's. */
 static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *roof, double peak,
                       size_t dash, struct along *along)
 {
@@ -116,11 +106,10 @@ static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *r
            x2 = assay__svg_x(svg, end), y2 = assay__svg_y(svg, end * bandwidth);
     put_segment(svg, x1, y1, x2, y2, dash);
     roof_label(roof, &label);
-    double angle = atan2(y2 - y1, x2 - x1) * 180 / 3.14159265358979323846;
-    double across = x2 - x1, down = y2 - y1;
+    double across = x2 - x1, down = y2 - y1, tilt = atan2(down, across);
+    double angle = tilt * 180 / 3.14159265358979323846;
     double length = sqrt(across * across + down * down),
            width = assay__svg_width(assay__buf_text(&label));
-    double tilt = angle * 3.14159265358979323846 / 180;
     double begin = 6 + NAME_TALL * fabs(tan(tilt)); /* else its head would lean out over the axis */
     double offset = y1 * cos(tilt) - x1 * sin(tilt); /* distance from the origin */
     double base = x1 * cos(tilt) + y1 * sin(tilt);
@@ -129,16 +118,11 @@ static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *r
     if (length > begin + width + 8 && along->count < 16) {
         double part = begin / length;
         along->offsets[along->count] = offset, along->ends[along->count++] = base + begin + width;
-        assay__buf_puts(svg->out, "<g transform=\"translate(");
-        assay__svg_number(svg->out, x1 + (x2 - x1) * part);
-        assay__buf_putc(svg->out, ' ');
-        assay__svg_number(svg->out, y1 + (y2 - y1) * part);
-        assay__buf_puts(svg->out, ") rotate(");
-        assay__svg_number(svg->out, angle);
-        assay__buf_puts(svg->out, ")\">");
+        assay__svg_put(svg, "<g transform=\"translate(# #) rotate(#)\">",
+                       (double[]){x1 + across * part, y1 + down * part, angle});
         assay__svg_text(svg, 0, -5, "fig-b fig-q", 's', label.data, 0);
         assay__buf_puts(svg->out, "</g>\n");
-        take_name(svg, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part, tilt, width);
+        take_name(svg, x1 + across * part, y1 + down * part, tilt, width);
     }
     assay__buf_free(&label);
 }
@@ -149,7 +133,6 @@ static void put_points(struct assay__svg *svg, size_t index, double peak, double
     const struct assay__figure_series *s = &svg->figure->series[index];
     for (size_t i = 0; i < s->count; i++) {
         struct assay__buf title = {0};
-        char intensity[64];
         if (!plausible(s->x[i]) || !plausible(s->y[i])) continue;
         unsigned char flags = s->flags ? s->flags[i] : 0;
         double roof = fmin(isfinite(peak) ? peak : INFINITY,
@@ -157,12 +140,12 @@ static void put_points(struct assay__svg *svg, size_t index, double peak, double
         if (s->y[i] > roof * ABOVE) flags |= ASSAY__POINT_FAULT;
         *faults += (flags & ASSAY__POINT_FAULT) != 0;
         double x = assay__svg_x(svg, s->x[i]), y = assay__svg_y(svg, s->y[i]);
-        assay__text_scaled(intensity, sizeof intensity, s->x[i], "FLOP/B");
         assay__svg_cut(&title, s->names && s->names[i] ? s->names[i] : "", 2000);
-        assay__svg_value(&title, s->y[i], "FLOP/s");
-        assay__buf_printf(&title, " at %s", intensity);
+        assay__buf_printf(&title, "%s%s at %s", title.length ? ": " : "",
+                          assay__scaled(s->y[i], "FLOP/s").text,
+                          assay__scaled(s->x[i], "FLOP/B").text);
         if (flags & ASSAY__POINT_FAULT)
-            assay__buf_puts(&title, "; above its roof: FLOPs, bytes or a unit is wrong");
+            assay__buf_puts(&title, "; above its roof: FLOPs, bytes or a unit must be wrong");
         bool linked = assay__svg_link(svg, s->links, i);
         assay__svg_marker(svg, x, y, index, flags, title.data);
         if (linked) assay__buf_puts(svg->out, "</a>\n");
@@ -199,7 +182,7 @@ void assay__svg_roofline(struct assay__svg *svg)
     assay__svg_marks(svg);
     if (faults)
         assay__svg_text(svg, svg->left + 8, svg->top + 14, "fig-fault fig-b", 's',
-                        faults == 1 ? "× above its roof: FLOPs, bytes or a unit is wrong"
-                                    : "× above their roofs: FLOPs, bytes or a unit is wrong",
+                        faults == 1 ? "× above its roof: FLOPs, bytes or a unit must be wrong"
+                                    : "× above their roofs: FLOPs, bytes or a unit must be wrong",
                         svg->right - svg->left - 16);
 }

@@ -71,7 +71,7 @@ static size_t prefix_length(const char *path, size_t depth)
     return at;
 }
 
-/* Items of the next depth: leaves that end here stand alone, others are grouped by their next
+/* Items of the next depth: leaves that end here are separate, others are grouped by their next
  * part. */
 static size_t group(const struct map *map, size_t first, size_t count, size_t depth,
                     struct item *items)
@@ -110,28 +110,24 @@ static void put_leaf(const struct map *map, const struct leaf *leaf, struct rect
     struct assay__svg *svg = map->svg;
     const struct assay__figure_series *series = &svg->figure->series[leaf->series];
     struct assay__buf title = {0};
-    char value[64];
+    struct assay__digits value = assay__scaled(leaf->value, svg->figure->y_unit);
     bool rest = leaf->index == SIZE_MAX;
     bool linked = !rest && assay__svg_link(svg, series->links, leaf->index);
     assay__buf_printf(svg->out, "<rect class=\"fig-f fig-c fig-leaf %s\"",
                       rest ? "fig-faint" : assay__svg_color(leaf->series));
-    assay__svg_attribute(svg->out, "x", r.x);
-    assay__svg_attribute(svg->out, "y", r.y);
-    assay__svg_attribute(svg->out, "width", r.width);
-    assay__svg_attribute(svg->out, "height", r.height);
-    assay__text_scaled(value, sizeof value, leaf->value, svg->figure->y_unit);
+    assay__svg_put(svg, " x=\"#\" y=\"#\" width=\"#\" height=\"#\"",
+                   (double[]){r.x, r.y, r.width, r.height});
     assay__svg_cut(&title, leaf->name, 2000);
-    assay__buf_printf(&title, ": %s (%.1f %%)", value, leaf->value / map->total * 100);
-    assay__buf_puts(svg->out, "><title>");
-    assay__svg_escape(svg->out, assay__buf_text(&title));
-    assay__buf_puts(svg->out, "</title></rect>");
+    assay__buf_printf(&title, ": %s (%.1f %%)", value.text, leaf->value / map->total * 100);
+    assay__svg_title(svg, assay__buf_text(&title));
+    assay__buf_puts(svg->out, "</rect>");
     if (r.width > 42 && r.height > 17) {
         const char *name = last_part(leaf->name);
         if (r.width > 76 ||
-            assay__svg_width(name) < r.width - 8) /* a cut name of 4 letters says nothing */
+            assay__svg_width(name) < r.width - 8) /* a name cut to 4 letters is useless */
             assay__svg_text(svg, r.x + 4, r.y + 13, "fig-w", 's', name, r.width - 8);
-        if (r.height > 33 && assay__svg_width(value) < r.width - 8)
-            assay__svg_text(svg, r.x + 4, r.y + 28, "fig-w", 's', value, 0);
+        if (r.height > 33 && assay__svg_width(value.text) < r.width - 8)
+            assay__svg_text(svg, r.x + 4, r.y + 28, "fig-w", 's', value.text, 0);
     }
     if (linked) assay__buf_puts(svg->out, "</a>");
     assay__buf_putc(svg->out, '\n');

@@ -132,7 +132,8 @@ static size_t merge(struct part *parts, size_t count)
     return kept;
 }
 
-/* Groups by the first part of the path, the largest first; what stands in none has its own name. */
+/* Groups by the first part of the path, the largest first; layers outside any group keep their
+ * names. */
 static void put_treemap(struct assay__page *page, const struct assay__figure *figure)
 {
     size_t total = 0, count = 0;
@@ -171,7 +172,7 @@ static bool over_time(const struct assay__figure *figure)
     return figure->kind == ASSAY__FIGURE_LINES && strcmp(figure->x_unit, "s") == 0;
 }
 
-/* A line that is level is told by its range. */
+/* A level line is described by its range alone. */
 static bool varies(const struct assay__figure_series *series)
 {
     double low = NAN, high = NAN;

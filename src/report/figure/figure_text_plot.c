@@ -50,7 +50,7 @@ static void join(struct plot *p, int c0, int r0, int c1, int r1)
         assay__canvas_dot(&p->canvas, c0 + (c1 - c0) * i / steps, r0 + (r1 - r0) * i / steps);
 }
 
-/* Lines beside each other have a number at their last point, to be told apart. */
+/* Several lines each have a number at their last point. */
 static void number_line(struct plot *p, const struct assay__figure *figure, size_t index)
 {
     const struct assay__figure_series *s = &figure->series[index];

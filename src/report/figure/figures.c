@@ -2,10 +2,10 @@
  * figures_<subject>.c and a row here. */
 #include "report/figure/figures.h"
 
-#include "judge/comparison.h"
 #include "base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 static const struct assay__figure_row rows[] = {
@@ -35,55 +35,75 @@ const struct assay__figure_row *assay__figure_row_find(const char *name)
     return NULL;
 }
 
-struct assay__figure assay__figure_begin(enum assay__figure_kind kind, const char *name)
+/* --- sketches --------------------------------------------------------------------------------- */
+
+struct assay__figure *assay__sketch_begin(struct assay__sketch *sketch,
+                                          enum assay__figure_kind kind, const char *name,
+                                          const char *title)
 {
-    return (struct assay__figure){.kind = kind,
-                                  .name = name,
-                                  .title = "",
-                                  .x_title = "",
-                                  .x_unit = "",
-                                  .y_title = "",
-                                  .y_unit = "",
-                                  .caption = "",
-                                  .description = "",
-                                  .note = ""};
+    struct assay__figure *f = sketch->figure;
+    *f = (struct assay__figure){.kind = kind, .name = name, .title = title};
+    f->x_title = f->x_unit = f->y_title = f->y_unit = f->caption = f->description = f->note = "";
+    return f;
 }
 
-const char *assay__figure_label(const struct assay__trial *trial)
+const char *assay__sketch_title(struct assay__sketch *sketch, const char *title)
 {
-    const char *label = trial->label;
-    return label[0] ? label : trial->target.device ? trial->target.device : "";
+    if (sketch->study->profile->trial_count < 2) return title;
+    return assay__sketch_printf(sketch, "%s: %s", title, assay__figure_label(sketch->trial));
 }
 
-const char *assay__figure_title(struct assay__arena *arena, const struct assay_profile *profile,
-                                const struct assay__trial *trial, const char *title)
+struct assay__figure *assay__sketch_trial(struct assay__sketch *sketch,
+                                          enum assay__figure_kind kind, const char *name,
+                                          const char *title)
 {
-    if (profile->trial_count < 2) return title;
-    const char *whole = assay__arena_printf(arena, "%s: %s", title, assay__figure_label(trial));
-    return whole ? whole : title;
+    return assay__sketch_begin(sketch, kind, name, assay__sketch_title(sketch, title));
 }
 
-const char *assay__figure_scaled(struct assay__arena *arena, double value, const char *unit)
+int assay__sketch_end(struct assay__sketch *sketch)
 {
-    char scaled[64];
-    assay__text_scaled(scaled, sizeof scaled, value, unit);
-    const char *copy = assay__arena_strdup(arena, scaled);
-    return copy ? copy : "";
+    if (!sketch->failed && !(sketch->study && sketch->study->failed)) return 0;
+    return assay_error_set(sketch->error, ASSAY_ENOMEM, "out of memory while drawing a figure");
 }
 
-const char *assay__figure_short(struct assay__arena *arena, const char *name)
+int assay__sketch_none(struct assay__sketch *sketch, const char *reason)
+{
+    return assay_error_set(sketch->error, ASSAY_ENOTFOUND, "%s", reason);
+}
+
+const char *assay__sketch_take(struct assay__sketch *sketch, struct assay__buf *text)
+{
+    const char *kept = assay__buf_keep(text, sketch->arena);
+    if (!kept) sketch->failed = true;
+    return kept ? kept : "";
+}
+
+const char *assay__sketch_printf(struct assay__sketch *sketch, const char *format, ...)
+{
+    struct assay__buf text = {0};
+    va_list args;
+    va_start(args, format);
+    assay__buf_vprintf(&text, format, args);
+    va_end(args);
+    return assay__sketch_take(sketch, &text);
+}
+
+const char *assay__sketch_short(struct assay__sketch *sketch, const char *name)
 {
     enum { COLUMNS = 60 };
     struct assay__buf text = {0};
     struct assay__page page = {.out = &text, .columns = COLUMNS};
     assay__text_safe(&text, name ? name : "");
-    if (text.data && assay__text_width(text.data) > COLUMNS) {
+    if (assay__text_width(assay__buf_text(&text)) > COLUMNS) {
         assay__buf_clear(&text);
         assay__page_fit_middle(&page, name, COLUMNS);
     }
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, assay__buf_text(&text));
-    assay__buf_free(&text);
-    return copy ? copy : "";
+    return assay__sketch_take(sketch, &text);
+}
+
+const char *assay__figure_label(const struct assay__trial *trial)
+{
+    return trial->label[0] ? trial->label : trial->target.device ? trial->target.device : "";
 }
 
 double *assay__figure_values(struct assay__arena *arena, size_t count)
@@ -94,21 +114,73 @@ double *assay__figure_values(struct assay__arena *arena, size_t count)
     return values;
 }
 
-int assay__figure_no_memory(struct assay_error *error)
+bool assay__sketch_points(struct assay__sketch *sketch, struct assay__points *points, size_t room,
+                          unsigned with)
 {
-    return assay_error_set(error, ASSAY_ENOMEM, "out of memory while drawing a figure");
+    struct assay__arena *arena = sketch->arena;
+    bool intervals = with & ASSAY__WITH_INTERVALS;
+    const char ***const texts[] = {&points->names, &points->links, &points->groups};
+    *points = (struct assay__points){.x = assay__figure_values(arena, room + 1),
+                                     .y = assay__figure_values(arena, room),
+                                     .low = intervals ? assay__figure_values(arena, room) : NULL,
+                                     .high = intervals ? assay__figure_values(arena, room) : NULL,
+                                     .flags = assay__arena_array(arena, room + 1, 1)};
+    bool made = points->x && points->y && points->flags &&
+                (!intervals || (points->low && points->high));
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!(with & 1u << i)) continue;
+        *texts[i] = assay__arena_array(arena, room + 1, sizeof **texts[i]);
+        made = made && *texts[i];
+    }
+    if (!made) sketch->failed = true;
+    return made;
 }
+
+struct assay__figure_series *assay__sketch_add(struct assay__sketch *sketch, const char *name,
+                                               const struct assay__points *points)
+{
+    struct assay__figure *f = sketch->figure;
+    struct assay__figure_series *series = assay__arena_grow(sketch->arena, f->series,
+                                                            f->series_count, sizeof *series);
+    if (!series) sketch->failed = true;
+    if (!series) return &sketch->nobody;
+    bool lengths = f->kind == ASSAY__FIGURE_BARS || f->kind == ASSAY__FIGURE_TREEMAP;
+    f->series = series;
+    series += f->series_count++;
+    *series = (struct assay__figure_series){name,           lengths ? NULL : points->x,
+                                            points->y,      points->low,
+                                            points->high,   points->names,
+                                            points->groups, points->links,
+                                            points->flags,  points->count,
+                                            false,          false,
+                                            false};
+    return series;
+}
+
+void assay__sketch_mark(struct assay__sketch *sketch, bool vertical, double at, const char *text)
+{
+    struct assay__figure *f = sketch->figure;
+    struct assay__figure_mark *marks = assay__arena_grow(sketch->arena, f->marks, f->mark_count,
+                                                         sizeof *marks);
+    if (!marks) sketch->failed = true;
+    if (!marks) return;
+    f->marks = marks;
+    marks[f->mark_count++] = (struct assay__figure_mark){vertical, at, text};
+}
+
+/* --- all of a row ----------------------------------------------------------------------------- */
 
 /* The parts of one trial, or of the profile, appended; 0 also when there are none but the reason is
  * kept. */
-static int add_parts(struct assay__study *study, const struct assay__trial *trial,
-                     const struct assay__figure_row *row, struct assay__arena *arena,
+static int add_parts(struct assay__sketch *sketch, const struct assay__figure_row *row,
                      struct assay__figure *figures, size_t *count, struct assay_error *error)
 {
     int code = 0;
     for (size_t part = 0; !code && *count < ASSAY__FIGURES_MOST; part++) {
         struct assay_error reason = {0};
-        code = row->make(study, trial, part, arena, &figures[*count], &reason);
+        sketch->figure = &figures[*count];
+        sketch->error = &reason;
+        code = row->make(sketch, part);
         if (!code) ++*count;
         if (code && (code != ASSAY_ENOTFOUND || (part == 0 && !error->code))) *error = reason;
     }
@@ -120,16 +192,19 @@ int assay__figures_of(struct assay__study *study, const struct assay__figure_row
                       size_t *left_out, struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
+    struct assay__sketch sketch = {.study = study, .arena = arena, .error = error};
     struct assay_error first = {0};
     size_t trials = row->of_profile ? 1 : profile->trial_count, i = 0;
     int code = 0;
     *count = *left_out = 0;
-    if (profile->trial_count == 0)
-        return assay_error_set(error, ASSAY_ENOTFOUND, "the profile holds no trial");
+    if (profile->trial_count == 0) return assay__sketch_none(&sketch, "the profile has no trials");
     *figures = assay__arena_array(arena, ASSAY__FIGURES_MOST, sizeof **figures);
-    if (!*figures) return assay__figure_no_memory(error);
-    for (; i < trials && !code && *count < ASSAY__FIGURES_MOST; i++)
-        code = add_parts(study, &profile->trials[i], row, arena, *figures, count, &first);
+    sketch.failed = !*figures;
+    if (sketch.failed) return assay__sketch_end(&sketch);
+    for (; i < trials && !code && *count < ASSAY__FIGURES_MOST; i++) {
+        sketch.trial = &profile->trials[i];
+        code = add_parts(&sketch, row, *figures, count, &first);
+    }
     *left_out = trials - i;
     if (code || *count == 0) {
         if (error) *error = first;

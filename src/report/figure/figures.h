@@ -1,45 +1,76 @@
-/* figures.h - between the files that make the figures of a profile: figures.c (the table) and
- * figures_<subject>.c. */
+/* figures.h - between the files that make the figures of a profile: figures.c (the table, and what
+ * they share) and figures_<subject>.c. Errors stick in the sketch: assay__sketch_end returns them.
+ */
 #ifndef ASSAY_REPORT_FIGURE_FIGURES_H
 #define ASSAY_REPORT_FIGURE_FIGURES_H
 
 #include "report/doc/datum.h"
 #include "report/figure/figure.h"
 
-typedef int assay__figure_fn(struct assay__study *study, const struct assay__trial *trial,
-                             size_t part, struct assay__arena *arena, struct assay__figure *figure,
-                             struct assay_error *error);
+typedef int assay__figure_fn(struct assay__sketch *sketch, size_t part);
 
 assay__figure_fn assay__figure_layers, assay__figure_treemap, assay__figure_roofline,
     assay__figure_latency, assay__figure_samples, assay__figure_memory, assay__figure_power,
     assay__figure_compare, assay__figure_devices, assay__figure_sweep, assay__figure_pareto;
 
-/** What a figure shows and how, before its series: all strings "", everything else none. */
-struct assay__figure assay__figure_begin(enum assay__figure_kind kind, const char *name);
-/** Title of a figure of one trial: with the trial's label where the profile has several. */
-const char *assay__figure_title(struct assay__arena *arena, const struct assay_profile *profile,
-                                const struct assay__trial *trial, const char *title);
-/** A value with its unit, in the arena; "—" unknown. */
-const char *assay__figure_scaled(struct assay__arena *arena, double value, const char *unit);
+/** What it shows and how, before its series: strings that are not given are "". */
+struct assay__figure *assay__sketch_begin(struct assay__sketch *sketch,
+                                          enum assay__figure_kind kind, const char *name,
+                                          const char *title);
+/** With the trial's label where the profile has several trials. */
+const char *assay__sketch_title(struct assay__sketch *sketch, const char *title);
+/** assay__sketch_begin with such a title. */
+struct assay__figure *assay__sketch_trial(struct assay__sketch *sketch,
+                                          enum assay__figure_kind kind, const char *name,
+                                          const char *title);
+/** 0, or ASSAY_ENOMEM with its sentence. */
+int assay__sketch_end(struct assay__sketch *sketch);
+/** ASSAY_ENOTFOUND with the reason. */
+int assay__sketch_none(struct assay__sketch *sketch, const char *reason);
+
+/** Printed into the arena. */
+const char *assay__sketch_printf(struct assay__sketch *sketch, const char *format, ...)
+    ASSAY_PRINTF(2, 3);
+/** A buffer's text into the arena; the buffer is freed. */
+const char *assay__sketch_take(struct assay__sketch *sketch, struct assay__buf *text);
 /** A name for a sentence, cut in its middle where it is longer than anybody reads. */
-const char *assay__figure_short(struct assay__arena *arena, const char *name);
-/** `count` numbers, all unknown; NULL: out of memory. */
-double *assay__figure_values(struct assay__arena *arena, size_t count);
-/** ASSAY_ENOMEM with its sentence. */
-int assay__figure_no_memory(struct assay_error *error);
+const char *assay__sketch_short(struct assay__sketch *sketch, const char *name);
 /** The label of a trial: its own, else its device. */
 const char *assay__figure_label(const struct assay__trial *trial);
+/** `count` numbers, all unknown; NULL: out of memory. */
+double *assay__figure_values(struct assay__arena *arena, size_t count);
+
+/** The points of a series while they are filled in. */
+struct assay__points {
+    double *x, *y, *low, *high;
+    const char **names, **groups, **links;
+    unsigned char *flags;
+    size_t count; /* that are filled in */
+};
+enum {
+    ASSAY__WITH_NAMES = 1,
+    ASSAY__WITH_LINKS = 2,
+    ASSAY__WITH_GROUPS = 4,
+    ASSAY__WITH_INTERVALS = 8,
+};
+/** Room for that many points, x and y all unknown. False: out of memory. */
+bool assay__sketch_points(struct assay__sketch *sketch, struct assay__points *points, size_t room,
+                          unsigned with);
+/** Appends a series of these points; what else is true of it can be set until the next is added.
+ *  Never NULL. */
+struct assay__figure_series *assay__sketch_add(struct assay__sketch *sketch, const char *name,
+                                               const struct assay__points *points);
+void assay__sketch_mark(struct assay__sketch *sketch, bool vertical, double at, const char *text);
 
 /** The end of the caption of a figure with the one that is advised marked. */
-#define ASSAY__FIGURE_BEST " The hollow mark is what is recommended."
-/** The configurations of a tuning, latency against throughput, those on the front apart;
- *  ASSAY_ENOTFOUND with its reason: fewer than two have both. */
-int assay__figure_tune_front(struct assay__study *study, struct assay__arena *arena,
-                             struct assay__figure *figure, struct assay_error *error);
+#define ASSAY__FIGURE_BEST " The hollow mark is the recommended one."
+/** The configurations of a tuning, latency against throughput, with a series for those on the
+ * front. */
+int assay__figure_tune_front(struct assay__sketch *sketch);
 /** Live activations in order of execution, without title and description; *peak: the largest.
- *  live_bytes is borrowed. ASSAY_ENOTFOUND: fewer than two are known. */
-int assay__figure_live(struct assay__arena *arena, const double *live_bytes, size_t count,
-                       struct assay__figure *figure, size_t *peak, struct assay_error *error);
+ *  ASSAY_ENOTFOUND: fewer than two are known. */
+int assay__figure_live(struct assay__sketch *sketch, const double *live_bytes, size_t count,
+                       size_t *peak);
 /** Layers that the roofline shows at most, the slowest that have a place in it … */
 #define ASSAY__ROOFLINE_POINTS 24
 /** … which is where it computes and moves something, in numbers that a machine could have. */

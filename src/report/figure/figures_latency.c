@@ -10,7 +10,6 @@
 
 #include "base/stats.h"
 #include "base/text.h"
-#include "report/doc/datum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -170,108 +169,89 @@ static bool fill(struct bins *b, const double *sorted, size_t count, size_t colu
 }
 
 /* "12 slower, up to 3.1 ms, p99 at 2.9 ms (outside the picture)" */
-static const char *folded(const struct bins *b, const double *sorted, size_t count,
-                          const char *percentiles, struct assay__arena *arena)
+static const char *outside(struct assay__sketch *k, const struct bins *b, const double *sorted,
+                           size_t count, struct assay__buf *percentiles)
 {
     struct assay__buf text = {0};
-    if (b->below) {
-        assay__print_count(&text, (int64_t)b->below);
-        assay__buf_puts(&text, " faster, down to ");
-        assay__print_ns(&text, sorted[0]);
-    }
-    if (b->above) {
-        if (b->below) assay__buf_puts(&text, "; ");
-        assay__print_count(&text, (int64_t)b->above);
-        assay__buf_puts(&text, " slower, up to ");
-        assay__print_ns(&text, sorted[count - 1]);
-    }
-    if (text.length) assay__buf_printf(&text, "%s (outside the picture)", percentiles);
-    const char *note = text.failed ? NULL : assay__arena_strdup(arena, assay__buf_text(&text));
-    assay__buf_free(&text);
-    return note;
+    if (b->below)
+        assay__buf_printf(&text, "%s faster, down to %s",
+                          assay__scaled((double)b->below, "count").text,
+                          assay__scaled(sorted[0] * 1e-9, "s").text);
+    if (b->above)
+        assay__buf_printf(&text, "%s%s slower, up to %s", b->below ? "; " : "",
+                          assay__scaled((double)b->above, "count").text,
+                          assay__scaled(sorted[count - 1] * 1e-9, "s").text);
+    if (text.length)
+        assay__buf_printf(&text, "%s (outside the picture)", assay__buf_text(percentiles));
+    assay__buf_drop(percentiles, &text);
+    return assay__sketch_take(k, &text);
 }
 
 /* --- histogram -------------------------------------------------------------------------------- */
 
 /* p50 first; the others only where enough samples make them known. Those outside of the bins go to
  * `beyond` in words. */
-static void add_marks(const struct assay__trial *trial, double median_ns,
-                      struct assay__arena *arena, struct assay__figure *figure,
-                      struct assay__buf *beyond)
+static void add_marks(struct assay__sketch *k, double median_ns, struct assay__buf *beyond)
 {
-    static const char *const names[][2] = {
-        {"latency.p50", "p50"}, {"latency.p90", "p90"}, {"latency.p99", "p99"}};
-    const struct assay__figure_series *bins = figure->series;
-    figure->marks = assay__arena_array(arena, 3, sizeof *figure->marks);
-    if (!figure->marks) return;
-    figure->marks[figure->mark_count++] = (struct assay__figure_mark){true, median_ns * 1e-9,
-                                                                      "p50"};
-    for (size_t i = 1; i < 3; i++) {
-        const struct assay_metric *metric = assay__trial_metric(trial, names[i][0]);
+    static const char *const names[][2] = {{"latency.p90", "p90"}, {"latency.p99", "p99"}};
+    const struct assay__figure_series *bins = k->figure->series;
+    assay__sketch_mark(k, true, median_ns * 1e-9, "p50");
+    for (size_t i = 0; i < 2; i++) {
+        const struct assay_metric *metric = assay__trial_metric(k->trial, names[i][0]);
         if (!metric) continue;
         if (metric->value < bins->x[0] || metric->value > bins->x[bins->count])
             assay__buf_printf(beyond, ", %s at %s", names[i][1],
-                              assay__figure_scaled(arena, metric->value, "s"));
+                              assay__scaled(metric->value, "s").text);
         else
-            figure->marks[figure->mark_count++] = (struct assay__figure_mark){true, metric->value,
-                                                                              names[i][1]};
+            assay__sketch_mark(k, true, metric->value, names[i][1]);
     }
 }
 
-static int make_histogram(const struct assay__trial *trial, const double *sorted, size_t count,
-                          const struct bins *b, struct assay__arena *arena,
-                          struct assay__figure *figure, struct assay_error *error)
+static int make_histogram(struct assay__sketch *k, const double *sorted, size_t count,
+                          const struct bins *b)
 {
-    double *x = assay__figure_values(arena, b->count + 1),
-           *y = assay__figure_values(arena, b->count);
-    struct assay__figure_series *series = assay__arena_array(arena, 1, sizeof *series);
-    if (!x || !y || !series) return assay__figure_no_memory(error);
-    for (size_t i = 0; i <= b->count; i++)
-        x[i] = fmax(0, b->low + b->width * (double)i) * 1e-9;
-    for (size_t i = 0; i < b->count; i++)
-        y[i] = (double)b->counts[i];
-    *series = (struct assay__figure_series){.name = "samples", .x = x, .y = y, .count = b->count};
-    *figure = assay__figure_begin(ASSAY__FIGURE_HISTOGRAM, "latency");
-    figure->x_title = "latency", figure->x_unit = "s";
-    figure->y_title = "inferences", figure->y_unit = "count", figure->y_zero = true;
-    figure->series = series, figure->series_count = 1;
+    struct assay__points p;
     struct assay__buf beyond = {0};
-    add_marks(trial, assay__stats_median(sorted, count), arena, figure, &beyond);
-    figure->caption = "A bar is as high as many inferences took so long; half of them were faster "
-                      "than p50.";
-    figure->description = assay__arena_printf(
-        arena, "%s samples from %s to %s, median %s.",
-        assay__figure_scaled(arena, (double)count, "count"),
-        assay__figure_scaled(arena, sorted[0] * 1e-9, "s"),
-        assay__figure_scaled(arena, sorted[count - 1] * 1e-9, "s"),
-        assay__figure_scaled(arena, assay__stats_median(sorted, count) * 1e-9, "s"));
-    figure->note = beyond.failed ? NULL : folded(b, sorted, count, assay__buf_text(&beyond), arena);
-    assay__buf_free(&beyond);
-    return figure->marks && figure->description && figure->note ? 0
-                                                                : assay__figure_no_memory(error);
+    double median_ns = assay__stats_median(sorted, count);
+    struct assay__figure *f = assay__sketch_trial(k, ASSAY__FIGURE_HISTOGRAM, "latency", "Latency");
+    if (!assay__sketch_points(k, &p, b->count, 0)) return assay__sketch_end(k);
+    for (size_t i = 0; i <= b->count; i++)
+        p.x[i] = fmax(0, b->low + b->width * (double)i) * 1e-9;
+    for (p.count = 0; p.count < b->count; p.count++)
+        p.y[p.count] = (double)b->counts[p.count];
+    assay__sketch_add(k, "samples", &p);
+    if (k->failed) return assay__sketch_end(k);
+    f->x_title = "latency", f->x_unit = "s";
+    f->y_title = "inferences", f->y_unit = "count", f->y_zero = true;
+    add_marks(k, median_ns, &beyond);
+    f->caption = "Bar height: number of inferences; half of them were faster than p50.";
+    f->description = assay__sketch_printf(k, "%s samples from %s to %s, median %s.",
+                                          assay__scaled((double)count, "count").text,
+                                          assay__scaled(sorted[0] * 1e-9, "s").text,
+                                          assay__scaled(sorted[count - 1] * 1e-9, "s").text,
+                                          assay__scaled(median_ns * 1e-9, "s").text);
+    f->note = outside(k, b, sorted, count, &beyond);
+    return assay__sketch_end(k);
 }
 
-int assay__figure_latency(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                          struct assay__arena *arena, struct assay__figure *figure,
-                          struct assay_error *error)
+int assay__figure_latency(struct assay__sketch *k, size_t part)
 {
-    if (part) return assay_error_set(error, ASSAY_ENOTFOUND, "there is one histogram");
+    if (part) return assay__sketch_none(k, "there is one histogram");
     size_t count = 0;
-    double *sorted = collect(trial, &count);
+    double *sorted = collect(k->trial, &count);
     struct bins *b = calloc(1, sizeof *b);
     int code;
-    if (!b || (!sorted && sample_count(trial)))
-        code = assay__figure_no_memory(error);
+    k->failed = !b || (!sorted && sample_count(k->trial));
+    if (k->failed)
+        code = assay__sketch_end(k);
     else if (count < LEAST_SAMPLES)
-        code = assay_error_set(error, ASSAY_ENOTFOUND,
+        code = assay_error_set(k->error, ASSAY_ENOTFOUND,
                                "%zu samples are too few for a histogram (at least %d)", count,
                                LEAST_SAMPLES);
     else if (!fill(b, sorted, count, BINS))
-        code = assay_error_set(error, ASSAY_ENOTFOUND,
-                               "all samples are alike: there is nothing to tell apart");
+        code = assay__sketch_none(k, "all samples are equal");
     else
-        code = make_histogram(trial, sorted, count, b, arena, figure, error);
-    if (!code) figure->title = assay__figure_title(arena, study->profile, trial, "Latency");
+        code = make_histogram(k, sorted, count, b);
     free(b);
     free(sorted);
     return code;
@@ -282,154 +262,122 @@ int assay__figure_latency(struct assay__study *study, const struct assay__trial 
 enum { PLAIN, WARMUP, OUTLIER, CLASSES };
 
 struct placed {
-    double *x[CLASSES], *y[CLASSES];
-    size_t counts[CLASSES];
+    struct assay__points points[CLASSES]; /* without arrays: they are only counted */
     double median, mad;
-    struct assay__figure_mark *marks;
-    size_t mark_count, mark_room;
 };
 
 static void place(struct placed *p, double index, double sample_ns, bool warmup)
 {
     bool outlier = p->mad > 0 && fabs(sample_ns - p->median) / p->mad > 14.826;
-    int class_of = warmup ? WARMUP : outlier ? OUTLIER : PLAIN;
-    size_t at = p->counts[class_of]++;
-    if (!p->x[class_of]) return; /* they are counted first */
-    p->x[class_of][at] = index;
-    p->y[class_of][at] = sample_ns * 1e-9;
+    struct assay__points *points = &p->points[warmup ? WARMUP : outlier ? OUTLIER : PLAIN];
+    size_t at = points->count++;
+    if (!points->x) return;
+    points->x[at] = index;
+    points->y[at] = sample_ns * 1e-9;
 }
 
 /* Launches follow each other along the axis; streams of one launch lie over each other. */
-static void place_all(struct placed *p, const struct assay__trial *trial,
-                      struct assay__arena *arena)
+static void place_all(struct assay__sketch *k, struct placed *p)
 {
-    size_t begin = 0, left = sample_count(trial);
-    for (size_t i = 0; i < trial->launch_count; i++) {
-        const struct assay__launch *l = &trial->launches[i];
+    enum { MARKS_MOST = 12 };
+    size_t begin = 0, left = sample_count(k->trial);
+    for (size_t i = 0; i < k->trial->launch_count; i++) {
+        const struct assay__launch *l = &k->trial->launches[i];
         size_t longest = 0;
         for (size_t s = 0; l->samples_ns && s < stream_count(l); s++) {
             size_t first, end;
             stream_range(l, s, &first, &end);
-            for (size_t k = first; k < end && left > 0; k++, left--) {
-                if (!isfinite(l->samples_ns[k])) continue;
-                place(p, (double)(begin + k - first), l->samples_ns[k], k - first < l->warmup);
-            }
+            for (size_t at = first; at < end && left > 0; at++, left--)
+                if (isfinite(l->samples_ns[at]))
+                    place(p, (double)(begin + at - first), l->samples_ns[at],
+                          at - first < l->warmup);
             if (end > first && end - first > longest) longest = end - first;
         }
-        if (begin && longest && p->mark_count + 4 < p->mark_room)
-            p->marks[p->mark_count++] = (struct assay__figure_mark){
-                true, (double)begin, assay__arena_printf(arena, "launch %d", l->id)};
+        if (begin && longest && p->points[PLAIN].x && k->figure->mark_count < MARKS_MOST)
+            assay__sketch_mark(k, true, (double)begin, assay__sketch_printf(k, "launch %d", l->id));
         begin += longest;
     }
 }
 
-static void mark_levels(struct placed *p, const double *sorted, size_t count,
-                        struct assay__arena *arena)
+static void mark_levels(struct assay__sketch *k, const struct placed *p, const double *sorted,
+                        size_t count)
 {
     double low, high, share;
-    if (assay__stats_bimodal(sorted, count, 0, &low, &high, &share)) {
-        p->marks[p->mark_count++] = (struct assay__figure_mark){
-            false, low * 1e-9,
-            assay__arena_printf(arena, "lower mode, %.0f %%", (1 - share) * 100)};
-        p->marks[p->mark_count++] = (struct assay__figure_mark){
-            false, high * 1e-9, assay__arena_printf(arena, "upper mode, %.0f %%", share * 100)};
+    if (!assay__stats_bimodal(sorted, count, 0, &low, &high, &share)) {
+        assay__sketch_mark(k, false, p->median * 1e-9, "p50");
         return;
     }
-    p->marks[p->mark_count++] = (struct assay__figure_mark){false, p->median * 1e-9, "p50"};
+    assay__sketch_mark(k, false, low * 1e-9,
+                       assay__sketch_printf(k, "lower mode, %.0f %%", (1 - share) * 100));
+    assay__sketch_mark(k, false, high * 1e-9,
+                       assay__sketch_printf(k, "upper mode, %.0f %%", share * 100));
 }
 
-static void describe_samples(const struct placed *p, const struct assay__trial *trial,
-                             struct assay__arena *arena, struct assay__figure *figure)
+static void describe_samples(struct assay__sketch *k, const struct placed *p)
 {
-    figure->x_title = "inference", figure->x_unit = "count";
-    figure->y_title = "latency", figure->y_unit = "s";
-    figure->caption =
-        "Each point is one inference in the order they ran; grey ones were found to be warm-up and "
-        "are not counted, a level cloud means a steady machine.";
-    const char *outliers = p->counts[OUTLIER]
-                               ? assay__figure_scaled(arena, (double)p->counts[OUTLIER], "count")
-                               : "no";
-    const char *warm = p->counts[WARMUP]
-                           ? assay__figure_scaled(arena, (double)p->counts[WARMUP], "count")
-                           : "none";
-    figure->description = assay__arena_printf(
-        arena, "%s samples around %s in %zu launch%s, %s found to be warm-up, %s outlier%s.",
-        assay__figure_scaled(arena, (double)(p->counts[PLAIN] + p->counts[OUTLIER]), "count"),
-        assay__figure_scaled(arena, p->median * 1e-9, "s"), trial->launch_count,
-        trial->launch_count == 1 ? "" : "es", warm, outliers, p->counts[OUTLIER] == 1 ? "" : "s");
-    const struct assay_metric *warmup = assay__trial_metric(trial, "latency.warmup");
-    double prerun = warmup ? warmup->value : 0; /* less those found in the data */
+    const struct assay__trial *trial = k->trial;
+    size_t warm = p->points[WARMUP].count, outliers = p->points[OUTLIER].count;
+    k->figure->x_title = "inference", k->figure->x_unit = "count";
+    k->figure->y_title = "latency", k->figure->y_unit = "s";
+    k->figure->caption = "Each point is one inference, in order; grey ones are warm-up and not "
+                         "counted. A level cloud means a steady machine.";
+    k->figure->description = assay__sketch_printf(
+        k, "%s samples around %s in %zu launch%s, %s found to be warm-up, %s outlier%s.",
+        assay__scaled((double)(p->points[PLAIN].count + outliers), "count").text,
+        assay__scaled(p->median * 1e-9, "s").text, trial->launch_count,
+        trial->launch_count == 1 ? "" : "es",
+        warm ? assay__scaled((double)warm, "count").text : "none",
+        outliers ? assay__scaled((double)outliers, "count").text : "no",
+        assay__plural((double)outliers));
+    double prerun = assay__trial_value(trial, "latency.warmup"); /* less those found in the data */
     for (size_t i = 0; i < trial->launch_count; i++)
         prerun -= trial->launches[i].sample_count ? (double)trial->launches[i].warmup : 0;
     if (prerun > 0)
-        figure->note = assay__arena_printf(
-            arena, "%s inference%s of the pre-run, before measuring, %s not kept.",
-            assay__figure_scaled(arena, prerun, "count"), prerun > 1 ? "s" : "",
+        k->figure->note = assay__sketch_printf(
+            k, "%s inference%s of the pre-run, before measuring, %s not recorded.",
+            assay__scaled(prerun, "count").text, assay__plural(prerun),
             prerun > 1 ? "were" : "was");
-    if (!figure->note) figure->note = "";
 }
 
-static int make_samples(const struct assay__trial *trial, const double *sorted, size_t count,
-                        struct assay__arena *arena, struct assay__figure *figure,
-                        struct assay_error *error)
+static int make_samples(struct assay__sketch *k, const double *sorted, size_t count)
 {
     static const char *const names[] = {"samples", "warm-up", "outliers"};
-    struct placed p = {.mark_room = 16};
-    struct assay__figure_series *series = assay__arena_array(arena, CLASSES, sizeof *series);
+    struct placed p = {.median = assay__stats_median(sorted, count)};
     double *scratch = malloc((count + 1) * sizeof *scratch);
-    p.marks = assay__arena_array(arena, p.mark_room, sizeof *p.marks);
-    bool made = series && scratch && p.marks;
-    if (made) {
-        p.median = assay__stats_median(sorted, count);
-        p.mad = assay__stats_mad(sorted, count, p.median, scratch);
-        place_all(&p, trial, arena);
-    }
-    for (int i = 0; i < CLASSES; i++) {
-        p.x[i] = assay__figure_values(arena, p.counts[i]);
-        p.y[i] = assay__figure_values(arena, p.counts[i]);
-        made = made && p.x[i] && p.y[i];
-        p.counts[i] = 0;
-    }
-    if (made) {
-        p.mark_count = 0;
-        place_all(&p, trial, arena);
-        mark_levels(&p, sorted, count, arena);
-    }
+    struct assay__figure *f = assay__sketch_trial(k, ASSAY__FIGURE_SCATTER, "samples",
+                                                  "Every sample");
+    if (!scratch) k->failed = true;
+    if (scratch) p.mad = assay__stats_mad(sorted, count, p.median, scratch);
     free(scratch);
-    if (!made) return assay__figure_no_memory(error);
-    *figure = assay__figure_begin(ASSAY__FIGURE_SCATTER, "samples");
-    figure->series = series, figure->marks = p.marks, figure->mark_count = p.mark_count;
+    place_all(k, &p);
+    for (int i = 0; i < CLASSES && !k->failed; i++)
+        assay__sketch_points(k, &p.points[i], p.points[i].count, 0);
+    if (k->failed) return assay__sketch_end(k);
+    place_all(k, &p);
+    mark_levels(k, &p, sorted, count);
     for (int i = 0; i < CLASSES; i++)
-        if (p.counts[i] || i == PLAIN)
-            series[figure->series_count++] = (struct assay__figure_series){.name = names[i],
-                                                                           .x = p.x[i],
-                                                                           .y = p.y[i],
-                                                                           .count = p.counts[i],
-                                                                           .faint = i == WARMUP};
-    figure->y_log = sorted[0] > 0 && sorted[count - 1] > 20 * sorted[0];
-    figure->y_zero = !figure->y_log && sorted[0] < 0.5 * sorted[count - 1];
-    describe_samples(&p, trial, arena, figure);
-    return figure->description ? 0 : assay__figure_no_memory(error);
+        if (p.points[i].count || i == PLAIN)
+            assay__sketch_add(k, names[i], &p.points[i])->faint = i == WARMUP;
+    f->y_log = sorted[0] > 0 && sorted[count - 1] > 20 * sorted[0];
+    f->y_zero = !f->y_log && sorted[0] < 0.5 * sorted[count - 1];
+    describe_samples(k, &p);
+    return assay__sketch_end(k);
 }
 
-int assay__figure_samples(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                          struct assay__arena *arena, struct assay__figure *figure,
-                          struct assay_error *error)
+int assay__figure_samples(struct assay__sketch *k, size_t part)
 {
-    const struct assay_profile *profile = study->profile;
     size_t count = 0;
-    double *sorted = part ? NULL : collect(trial, &count);
+    double *sorted = part ? NULL : collect(k->trial, &count);
     int code;
-    if (!part && !sorted && sample_count(trial))
-        code = assay__figure_no_memory(error);
+    k->failed = !part && !sorted && sample_count(k->trial);
+    if (k->failed)
+        code = assay__sketch_end(k);
     else if (count < 2)
-        code = assay_error_set(error, ASSAY_ENOTFOUND,
-                               count
-                                   ? "the profile holds 1 sample of it; a picture needs at least 2"
-                                   : "the profile holds no samples of it");
+        code = assay__sketch_none(
+            k, count ? "the profile has 1 sample of it; a picture needs at least 2"
+                     : "the profile has no samples of it");
     else
-        code = make_samples(trial, sorted, count, arena, figure, error);
-    if (!code) figure->title = assay__figure_title(arena, profile, trial, "Every sample");
+        code = make_samples(k, sorted, count);
     free(sorted);
     return code;
 }

@@ -3,8 +3,8 @@
  * of the other axes is a line. A sweep without such an axis is bars. (judge/sweep.h) */
 #include "report/figure/figures.h"
 
-#include "judge/sweep.h"
 #include "base/text.h"
+#include "judge/sweep.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ static const struct {
     const char *title, *y_title, *unit, *caption;
 } quantities[QUANTITIES] = {
     {"Throughput", "throughput", "1/s",
-     "Higher is more work per second; beyond the knee a larger step gains little."},
+     "Higher is more work per second; beyond the knee, larger steps gain little."},
     {"Latency", "p50 latency", "s",
      "Lower is faster; intervals span the min and max of the launch medians."},
     {"Energy", "gross energy per inference", "J",
@@ -58,17 +58,15 @@ static size_t find_axis(const struct assay__sweep *sweep)
 }
 
 /* What the other axes say: "threads=2 opt=all"; "" with one axis. */
-static const char *rest_of(const struct assay__sweep *sweep, size_t i, size_t axis,
-                           struct assay__arena *arena)
+static const char *rest_of(struct assay__sketch *k, const struct assay__sweep *sweep, size_t i,
+                           size_t axis)
 {
     struct assay__buf text = {0};
     for (size_t a = 0; a < sweep->axes.count; a++)
         if (a != axis && sweep->points[i].values[a] && *sweep->points[i].values[a])
             assay__buf_printf(&text, "%s%s=%s", text.length ? " " : "",
                               assay__axis_name(sweep->axes.items[a]), sweep->points[i].values[a]);
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, assay__buf_text(&text));
-    assay__buf_free(&text);
-    return copy;
+    return assay__sketch_take(k, &text);
 }
 
 struct place {
@@ -83,43 +81,34 @@ static int by_x(const void *left, const void *right)
     return a->point < b->point ? -1 : a->point > b->point;
 }
 
-/* One line: the points whose other axes say `rest`, in the order of the axis. */
-static bool fill_line(const struct assay__sweep *sweep, size_t axis, int quantity,
-                      const char *const *rests, const char *rest, struct assay__arena *arena,
-                      struct assay__figure_series *out)
+/* One line: the points whose other axes equal `rest`, in the order of the axis. */
+static void add_line(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis,
+                     int quantity, const char *const *rests, const char *rest)
 {
-    struct place *places = assay__arena_array(arena, sweep->count, sizeof *places);
-    double *x = assay__figure_values(arena, sweep->count),
-           *y = assay__figure_values(arena, sweep->count),
-           *low = assay__figure_values(arena, sweep->count),
-           *high = assay__figure_values(arena, sweep->count);
-    unsigned char *flags = assay__arena_array(arena, sweep->count, 1);
+    struct place *places = assay__arena_array(k->arena, sweep->count, sizeof *places);
+    struct assay__points p;
+    bool latency = quantity == LATENCY;
     size_t count = 0;
-    if (!places || !x || !y || !low || !high || !flags) return false;
+    if (!places) k->failed = true;
+    if (!assay__sketch_points(k, &p, sweep->count, latency ? ASSAY__WITH_INTERVALS : 0) || !places)
+        return;
     for (size_t i = 0; i < sweep->count; i++) {
         double value;
-        if (strcmp(rests[i], rest) != 0 || !number_of(&sweep->points[i], axis, &value)) continue;
-        places[count++] = (struct place){value, i};
+        if (strcmp(rests[i], rest) == 0 && number_of(&sweep->points[i], axis, &value))
+            places[count++] = (struct place){value, i};
     }
     qsort(places, count, sizeof *places, by_x);
-    for (size_t k = 0; k < count; k++) {
-        const struct assay__sweep_point *p = &sweep->points[places[k].point];
-        x[k] = places[k].x, y[k] = value_of(p, quantity);
-        if (quantity == LATENCY && p->judged.usable) low[k] = p->low_s, high[k] = p->high_s;
-        if (places[k].point == sweep->best) flags[k] = ASSAY__POINT_MARKED;
+    for (; p.count < count; p.count++) {
+        const struct place *at = &places[p.count];
+        const struct assay__sweep_point *point = &sweep->points[at->point];
+        p.x[p.count] = at->x, p.y[p.count] = value_of(point, quantity);
+        if (latency && point->judged.usable)
+            p.low[p.count] = point->low_s, p.high[p.count] = point->high_s;
+        if (at->point == sweep->best) p.flags[p.count] = ASSAY__POINT_MARKED;
     }
-    *out = (struct assay__figure_series){.name = rest,
-                                         .x = x,
-                                         .y = y,
-                                         .low = quantity == LATENCY ? low : NULL,
-                                         .high = quantity == LATENCY ? high : NULL,
-                                         .flags = flags,
-                                         .count = count};
-    return true;
+    assay__sketch_add(k, rest, &p);
 }
 
-/* A line without a value, of points that failed or lack this quantity, would stand in the legend
- * alone. */
 static bool has_values(const struct assay__sweep *sweep, const char *const *rests, const char *rest,
                        int quantity)
 {
@@ -129,141 +118,115 @@ static bool has_values(const struct assay__sweep *sweep, const char *const *rest
     return false;
 }
 
-static bool fill_lines(const struct assay__sweep *sweep, size_t axis, int quantity,
-                       struct assay__arena *arena, struct assay__figure *figure)
+static void add_lines(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis,
+                      int quantity)
 {
-    const char **rests = assay__arena_array(arena, sweep->count, sizeof *rests);
-    figure->series = assay__arena_array(arena, LINES, sizeof *figure->series);
+    struct assay__figure *f = k->figure;
+    const char **rests = assay__arena_array(k->arena, sweep->count, sizeof *rests);
     size_t left = 0;
-    if (!rests || !figure->series) return false;
-    for (size_t i = 0; i < sweep->count; i++)
-        if (!(rests[i] = rest_of(sweep, i, axis, arena))) return false;
-    for (size_t i = 0; i < sweep->count; i++) {
-        size_t k = 0;
-        while (k < figure->series_count && strcmp(figure->series[k].name, rests[i]) != 0)
-            k++;
-        if (k < figure->series_count || !has_values(sweep, rests, rests[i], quantity)) continue;
-        if (k == LINES) {
+    if (!rests) k->failed = true;
+    for (size_t i = 0; rests && i < sweep->count; i++)
+        rests[i] = rest_of(k, sweep, i, axis);
+    for (size_t i = 0; i < sweep->count && !k->failed; i++) {
+        size_t line = 0;
+        while (line < f->series_count && strcmp(f->series[line].name, rests[i]) != 0)
+            line++;
+        if (line < f->series_count || !has_values(sweep, rests, rests[i], quantity)) continue;
+        if (line == LINES)
             left++;
-            continue;
-        }
-        if (!fill_line(sweep, axis, quantity, rests, rests[i], arena, &figure->series[k]))
-            return false;
-        figure->series_count++;
+        else
+            add_line(k, sweep, axis, quantity, rests, rests[i]);
     }
     if (left)
-        figure->note = assay__arena_printf(
-            arena, "%zu more points with other settings are in the profile.", left);
-    return figure->note != NULL;
+        f->note = assay__sketch_printf(k, "%zu more points with other settings are in the profile.",
+                                       left);
 }
 
 /* Ticks where the points are, when the axis is logarithmic; and the range. */
-static bool add_ticks(const struct assay__sweep *sweep, size_t axis, struct assay__arena *arena,
-                      struct assay__figure *figure)
+static void add_ticks(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis)
 {
-    double *ticks = assay__figure_values(arena, sweep->count), low = INFINITY, high = -INFINITY;
+    double *ticks = assay__figure_values(k->arena, sweep->count), low = INFINITY, high = -INFINITY;
     size_t count = 0;
-    if (!ticks) return false;
-    for (size_t i = 0; i < sweep->count; i++) {
+    if (!ticks) k->failed = true;
+    for (size_t i = 0; ticks && i < sweep->count; i++) {
         double value = NAN;
         bool again = !number_of(&sweep->points[i], axis, &value);
-        for (size_t k = 0; k < count && !again; k++)
-            again = ticks[k] == value;
+        for (size_t t = 0; t < count && !again; t++)
+            again = ticks[t] == value;
         if (again) continue;
         ticks[count++] = value;
         low = fmin(low, value), high = fmax(high, value);
     }
-    figure->x_log = low > 0 && high >= 8 * low;
-    if (count <= 12) figure->x_ticks = ticks, figure->x_tick_count = count;
-    return true;
+    k->figure->x_log = low > 0 && high >= 8 * low;
+    if (count <= 12) k->figure->x_ticks = ticks, k->figure->x_tick_count = count;
 }
 
-static bool add_marks(const struct assay__sweep *sweep, size_t axis, struct assay__arena *arena,
-                      struct assay__figure *figure)
+/* In the order of the axis; one mark where both are the same. */
+static void add_marks(struct assay__sketch *k, const struct assay__sweep *sweep, size_t axis)
 {
-    const size_t points[] = {sweep->knee, sweep->best};
-    static const char *const names[] = {"knee", "best"};
-    figure->marks = assay__arena_array(arena, 2, sizeof *figure->marks);
-    for (size_t i = 0; figure->marks && i < 2; i++) {
-        double at;
-        if (points[i] >= sweep->count || !number_of(&sweep->points[points[i]], axis, &at)) continue;
-        if (figure->mark_count && figure->marks[0].at == at)
-            figure->marks[0].text = "knee and best";
-        else
-            figure->marks[figure->mark_count++] = (struct assay__figure_mark){true, at, names[i]};
+    double knee = NAN, best = NAN;
+    if (sweep->knee < sweep->count) number_of(&sweep->points[sweep->knee], axis, &knee);
+    if (sweep->best < sweep->count) number_of(&sweep->points[sweep->best], axis, &best);
+    if (knee == best) {
+        assay__sketch_mark(k, true, best, "knee and best");
+        return;
     }
-    if (figure->mark_count == 2 && figure->marks[0].at > figure->marks[1].at) {
-        struct assay__figure_mark first = figure->marks[0];
-        figure->marks[0] = figure->marks[1], figure->marks[1] = first;
-    }
-    return figure->marks != NULL;
+    if (best < knee) assay__sketch_mark(k, true, best, "best");
+    if (isfinite(knee)) assay__sketch_mark(k, true, knee, "knee");
+    if (isfinite(best) && !(best < knee)) assay__sketch_mark(k, true, best, "best");
 }
 
-static bool fill_bars(const struct assay__sweep *sweep, int quantity, struct assay__arena *arena,
-                      struct assay__figure *figure)
+static void add_bars(struct assay__sketch *k, const struct assay__sweep *sweep, int quantity)
 {
-    double *y = assay__figure_values(arena, sweep->count);
-    const char **names = assay__arena_array(arena, sweep->count, sizeof *names);
-    unsigned char *flags = assay__arena_array(arena, sweep->count, 1);
-    figure->series = assay__arena_array(arena, 1, sizeof *figure->series);
-    if (!y || !names || !flags || !figure->series) return false;
-    for (size_t i = 0; i < sweep->count; i++) {
-        y[i] = value_of(&sweep->points[i], quantity);
-        names[i] = sweep->points[i].judged.label;
-        if (i == sweep->best) flags[i] = ASSAY__POINT_MARKED;
+    struct assay__points p;
+    if (!assay__sketch_points(k, &p, sweep->count, ASSAY__WITH_NAMES)) return;
+    for (; p.count < sweep->count; p.count++) {
+        p.y[p.count] = value_of(&sweep->points[p.count], quantity);
+        p.names[p.count] = sweep->points[p.count].judged.label;
+        if (p.count == sweep->best) p.flags[p.count] = ASSAY__POINT_MARKED;
     }
-    figure->series[0] = (struct assay__figure_series){
-        .name = "", .y = y, .names = names, .flags = flags, .count = sweep->count};
-    figure->series_count = 1;
-    figure->categories = names;
-    return true;
+    assay__sketch_add(k, "", &p);
+    k->figure->categories = p.names;
 }
 
-static int make(const struct assay__sweep *sweep, int quantity, struct assay__arena *arena,
-                struct assay__figure *figure, struct assay_error *error)
+static int make(struct assay__sketch *k, const struct assay__sweep *sweep, int quantity)
 {
     size_t axis = find_axis(sweep), known = 0;
-    bool lines = axis != SIZE_MAX;
+    const char *title = quantities[quantity].title, *name = NULL;
     for (size_t i = 0; i < sweep->count; i++)
         known += isfinite(value_of(&sweep->points[i], quantity));
     if (!known) return ASSAY_ENOTFOUND;
-    *figure = assay__figure_begin(lines ? ASSAY__FIGURE_LINES : ASSAY__FIGURE_BARS, "sweep");
-    figure->title = lines ? assay__arena_printf(arena, "%s against %s", quantities[quantity].title,
-                                                assay__axis_name(sweep->axes.items[axis]))
-                          : quantities[quantity].title;
-    figure->y_title = quantities[quantity].y_title, figure->y_unit = quantities[quantity].unit;
-    figure->y_zero = true;
-    figure->caption = quantities[quantity].caption;
-    figure->description = quantity == THROUGHPUT ? assay__arena_printf(arena, "%s; knee: %s.",
-                                                                       sweep->why, sweep->knee_why)
-                                                 : assay__arena_printf(arena, "%s.", sweep->why);
-    bool done = figure->title && figure->description;
-    if (lines) {
-        figure->x_title = assay__axis_name(sweep->axes.items[axis]), figure->x_unit = "count";
-        done = done && fill_lines(sweep, axis, quantity, arena, figure) &&
-               add_ticks(sweep, axis, arena, figure) && add_marks(sweep, axis, arena, figure);
+    if (axis != SIZE_MAX) name = assay__axis_name(sweep->axes.items[axis]);
+    if (name) title = assay__sketch_printf(k, "%s against %s", title, name);
+    struct assay__figure *f = assay__sketch_begin(
+        k, name ? ASSAY__FIGURE_LINES : ASSAY__FIGURE_BARS, "sweep", title);
+    f->y_title = quantities[quantity].y_title, f->y_unit = quantities[quantity].unit;
+    f->y_zero = true;
+    f->caption = quantities[quantity].caption;
+    bool knee = quantity == THROUGHPUT;
+    f->description = assay__sketch_printf(k, "%s%s%s.", sweep->why, knee ? "; knee: " : "",
+                                          knee ? sweep->knee_why : "");
+    if (name) {
+        f->x_title = name, f->x_unit = "count";
+        add_lines(k, sweep, axis, quantity);
+        add_ticks(k, sweep, axis);
+        add_marks(k, sweep, axis);
     } else {
-        done = done && fill_bars(sweep, quantity, arena, figure);
+        add_bars(k, sweep, quantity);
     }
-    return done ? 0 : assay__figure_no_memory(error);
+    return assay__sketch_end(k);
 }
 
-int assay__figure_sweep(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                        struct assay__arena *arena, struct assay__figure *figure,
-                        struct assay_error *error)
+int assay__figure_sweep(struct assay__sketch *k, size_t part)
 {
-    const struct assay_profile *profile = study->profile;
-    (void)trial;
-    if (profile->kind != ASSAY__PROFILE_SWEEP)
-        return assay_error_set(error, ASSAY_ENOTFOUND,
-                               "this profile is not of a sweep; 'assay sweep' makes one");
-    const struct assay__sweep *sweep = assay__study_sweep(study);
-    if (study->failed) return assay__figure_no_memory(error);
+    if (k->study->profile->kind != ASSAY__PROFILE_SWEEP)
+        return assay__sketch_none(k, "this profile is not from a sweep");
+    const struct assay__sweep *sweep = assay__study_sweep(k->study);
+    if (k->study->failed) return assay__sketch_end(k);
     for (int q = 0; q < QUANTITIES; q++) {
-        int code = make(sweep, q, arena, figure, error);
+        int code = make(k, sweep, q);
         if (code == ASSAY_ENOTFOUND) continue;
-        if (code || part == 0) return code;
-        part--;
+        if (code || part-- == 0) return code;
     }
-    return assay_error_set(error, ASSAY_ENOTFOUND, "no point of the sweep could be measured");
+    return assay__sketch_none(k, "no point of the sweep could be measured");
 }

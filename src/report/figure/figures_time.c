@@ -3,7 +3,7 @@
  * passed over; when there is none, the reason is that of the first channel that could not be read.
  * At most LINES series share a picture, those with the greatest values; how many more there are is
  * said. */
-#include "judge/review.h"
+#include "base/text.h"
 #include "report/figure/figures.h"
 #include "report/subject/layer_list.h"
 
@@ -17,7 +17,7 @@
 static bool has_values(const struct assay__series_info *series)
 {
     size_t known = 0;
-    bool live = strcmp(series->quantity, "power") != 0; /* a constant 0 W is no reading */
+    bool live = strcmp(series->quantity, "power") != 0; /* a constant 0 W is not a reading */
     if (series->state == ASSAY_UNAVAILABLE || !series->values || !series->times_ns) return false;
     for (size_t i = 0; i < series->count && (known < 2 || !live); i++) {
         if (!isfinite(series->values[i]) || !isfinite(series->times_ns[i])) continue;
@@ -35,37 +35,34 @@ static double mean_of(const struct assay__series_info *series)
     return count > 0 ? sum / count : 0;
 }
 
-/* A channel of power that is called otherwise than its rail says both, as the metrics are of the
- * rail: "power.battery (system)". */
-static const char *name_of(const struct assay__series_info *from, struct assay__arena *arena)
+/* A power channel whose name lacks its rail shows both, because metrics are named by rail:
+ * "power.battery (system)". */
+static const char *name_of(struct assay__sketch *k, const struct assay__series_info *from)
 {
     bool both = from->rail && *from->rail && strncmp(from->name, "power.", 6) == 0 &&
                 !strstr(from->name, from->rail);
-    return both ? assay__arena_printf(arena, "%s (%s)", from->name, from->rail) : from->name;
+    return both ? assay__sketch_printf(k, "%s (%s)", from->name, from->rail) : from->name;
 }
 
-/* Begin of the time axis: everything is shown from the first reading or span on. */
-static bool to_series(const struct assay__series_info *from, struct assay__arena *arena,
-                      struct assay__figure_series *out)
+/* Everything is shown from the first reading or span on. */
+static void add_series(struct assay__sketch *k, const struct assay__series_info *from)
 {
-    double *x = assay__figure_values(arena, from->count);
-    const char *name = name_of(from, arena);
-    if (!x || !name) return false;
-    for (size_t i = 0; i < from->count; i++)
-        x[i] = from->times_ns[i] * 1e-9;
-    *out = (struct assay__figure_series){
-        .name = name, .x = x, .y = from->values, .count = from->count};
-    return true;
+    struct assay__points p = {.x = assay__figure_values(k->arena, from->count),
+                              .count = from->count};
+    if (!p.x) k->failed = true;
+    for (size_t i = 0; p.x && i < from->count; i++)
+        p.x[i] = from->times_ns[i] * 1e-9;
+    if (p.x) assay__sketch_add(k, name_of(k, from), &p)->y = from->values;
 }
 
 /* Windows follow each other at once: drawn as one. */
-static void add_spans(const struct assay__trial *trial, int launch, struct assay__arena *arena,
-                      struct assay__figure *figure)
+static void add_spans(struct assay__sketch *k, int launch)
 {
-    struct assay__figure_span *spans = assay__arena_array(arena, SPANS, sizeof *spans);
+    struct assay__figure_span *spans = assay__arena_array(k->arena, SPANS, sizeof *spans);
     size_t count = 0;
-    for (size_t i = 0; spans && i < trial->span_count && count < SPANS; i++) {
-        const struct assay__span *span = &trial->spans[i];
+    if (!spans) k->failed = true;
+    for (size_t i = 0; spans && i < k->trial->span_count && count < SPANS; i++) {
+        const struct assay__span *span = &k->trial->spans[i];
         double begin = span->begin_ns * 1e-9, end = span->end_ns * 1e-9;
         if (launch && span->launch != launch) continue;
         if (count && strcmp(spans[count - 1].name, span->kind) == 0 &&
@@ -74,8 +71,8 @@ static void add_spans(const struct assay__trial *trial, int launch, struct assay
         else
             spans[count++] = (struct assay__figure_span){begin, end, span->kind};
     }
-    figure->spans = spans;
-    figure->span_count = count;
+    k->figure->spans = spans;
+    k->figure->span_count = count;
 }
 
 static int by_mean(const void *left, const void *right)
@@ -89,120 +86,23 @@ static int by_mean(const void *left, const void *right)
 
 typedef bool wanted_fn(const struct assay__series_info *series);
 
-static int make_lines(const struct assay__trial *trial, wanted_fn *wanted,
-                      struct assay__arena *arena, struct assay__figure *figure,
-                      struct assay_error *error)
-{
-    const struct assay__series_info **found = assay__arena_array(arena, trial->series_count + 1,
-                                                                 sizeof *found);
-    size_t count = 0;
-    int launch = -1;
-    if (!found) return assay__figure_no_memory(error);
-    for (size_t i = 0; i < trial->series_count; i++) {
-        const struct assay__series_info *series = &trial->series[i];
-        if (!wanted(series) || !has_values(series)) continue;
-        if (launch < 0) launch = series->launch; /* of several launches the first */
-        if (series->launch == launch) found[count++] = series;
-    }
-    if (!count) return ASSAY_ENOTFOUND;
-    qsort(found, count, sizeof *found, by_mean);
-    size_t shown = count < LINES ? count : LINES;
-    figure->series = assay__arena_array(arena, shown, sizeof *figure->series);
-    if (!figure->series) return assay__figure_no_memory(error);
-    for (size_t i = 0; i < shown; i++)
-        if (!to_series(found[i], arena, &figure->series[i])) return assay__figure_no_memory(error);
-    figure->series_count = shown;
-    figure->x_title = "time since the run began", figure->x_unit = "s";
-    figure->y_unit = found[0]->unit;
-    if (count > shown)
-        figure->note = assay__arena_printf(arena, "%zu more %s in the profile.", count - shown,
-                                           count - shown == 1 ? "is" : "are");
-    add_spans(trial, launch, arena, figure);
-    return figure->note && figure->spans ? 0 : assay__figure_no_memory(error);
-}
-
 /* "power.package from 3.1 W to 12.0 W" */
-static int describe(struct assay__arena *arena, struct assay__figure *figure,
-                    struct assay_error *error)
+static const char *describe(struct assay__sketch *k)
 {
     struct assay__buf text = {0};
-    for (size_t s = 0; s < figure->series_count; s++) {
-        const struct assay__figure_series *series = &figure->series[s];
+    for (size_t s = 0; s < k->figure->series_count; s++) {
+        const struct assay__figure_series *series = &k->figure->series[s];
         double low = NAN, high = NAN;
-        for (size_t i = 0; i < series->count; i++) {
-            if (!isfinite(series->y[i])) continue;
-            low = fmin(low, series->y[i]), high = fmax(high, series->y[i]);
-        }
+        for (size_t i = 0; i < series->count; i++)
+            if (isfinite(series->y[i]))
+                low = fmin(low, series->y[i]), high = fmax(high, series->y[i]);
         assay__buf_printf(&text, "%s%s from %s to %s", s ? "; " : "", series->name,
-                          assay__figure_scaled(arena, low, figure->y_unit),
-                          assay__figure_scaled(arena, high, figure->y_unit));
+                          assay__scaled(low, k->figure->y_unit).text,
+                          assay__scaled(high, k->figure->y_unit).text);
     }
     assay__buf_putc(&text, '.');
-    figure->description = text.failed ? NULL : assay__arena_strdup(arena, text.data);
-    assay__buf_free(&text);
-    return figure->description ? 0 : assay__figure_no_memory(error);
+    return assay__sketch_take(k, &text);
 }
-
-/* --- memory ----------------------------------------------------------------------------------- */
-
-static bool is_memory(const struct assay__series_info *series)
-{
-    return strcmp(series->name, "memory.rss.worker") == 0 ||
-           strcmp(series->name, "memory.pss.worker") == 0 ||
-           strncmp(series->name, "memory.device.", 14) == 0;
-}
-
-int assay__figure_live(struct assay__arena *arena, const double *live_bytes, size_t count,
-                       struct assay__figure *figure, size_t *peak, struct assay_error *error)
-{
-    double *x = assay__figure_values(arena, count);
-    struct assay__figure_series *series = assay__arena_array(arena, 1, sizeof *series);
-    struct assay__figure_mark *mark = assay__arena_array(arena, 1, sizeof *mark);
-    size_t known = 0;
-    if (!x || !series || !mark) return assay__figure_no_memory(error);
-    *peak = 0;
-    for (size_t i = 0; i < count; i++) {
-        x[i] = (double)i;
-        known += isfinite(live_bytes[i]);
-        if (isfinite(live_bytes[i]) && !(live_bytes[i] <= live_bytes[*peak])) *peak = i;
-    }
-    if (known < 2) return ASSAY_ENOTFOUND;
-    const char *most = assay__figure_scaled(arena, live_bytes[*peak], "B");
-    *series = (struct assay__figure_series){
-        .name = "live activations", .x = x, .y = live_bytes, .count = count, .steps = true};
-    *mark = (struct assay__figure_mark){true, x[*peak],
-                                        assay__arena_printf(arena, "peak %s", most)};
-    *figure = assay__figure_begin(ASSAY__FIGURE_LINES, "memory");
-    figure->x_title = "layer, in execution order", figure->x_unit = "count";
-    figure->y_title = "live activations", figure->y_unit = "B", figure->y_zero = true;
-    figure->series = series, figure->series_count = 1;
-    figure->marks = mark, figure->mark_count = 1;
-    figure->caption = "The height is what activations take while that layer runs, by the liveness "
-                      "of the graph; the peak is what the run needs at least beside its weights.";
-    return mark->text ? 0 : assay__figure_no_memory(error);
-}
-
-static int make_live(const struct assay_profile *profile, const struct assay__trial *trial,
-                     struct assay__arena *arena, struct assay__figure *figure,
-                     struct assay_error *error)
-{
-    const struct assay__layers *layers = &trial->layers;
-    double *live_bytes = assay__figure_values(arena, layers->count);
-    size_t peak = 0;
-    if (!live_bytes) return assay__figure_no_memory(error);
-    for (size_t i = 0; i < layers->count; i++)
-        live_bytes[i] = layers->items[i].live_bytes;
-    int code = assay__figure_live(arena, live_bytes, layers->count, figure, &peak, error);
-    if (code) return code;
-    figure->title = assay__figure_title(arena, profile, trial, "Live activations by layer");
-    figure->description = assay__arena_printf(
-        arena, "%s at most, at layer %d, %s.", assay__figure_scaled(arena, live_bytes[peak], "B"),
-        layers->items[peak].index,
-        assay__figure_short(arena, assay__layer_title(&layers->items[peak])));
-    return figure->description ? 0 : assay__figure_no_memory(error);
-}
-
-/* --- over time -------------------------------------------------------------------------------- */
 
 struct kind {
     const char *figure, *title, *y_title;
@@ -211,16 +111,36 @@ struct kind {
     const char *caption;
 };
 
-static int make_kind(const struct kind *kind, const struct assay_profile *profile,
-                     const struct assay__trial *trial, struct assay__arena *arena,
-                     struct assay__figure *figure, struct assay_error *error)
+static int make_kind(struct assay__sketch *k, const struct kind *kind)
 {
-    *figure = assay__figure_begin(ASSAY__FIGURE_LINES, kind->figure);
-    figure->title = assay__figure_title(arena, profile, trial, kind->title);
-    figure->y_title = kind->y_title, figure->y_zero = kind->y_zero;
-    figure->caption = kind->caption;
-    int code = make_lines(trial, kind->wanted, arena, figure, error);
-    return code ? code : describe(arena, figure, error);
+    const struct assay__trial *trial = k->trial;
+    const struct assay__series_info **found = assay__arena_array(k->arena, trial->series_count + 1,
+                                                                 sizeof *found);
+    size_t count = 0;
+    int launch = -1;
+    if (!found) k->failed = true;
+    for (size_t i = 0; found && i < trial->series_count; i++) {
+        const struct assay__series_info *series = &trial->series[i];
+        if (!kind->wanted(series) || !has_values(series)) continue;
+        if (launch < 0) launch = series->launch; /* of several launches the first */
+        if (series->launch == launch) found[count++] = series;
+    }
+    if (!count) return k->failed ? assay__sketch_end(k) : ASSAY_ENOTFOUND;
+    qsort(found, count, sizeof *found, by_mean);
+    size_t shown = count < LINES ? count : LINES;
+    struct assay__figure *f = assay__sketch_trial(k, ASSAY__FIGURE_LINES, kind->figure,
+                                                  kind->title);
+    for (size_t i = 0; i < shown; i++)
+        add_series(k, found[i]);
+    add_spans(k, launch);
+    f->x_title = "time since the run began", f->x_unit = "s";
+    f->y_title = kind->y_title, f->y_unit = found[0]->unit, f->y_zero = kind->y_zero;
+    f->caption = kind->caption;
+    if (count > shown)
+        f->note = assay__sketch_printf(k, "%zu more %s in the profile.", count - shown,
+                                       count - shown == 1 ? "is" : "are");
+    f->description = k->failed ? "" : describe(k);
+    return assay__sketch_end(k);
 }
 
 /* Why nothing of it could be read: the note of the first such channel. */
@@ -233,27 +153,77 @@ static const char *reason_of(const struct assay__trial *trial, wanted_fn *wanted
     return NULL;
 }
 
-int assay__figure_memory(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                         struct assay__arena *arena, struct assay__figure *figure,
-                         struct assay_error *error)
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static bool is_memory(const struct assay__series_info *series)
 {
-    static const struct kind worker = {"memory",
-                                       "Memory over time",
-                                       "memory",
-                                       true,
-                                       is_memory,
-                                       "The height is what the worker process held; marked is the "
-                                       "time in which the latency was measured."};
-    const struct assay_profile *profile = study->profile;
-    int code = make_live(profile, trial, arena, figure, error);
+    return strcmp(series->name, "memory.rss.worker") == 0 ||
+           strcmp(series->name, "memory.pss.worker") == 0 ||
+           strncmp(series->name, "memory.device.", 14) == 0;
+}
+
+int assay__figure_live(struct assay__sketch *k, const double *live_bytes, size_t count,
+                       size_t *peak)
+{
+    struct assay__points p;
+    size_t known = 0;
+    *peak = 0;
+    if (!assay__sketch_points(k, &p, count, 0)) return assay__sketch_end(k);
+    for (; p.count < count; p.count++) {
+        double live = p.y[p.count] = live_bytes[p.count];
+        p.x[p.count] = (double)p.count;
+        known += isfinite(live);
+        if (isfinite(live) && !(live <= live_bytes[*peak])) *peak = p.count;
+    }
+    if (known < 2) return ASSAY_ENOTFOUND;
+    struct assay__figure *f = assay__sketch_begin(k, ASSAY__FIGURE_LINES, "memory", "");
+    f->x_title = "layer, in execution order", f->x_unit = "count";
+    f->y_title = "live activations", f->y_unit = "B", f->y_zero = true;
+    assay__sketch_add(k, "live activations", &p)->steps = true;
+    assay__sketch_mark(
+        k, true, (double)*peak,
+        assay__sketch_printf(k, "peak %s", assay__scaled(live_bytes[*peak], "B").text));
+    f->caption = "Memory taken by activations while each layer runs, from a liveness analysis of "
+                 "the graph. The run needs at least the peak, plus its weights.";
+    return assay__sketch_end(k);
+}
+
+static int make_live(struct assay__sketch *k)
+{
+    const struct assay__layers *layers = &k->trial->layers;
+    double *live_bytes = assay__figure_values(k->arena, layers->count);
+    size_t peak = 0;
+    if (!live_bytes) k->failed = true;
+    if (k->failed) return assay__sketch_end(k);
+    for (size_t i = 0; i < layers->count; i++)
+        live_bytes[i] = layers->items[i].live_bytes;
+    int code = assay__figure_live(k, live_bytes, layers->count, &peak);
+    if (code) return code;
+    k->figure->title = assay__sketch_title(k, "Live activations by layer");
+    k->figure->description = assay__sketch_printf(
+        k, "Peak %s, at layer %d, %s.", assay__scaled(live_bytes[peak], "B").text,
+        layers->items[peak].index,
+        assay__sketch_short(k, assay__layer_title(&layers->items[peak])));
+    return assay__sketch_end(k);
+}
+
+int assay__figure_memory(struct assay__sketch *k, size_t part)
+{
+    static const struct kind worker = {
+        "memory",
+        "Memory over time",
+        "memory",
+        true,
+        is_memory,
+        "Memory held by the worker process; marked is the time in which the latency was measured."};
+    int code = make_live(k);
     if (code == 0 && part == 0) return 0;
     if (code == 0) part--;
-    if (code == 0 || code == ASSAY_ENOTFOUND)
-        code = part ? ASSAY_ENOTFOUND : make_kind(&worker, profile, trial, arena, figure, error);
+    if (code == 0 || code == ASSAY_ENOTFOUND) code = part ? ASSAY_ENOTFOUND : make_kind(k, &worker);
     if (code != ASSAY_ENOTFOUND) return code;
-    const char *reason = reason_of(trial, is_memory);
-    return assay_error_set(error, code, "%s",
-                           reason ? reason : "no layer has live bytes and no memory was read");
+    const char *reason = reason_of(k->trial, is_memory);
+    return assay__sketch_none(k,
+                              reason ? reason : "no layer has live bytes and no memory was read");
 }
 
 /* --- power ------------------------------------------------------------------------------------ */
@@ -291,18 +261,16 @@ static bool is_efficiency(const struct assay__series_info *series)
 
 static const struct kind kinds[] = {
     {"power", "Power over time", "power", true, is_power,
-     "The height is the power drawn then; the area below a line is energy, and what stands above "
-     "the idle level is the run's own."},
+     "The area below a line is energy; what exceeds the idle level is due to the run."},
     {"power", "Temperature over time", "temperature", false, is_temperature,
-     "A line that still climbs at the end means that the machine was not yet at its steady "
+     "A line that still rises at the end means that the machine had not reached its steady "
      "temperature."},
     {"power", "Clocks over time", "clock", false, is_clock,
-     "A line that falls while the run goes on is a processor that slows down, by heat or by a "
-     "limit of power."},
+     "A falling line is a processor that slows down because of heat or a power limit."},
     {"power", "Inferences per second over time", "inferences per second", true, is_throughput,
-     "A line that falls is a run that slows down."},
+     "A falling line is a run that slows down."},
     {"power", "Inferences per joule over time", "inferences per joule", true, is_efficiency,
-     "A line that falls is a run that needs more energy for the same work."},
+     "A falling line is a run that needs more energy for the same work."},
 };
 
 /* The worker's own series do not come from sensors. */
@@ -319,22 +287,17 @@ static bool sensors_asked(const struct assay__trial *trial)
     return false;
 }
 
-int assay__figure_power(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                        struct assay__arena *arena, struct assay__figure *figure,
-                        struct assay_error *error)
+int assay__figure_power(struct assay__sketch *k, size_t part)
 {
-    const struct assay_profile *profile = study->profile;
-    int code = ASSAY_ENOTFOUND;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        code = make_kind(&kinds[i], profile, trial, arena, figure, error);
+        int code = make_kind(k, &kinds[i]);
         if (code == ASSAY_ENOTFOUND) continue;
         if (code || part-- == 0) return code;
-        code = ASSAY_ENOTFOUND;
     }
-    const char *reason = reason_of(trial, is_sensor);
-    const struct assay_metric *power = assay_metrics_get(trial->metrics, "power.average");
-    if (sensors_asked(trial) && power && power->state == ASSAY_UNAVAILABLE && power->note &&
+    const char *reason = reason_of(k->trial, is_sensor);
+    const struct assay_metric *power = assay_metrics_get(k->trial->metrics, "power.average");
+    if (sensors_asked(k->trial) && power && power->state == ASSAY_UNAVAILABLE && power->note &&
         power->note[0])
         reason = power->note;
-    return assay_error_set(error, code, "%s", reason ? reason : "no sensor was read");
+    return assay__sketch_none(k, reason ? reason : "no sensor was read");
 }

@@ -3,9 +3,9 @@
  * of the best points. Pure functions of the profile (judge/comparison.h, sweep.h). */
 #include "report/figure/figures.h"
 
+#include "base/text.h"
 #include "judge/comparison.h"
 #include "judge/sweep.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -14,55 +14,28 @@
 
 /* --- bars per trial --------------------------------------------------------------------------- */
 
-struct trial_bars {
-    const char **names;
-    unsigned char *flags;
-    double *values[2], *low, *high;
-    size_t count, known;
+struct quantity {
+    const char *title, *y_title, *unit, *caption;
 };
 
-static bool bars_new(struct trial_bars *b, size_t count, struct assay__arena *arena)
+static void begin_bars(struct assay__sketch *k, const char *name, const struct quantity *q)
 {
-    *b = (struct trial_bars){
-        .names = assay__arena_array(arena, count + 1, sizeof *b->names),
-        .flags = assay__arena_array(arena, count + 1, 1),
-        .values = {assay__figure_values(arena, count), assay__figure_values(arena, count)},
-        .low = assay__figure_values(arena, count),
-        .high = assay__figure_values(arena, count),
-        .count = count};
-    return b->names && b->flags && b->values[0] && b->values[1] && b->low && b->high;
+    struct assay__figure *f = assay__sketch_begin(k, ASSAY__FIGURE_BARS, name, q->title);
+    f->y_title = q->y_title, f->y_unit = q->unit, f->caption = q->caption;
+    f->y_zero = true;
 }
 
-static bool make_bars(struct trial_bars *b, size_t series_count, const char *const *names,
-                      bool intervals, struct assay__arena *arena, struct assay__figure *figure)
-{
-    figure->series = assay__arena_array(arena, series_count, sizeof *figure->series);
-    for (size_t s = 0; figure->series && s < series_count; s++)
-        figure->series[s] = (struct assay__figure_series){.name = names[s],
-                                                          .y = b->values[s],
-                                                          .names = b->names,
-                                                          .flags = b->flags,
-                                                          .low = intervals ? b->low : NULL,
-                                                          .high = intervals ? b->high : NULL,
-                                                          .count = b->count};
-    figure->series_count = series_count;
-    figure->categories = b->names;
-    figure->y_zero = true;
-    return figure->series != NULL;
-}
-
-/* "cpu 1.20 ms, cuda:0 310 µs." */
-static const char *describe(const struct trial_bars *b, const char *unit,
-                            struct assay__arena *arena)
+/* "cpu 1.20 ms, cuda:0 310 µs.": of the first series. */
+static int end_bars(struct assay__sketch *k, const struct assay__points *p)
 {
     struct assay__buf text = {0};
-    for (size_t i = 0; i < b->count; i++)
-        assay__buf_printf(&text, "%s%s %s", i ? ", " : "", assay__figure_short(arena, b->names[i]),
-                          assay__figure_scaled(arena, b->values[0][i], unit));
+    for (size_t i = 0; i < p->count; i++)
+        assay__buf_printf(&text, "%s%s %s", i ? ", " : "", assay__sketch_short(k, p->names[i]),
+                          assay__scaled(p->y[i], k->figure->y_unit).text);
     assay__buf_putc(&text, '.');
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data);
-    assay__buf_free(&text);
-    return copy;
+    k->figure->description = assay__sketch_take(k, &text);
+    k->figure->categories = p->names;
+    return assay__sketch_end(k);
 }
 
 /* --- compare ---------------------------------------------------------------------------------- */
@@ -83,10 +56,6 @@ static bool spread_of(const struct assay__trial *trial, double *low, double *hig
     return true;
 }
 
-struct quantity {
-    const char *title, *y_title, *unit, *caption;
-};
-
 static const struct quantity compared[] = {
     {"Latency", "latency (p50)", "s",
      "Shorter is faster; the thin line is the 95 % interval of the launch medians, or their range "
@@ -103,215 +72,178 @@ static double compared_value(const struct assay__comparison_row *row, size_t qua
                            : row->judged.energy.value;
 }
 
-static int make_compared(const struct assay_profile *profile, const struct assay__comparison *all,
-                         size_t quantity, struct assay__arena *arena, struct assay__figure *figure,
-                         struct assay_error *error)
+static int make_compared(struct assay__sketch *k, const struct assay__comparison *all,
+                         size_t quantity)
 {
-    static const char *const names[] = {""};
-    struct trial_bars b;
-    if (!bars_new(&b, all->count, arena)) return assay__figure_no_memory(error);
+    struct assay__points p;
+    size_t known = 0;
+    bool latency = quantity == 0;
+    if (!assay__sketch_points(k, &p, all->count,
+                              ASSAY__WITH_NAMES | (latency ? ASSAY__WITH_INTERVALS : 0)))
+        return assay__sketch_end(k);
     for (size_t i = 0; i < all->count; i++) {
-        const struct assay__comparison_row *row = &all->rows[i];
-        b.names[i] = row->judged.label;
-        b.values[0][i] = compared_value(row,
-                                        quantity); /* also what was measured before it failed */
-        b.known += isfinite(b.values[0][i]);
-        if (i == all->reference) b.flags[i] = ASSAY__POINT_MARKED;
-        if (quantity == 0 && isfinite(row->judged.latency.value) &&
-            !spread_of(&profile->trials[row->judged.trial], &b.low[i], &b.high[i]))
-            return assay__figure_no_memory(error);
+        const struct assay__judged *j = &all->rows[i].judged;
+        p.names[i] = j->label;
+        p.y[i] = compared_value(&all->rows[i], quantity); /* also measured before it failed */
+        known += isfinite(p.y[i]);
+        if (i == all->reference) p.flags[i] = ASSAY__POINT_MARKED;
+        if (latency && isfinite(j->latency.value) &&
+            !spread_of(&k->study->profile->trials[j->trial], &p.low[i], &p.high[i]))
+            k->failed = true;
     }
-    if (!b.known) return ASSAY_ENOTFOUND;
-    *figure = assay__figure_begin(ASSAY__FIGURE_BARS, "compare");
-    figure->title = compared[quantity].title;
-    figure->y_title = compared[quantity].y_title, figure->y_unit = compared[quantity].unit;
-    figure->caption = compared[quantity].caption;
-    figure->description = describe(&b, figure->y_unit, arena);
-    return figure->description && make_bars(&b, 1, names, quantity == 0, arena, figure)
-               ? 0
-               : assay__figure_no_memory(error);
+    if (!known) return ASSAY_ENOTFOUND;
+    p.count = all->count;
+    begin_bars(k, "compare", &compared[quantity]);
+    assay__sketch_add(k, "", &p);
+    return end_bars(k, &p);
 }
 
-int assay__figure_compare(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                          struct assay__arena *arena, struct assay__figure *figure,
-                          struct assay_error *error)
+int assay__figure_compare(struct assay__sketch *k, size_t part)
 {
-    const struct assay_profile *profile = study->profile;
-    (void)trial;
+    const struct assay_profile *profile = k->study->profile;
     if (profile->trial_count < 2 || profile->kind == ASSAY__PROFILE_SWEEP)
-        return assay_error_set(
-            error, ASSAY_ENOTFOUND,
-            "this profile compares nothing; 'assay compare' makes one that does");
-    const struct assay__comparison *all = assay__study_comparison(study);
-    if (study->failed) return assay__figure_no_memory(error);
+        return assay__sketch_none(k, "this profile is not from a comparison");
+    const struct assay__comparison *all = assay__study_comparison(k->study);
+    if (k->study->failed) return assay__sketch_end(k);
     for (size_t q = 0; q < sizeof compared / sizeof compared[0]; q++) {
-        int code = make_compared(profile, all, q, arena, figure, error);
+        int code = make_compared(k, all, q);
         if (code == ASSAY_ENOTFOUND) continue;
-        if (code || part == 0) return code;
-        part--;
+        if (code || part-- == 0) return code;
     }
-    return assay_error_set(error, ASSAY_ENOTFOUND, "no trial of the comparison could be measured");
+    return assay__sketch_none(k, "no trial of the comparison could be measured");
 }
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-static int make_devices(const struct assay_profile *profile, size_t which,
-                        struct assay__arena *arena, struct assay__figure *figure,
-                        struct assay_error *error)
+static const struct {
+    const char *metrics[2], *names[2];
+    struct quantity shown;
+} reached[] = {
+    {{"compute.rate"},
+     {"compute"},
+     {"Operations per second", "operations per second (compute.rate)", "FLOP/s",
+      "Longer is more: the FLOPs of one inference over its median time."}},
+    {{"memory.bandwidth"},
+     {"memory bandwidth"},
+     {"Bytes per second", "bytes per second (memory.bandwidth)", "B/s",
+      "Longer is more: the bytes that the layers move in one inference over its median time."}},
+    {{"compute.utilization", "memory.bandwidth_utilization"},
+     {"compute", "memory bandwidth"},
+     {"Utilisation", "share of the measured ceiling", "ratio",
+      "Share of the device's measured ceilings that the model reaches."}},
+};
+
+static int make_devices(struct assay__sketch *k, size_t which)
 {
-    static const char *const metrics[][2] = {
-        {"compute.rate", NULL},
-        {"memory.bandwidth", NULL},
-        {"compute.utilization", "memory.bandwidth_utilization"}};
-    static const struct quantity shown[] = {
-        {"Operations per second", "operations per second (compute.rate)", "FLOP/s",
-         "Longer is more: the FLOPs of one inference over its median time."},
-        {"Bytes per second", "bytes per second (memory.bandwidth)", "B/s",
-         "Longer is more: the bytes that the layers move in one inference over its median time."},
-        {"Utilisation", "share of the measured ceiling", "ratio",
-         "How much of what the device was measured to do the model reaches; 100 % is all of it."}};
-    static const char *const names[] = {"compute", "memory bandwidth"};
-    struct trial_bars b;
-    size_t series = metrics[which][1] ? 2 : 1;
-    if (!bars_new(&b, profile->trial_count, arena)) return assay__figure_no_memory(error);
-    for (size_t i = 0; i < profile->trial_count; i++) {
-        b.names[i] = assay__figure_label(&profile->trials[i]);
-        for (size_t s = 0; s < series; s++) {
-            b.values[s][i] = assay__trial_value(&profile->trials[i], metrics[which][s]);
-            b.known += isfinite(b.values[s][i]);
+    const struct assay_profile *profile = k->study->profile;
+    struct assay__points points[2];
+    size_t known = 0, series = reached[which].metrics[1] ? 2 : 1;
+    begin_bars(k, "devices", &reached[which].shown);
+    for (size_t s = 0; s < series; s++) {
+        struct assay__points *p = &points[s];
+        if (!assay__sketch_points(k, p, profile->trial_count, ASSAY__WITH_NAMES))
+            return assay__sketch_end(k);
+        for (; p->count < profile->trial_count; p->count++) {
+            const struct assay__trial *trial = &profile->trials[p->count];
+            p->names[p->count] = assay__figure_label(trial);
+            p->y[p->count] = assay__trial_value(trial, reached[which].metrics[s]);
+            known += isfinite(p->y[p->count]);
         }
+        assay__sketch_add(k, reached[which].names[s], p);
     }
-    if (!b.known) return ASSAY_ENOTFOUND;
-    *figure = assay__figure_begin(ASSAY__FIGURE_BARS, "devices");
-    figure->title = shown[which].title, figure->y_title = shown[which].y_title;
-    figure->y_unit = shown[which].unit, figure->caption = shown[which].caption;
-    figure->description = describe(&b, figure->y_unit, arena);
-    return figure->description && make_bars(&b, series, names, false, arena, figure)
-               ? 0
-               : assay__figure_no_memory(error);
+    return known ? end_bars(k, &points[0]) : ASSAY_ENOTFOUND;
 }
 
-int assay__figure_devices(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                          struct assay__arena *arena, struct assay__figure *figure,
-                          struct assay_error *error)
+int assay__figure_devices(struct assay__sketch *k, size_t part)
 {
-    const struct assay_profile *profile = study->profile;
-    (void)trial;
-    for (size_t which = 0; which < 3; which++) {
-        int code = make_devices(profile, which, arena, figure, error);
+    for (size_t which = 0; which < sizeof reached / sizeof reached[0]; which++) {
+        int code = make_devices(k, which);
         if (code == ASSAY_ENOTFOUND) continue;
-        if (code || part == 0) return code;
-        part--;
+        if (code || part-- == 0) return code;
     }
-    return assay_error_set(error, ASSAY_ENOTFOUND,
-                           "no trial has FLOPs or bytes and a latency to divide them by");
+    return assay__sketch_none(k, "no trial has FLOPs or bytes and a latency to divide them by");
 }
 
 /* --- pareto ----------------------------------------------------------------------------------- */
 
-struct point {
-    double latency_s, throughput;
-};
-
 static int by_latency(const void *left, const void *right)
 {
-    const struct point *a = left, *b = right;
-    if (a->latency_s != b->latency_s) return a->latency_s < b->latency_s ? -1 : 1;
-    return a->throughput < b->throughput ? 1 : a->throughput > b->throughput ? -1 : 0;
+    const double *a = left, *b = right; /* latency, throughput */
+    if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
+    return a[1] < b[1] ? 1 : a[1] > b[1] ? -1 : 0;
 }
 
 /* Those that no other is better than in both: sorted by latency, each with more throughput than all
- * before. */
-static size_t find_front(const double *x, const double *y, size_t count, double *front_x,
-                         double *front_y, struct point *points)
+ * before. Returns the quotient of the largest and the smallest latency. */
+static double find_front(const struct assay__points *p, double (*sorted)[2],
+                         struct assay__points *front)
 {
-    size_t used = 0, kept = 0;
+    size_t used = 0;
     double most = -INFINITY;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(x[i]) && isfinite(y[i])) points[used++] = (struct point){x[i], y[i]};
-    qsort(points, used, sizeof *points, by_latency);
+    for (size_t i = 0; i < p->count; i++)
+        if (isfinite(p->x[i]) && isfinite(p->y[i])) {
+            sorted[used][0] = p->x[i];
+            sorted[used++][1] = p->y[i];
+        }
+    qsort(sorted, used, sizeof *sorted, by_latency);
     for (size_t i = 0; i < used; i++) {
-        if (!(points[i].throughput > most)) continue;
-        most = points[i].throughput;
-        front_x[kept] = points[i].latency_s, front_y[kept++] = points[i].throughput;
+        if (!(sorted[i][1] > most)) continue;
+        most = sorted[i][1];
+        front->x[front->count] = sorted[i][0], front->y[front->count++] = most;
     }
-    return kept;
+    return sorted[0][0] > 0 ? sorted[used - 1][0] / sorted[0][0] : 1;
 }
 
-/* Marks the best of a sweep, by its trial. *best: whether there is one. */
-static int mark_best(struct assay__study *study, const struct assay__comparison *all,
-                     struct assay__arena *arena, const char **names, unsigned char *flags,
-                     bool *best)
+/* Marks the best of a sweep, by its trial; whether there is one. */
+static bool mark_best(struct assay__sketch *k, const struct assay__comparison *all,
+                      struct assay__points *p)
 {
-    *best = false;
-    if (study->profile->kind != ASSAY__PROFILE_SWEEP) return 0;
-    const struct assay__sweep *sweep = assay__study_sweep(study);
+    bool found = false;
+    if (k->study->profile->kind != ASSAY__PROFILE_SWEEP) return false;
+    const struct assay__sweep *sweep = assay__study_sweep(k->study);
     for (size_t i = 0; i < all->count && sweep->best < sweep->count; i++) {
         if (all->rows[i].judged.trial != sweep->points[sweep->best].judged.trial) continue;
-        flags[i] = ASSAY__POINT_MARKED;
-        names[i] = assay__arena_printf(arena, "best: %s", names[i]);
-        *best = true;
-        if (!names[i]) return ASSAY_ENOMEM;
+        p->flags[i] = ASSAY__POINT_MARKED;
+        p->names[i] = assay__sketch_printf(k, "best: %s", p->names[i]);
+        found = true;
     }
-    return 0;
+    return found;
 }
 
-int assay__figure_pareto(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                         struct assay__arena *arena, struct assay__figure *figure,
-                         struct assay_error *error)
+int assay__figure_pareto(struct assay__sketch *k, size_t part)
 {
-    const struct assay_profile *profile = study->profile;
-    (void)trial;
-    if (profile->kind == ASSAY__PROFILE_TUNE)
-        return part ? ASSAY_ENOTFOUND : assay__figure_tune_front(study, arena, figure, error);
-    const struct assay__comparison *all = assay__study_comparison(study);
-    if (study->failed) return assay__figure_no_memory(error);
-    double *x = assay__figure_values(arena, all->count),
-           *y = assay__figure_values(arena, all->count),
-           *front_x = assay__figure_values(arena, all->count),
-           *front_y = assay__figure_values(arena, all->count);
-    const char **names = assay__arena_array(arena, all->count + 1, sizeof *names);
-    unsigned char *flags = assay__arena_array(arena, all->count + 1, 1);
-    struct point *points = assay__arena_array(arena, all->count + 1, sizeof *points);
-    struct assay__figure_series *series = assay__arena_array(arena, 2, sizeof *series);
+    if (k->study->profile->kind == ASSAY__PROFILE_TUNE)
+        return part ? ASSAY_ENOTFOUND : assay__figure_tune_front(k);
+    const struct assay__comparison *all = assay__study_comparison(k->study);
+    struct assay__points p, front;
+    double(*sorted)[2] = assay__arena_array(k->arena, all->count + 1, sizeof *sorted);
     size_t known = 0;
-    bool best = false;
-    if (!x || !y || !front_x || !front_y || !names || !flags || !points || !series)
-        return assay__figure_no_memory(error);
-    for (size_t i = 0; i < all->count; i++) {
-        names[i] = all->rows[i].judged.label;
-        if (!all->rows[i].judged.usable) continue;
-        x[i] = all->rows[i].judged.latency.value, y[i] = all->rows[i].judged.throughput.value;
-        known += isfinite(x[i]) && isfinite(y[i]);
+    if (!sorted || !assay__sketch_points(k, &p, all->count, ASSAY__WITH_NAMES) ||
+        !assay__sketch_points(k, &front, all->count, 0))
+        k->failed = true;
+    if (k->failed || k->study->failed) return assay__sketch_end(k);
+    for (; p.count < all->count; p.count++) {
+        const struct assay__judged *j = &all->rows[p.count].judged;
+        p.names[p.count] = j->label;
+        if (!j->usable) continue;
+        p.x[p.count] = j->latency.value, p.y[p.count] = j->throughput.value;
+        known += isfinite(j->latency.value) && isfinite(j->throughput.value);
     }
     if (part || known < 2)
-        return assay_error_set(error, ASSAY_ENOTFOUND,
-                               "fewer than two trials have a latency and a throughput");
-    if (mark_best(study, all, arena, names, flags, &best)) return assay__figure_no_memory(error);
-    size_t kept = find_front(x, y, all->count, front_x, front_y, points);
-    series[0] = (struct assay__figure_series){.name = "configurations",
-                                              .x = x,
-                                              .y = y,
-                                              .names = names,
-                                              .flags = flags,
-                                              .count = all->count};
-    series[1] = (struct assay__figure_series){
-        .name = "front", .x = front_x, .y = front_y, .count = kept, .joined = true};
-    *figure = assay__figure_begin(ASSAY__FIGURE_SCATTER, "pareto");
-    figure->title = "Latency against throughput";
-    figure->x_title = "p50 latency", figure->x_unit = "s";
-    figure->y_title = "throughput", figure->y_unit = "1/s", figure->y_zero = true;
-    figure->x_log = points[0].latency_s > 0 &&
-                    points[known - 1].latency_s > 8 * points[0].latency_s;
-    figure->series = series, figure->series_count = 2;
-    figure->caption = assay__arena_printf(
-        arena,
-        "Left is faster, up is more; for every point below the line another is better in "
-        "both.%s",
+        return assay__sketch_none(k, "fewer than two trials have a latency and a throughput");
+    struct assay__figure *f = assay__sketch_begin(k, ASSAY__FIGURE_SCATTER, "pareto",
+                                                  "Latency against throughput");
+    bool best = mark_best(k, all, &p);
+    f->x_log = find_front(&p, sorted, &front) > 8;
+    assay__sketch_add(k, "configurations", &p);
+    assay__sketch_add(k, "front", &front)->joined = true;
+    f->x_title = "p50 latency", f->x_unit = "s";
+    f->y_title = "throughput", f->y_unit = "1/s", f->y_zero = true;
+    f->caption = assay__sketch_printf(
+        k, "Left is faster, up is more; every point below the line is beaten by another in both.%s",
         best ? ASSAY__FIGURE_BEST : "");
-    figure->description = assay__arena_printf(
-        arena, "%zu of %zu configurations are on the front, from %s to %s.", kept, known,
-        assay__figure_scaled(arena, front_x[0], "s"),
-        assay__figure_scaled(arena, front_x[kept - 1], "s"));
-    return figure->description && figure->caption ? 0 : assay__figure_no_memory(error);
+    f->description = assay__sketch_printf(
+        k, "%zu of %zu configurations are on the front, from %s to %s.", front.count, known,
+        assay__scaled(front.x[0], "s").text, assay__scaled(front.x[front.count - 1], "s").text);
+    return assay__sketch_end(k);
 }

@@ -25,15 +25,13 @@ static bool is_common(const struct assay__tune_result *result, const char *word,
     return true;
 }
 
-/* "float16 all 2 on": the values of what differs, without their axes; NULL: out of memory. */
-static const char *short_label(const struct assay__tune_result *result, const char *label,
-                               struct assay__arena *arena)
+/* "float16 all 2 on": the values of what differs, without their axes. */
+static const char *short_label(struct assay__sketch *k, const struct assay__tune_result *result,
+                               const char *label)
 {
     struct assay__buf text = {0};
     for (const char *at = label; *at;) {
-        size_t length = strcspn(at, " "), name = 0;
-        while (name < length && at[name] != '=')
-            name++;
+        size_t length = strcspn(at, " "), name = strcspn(at, "=");
         name = name < length ? name + 1 : 0;
         if (!is_common(result, at, length)) {
             if (text.length) assay__buf_putc(&text, ' ');
@@ -42,68 +40,52 @@ static const char *short_label(const struct assay__tune_result *result, const ch
         at += length;
         at += *at == ' ';
     }
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, assay__buf_text(&text));
-    assay__buf_free(&text);
-    return copy;
+    return assay__sketch_take(k, &text);
 }
 
-static bool fill_points(const struct assay__tune_result *result, bool front,
-                        struct assay__arena *arena, struct assay__figure_series *out)
+/* Adds those on the front, or the others; returns how many. No series if none: it would show up in
+ * the legend. */
+static size_t add_points(struct assay__sketch *k, const struct assay__tune_result *result,
+                         bool front)
 {
-    double *x = assay__figure_values(arena, result->count),
-           *y = assay__figure_values(arena, result->count);
-    const char **names = assay__arena_array(arena, result->count + 1, sizeof *names);
-    unsigned char *flags = assay__arena_array(arena, result->count + 1, 1);
-    size_t count = 0;
-    if (!x || !y || !names || !flags) return false;
+    struct assay__points p;
+    if (!assay__sketch_points(k, &p, result->count, ASSAY__WITH_NAMES)) return 0;
     for (size_t i = 0; i < result->count; i++) {
-        const struct assay__tune_row *row = &result->rows[i];
-        if (row->front != front || !isfinite(row->judged.latency.value) ||
-            !isfinite(row->judged.throughput.value))
+        const struct assay__judged *j = &result->rows[i].judged;
+        if (result->rows[i].front != front || !isfinite(j->latency.value) ||
+            !isfinite(j->throughput.value))
             continue;
-        x[count] = row->judged.latency.value, y[count] = row->judged.throughput.value;
-        names[count] = short_label(result, row->judged.label, arena);
-        if (names[count] && i == result->best) {
-            flags[count] = ASSAY__POINT_MARKED;
-            names[count] = assay__arena_printf(arena, "best: %s", names[count]);
+        p.x[p.count] = j->latency.value, p.y[p.count] = j->throughput.value;
+        p.names[p.count] = short_label(k, result, j->label);
+        if (i == result->best) {
+            p.flags[p.count] = ASSAY__POINT_MARKED;
+            p.names[p.count] = assay__sketch_printf(k, "best: %s", p.names[p.count]);
         }
-        if (!names[count++]) return false;
+        p.count++;
     }
-    *out = (struct assay__figure_series){.name = front ? "on the front" : "others",
-                                         .x = x,
-                                         .y = y,
-                                         .names = names,
-                                         .flags = flags,
-                                         .count = count};
-    return true;
+    if (p.count) assay__sketch_add(k, front ? "on the front" : "others", &p);
+    return p.count;
 }
 
-int assay__figure_tune_front(struct assay__study *study, struct assay__arena *arena,
-                             struct assay__figure *figure, struct assay_error *error)
+int assay__figure_tune_front(struct assay__sketch *k)
 {
-    const struct assay__tune_result *result = assay__study_tune(study);
-    struct assay__figure_series *series = assay__arena_array(arena, 2, sizeof *series);
-    if (!series || study->failed || !fill_points(result, true, arena, &series[0]) ||
-        !fill_points(result, false, arena, &series[1]))
-        return assay__figure_no_memory(error);
-    size_t front = series[0].count, known = front + series[1].count;
-    if (known < 2)
-        return assay_error_set(
-            error, ASSAY_ENOTFOUND,
-            "fewer than two configurations of the tuning have a latency and a throughput");
-    if (!front) series[0] = series[1]; /* a series of nothing would stand in the legend */
-    *figure = assay__figure_begin(ASSAY__FIGURE_SCATTER, "pareto");
-    figure->title = "Latency against throughput";
-    figure->x_title = "p50 latency", figure->x_unit = "s";
-    figure->y_title = "throughput", figure->y_unit = "1/s", figure->y_zero = true;
-    figure->series = series, figure->series_count = front && known > front ? 2 : 1;
-    figure->caption = assay__arena_printf(
-        arena,
-        "Left is faster, up is more. On the front, nothing else is better in one of latency, "
-        "throughput, memory and energy and as good in the rest; what had fewer than two launches "
-        "is not on it.%s",
+    const struct assay__tune_result *result = assay__study_tune(k->study);
+    if (k->study->failed) return assay__sketch_end(k);
+    struct assay__figure *f = assay__sketch_begin(k, ASSAY__FIGURE_SCATTER, "pareto",
+                                                  "Latency against throughput");
+    size_t front = add_points(k, result, true), known = front + add_points(k, result, false);
+    if (!k->failed && known < 2)
+        return assay__sketch_none(
+            k, "fewer than two configurations of the tuning have a latency and a throughput");
+    f->x_title = "p50 latency", f->x_unit = "s";
+    f->y_title = "throughput", f->y_unit = "1/s", f->y_zero = true;
+    f->caption = assay__sketch_printf(
+        k,
+        "Left is faster, up is more. A point is on the front if no other is better in one of "
+        "latency, throughput, memory and energy and as good in the rest; points with fewer than "
+        "two launches are not on it.%s",
         result->best < result->count ? ASSAY__FIGURE_BEST : "");
-    figure->description = assay__arena_printf(
-        arena, "%zu configurations, %zu of them on the front.", known, front);
-    return figure->description && figure->caption ? 0 : assay__figure_no_memory(error);
+    f->description = assay__sketch_printf(k, "%zu configurations, %zu of them on the front.", known,
+                                          front);
+    return assay__sketch_end(k);
 }

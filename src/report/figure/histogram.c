@@ -77,7 +77,7 @@ static void draw_numbers(struct assay__page *page, const struct drawing *d, size
     size_t used = low_width;
     assay__buf_printf(&line, "  %s", low);
     if (mark != SIZE_MAX && (mark <= used + 1 || mark + word_width + 1 >= end)) {
-        size_t at = mark ? mark - 1 : 0; /* no room under its mark: a line of its own */
+        size_t at = mark ? mark - 1 : 0; /* no room under its mark: on a separate line */
         if (at + word_width > columns && columns >= word_width) at = columns - word_width;
         assay__buf_repeat(page->out, " ", 2 + at);
         assay__buf_printf(page->out, "%s\n", word);

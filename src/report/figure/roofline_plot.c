@@ -42,7 +42,7 @@ static int dot_row(const struct plot *p, double rate)
 
 /* --- what is in the picture ------------------------------------------------------------------- */
 
-/* A profile is untrusted: a logarithm of anything else is no place. */
+/* Values of a profile are untrusted: only these have a usable logarithm. */
 static bool plausible(double value)
 {
     return value > 1e-12 && value < 1e24;
@@ -91,7 +91,7 @@ static void scale(struct plot *p, const struct assay__figure_series *points)
         y0 = fmin(y0, points->y[i] / 1.5);
         y1 = fmax(y1, points->y[i] * 1.6);
     }
-    y0 = fmin(y0, p->highest / 30); /* a decade and a half of slope at least */
+    y0 = fmin(y0, p->highest / 30); /* at least a decade and a half of slope */
     p->x0 = log10(x0), p->x1 = log10(x1), p->y0 = log10(y0), p->y1 = log10(y1);
 }
 
@@ -202,10 +202,9 @@ static bool name_beside(struct plot *p, const struct roof *level, const char *na
     return put_name(p, name, row, column, tight);
 }
 
-/* Beside the line's dots, from its middle downwards, then upwards; with its value, else without.
- * What stands to the left of a slope is above it and to the right below it: so the fastest level,
- * which no other line is above, has its name on the left where there is room, the others always on
- * the right. */
+/* Next to the line's dots, from its middle downwards, then upwards; with its value if there is
+ * room. Left of a slope is above it, right is below it: so the fastest level, with no line above
+ * it, has its name on the left if there is room, the others always on the right. */
 static void name_slope(struct plot *p, const struct roof *level)
 {
     char names[2][96];
@@ -299,7 +298,7 @@ void assay__text_roofline(struct assay__page *page, const struct assay__figure *
     for (int row = 0; row < ROWS; row++) {
         char scale_at[32];
         scale_text(&p, row, scale_at, sizeof scale_at);
-        assay__page_right(page, scale_at, MARGIN - 3);
+        assay__page_right_fit(page, scale_at, MARGIN - 3);
         assay__buf_puts(page->out, !scale_at[0] ? " │" : page->ascii ? " +" : " ┤");
         assay__canvas_put(&p.canvas, row);
     }

@@ -20,7 +20,7 @@
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* False: a sample is no whole number. */
+/* False: a sample is not a whole number. */
 static bool pack(struct assay__buf *bytes, const double *samples_ns, size_t count)
 {
     int64_t previous = 0;

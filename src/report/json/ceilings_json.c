@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* What the maker says of it, and how much of that was reached; null where nothing is known. */
+/* The published peak and the share of it that was reached; null where nothing is published. */
 static void published_json(struct assay__json_writer *json, const struct assay__ceiling *row,
                            const char *hardware)
 {

@@ -25,8 +25,8 @@ static void put_delta(struct assay__json_writer *w, const struct assay__diff *di
     assay__json_object_end(w);
 }
 
-/* There may be 100,000 of them: what is not known is left out, and why single layers have no
- * interval stands once. */
+/* There may be 100,000 of them: unknown values are left out, and the reason why single layers have
+ * no interval is given once for all. */
 static void put_layer_delta(struct assay__json_writer *w, const struct assay__diff_delta *d,
                             bool single)
 {

@@ -1,5 +1,5 @@
-/* predict_json.c - the chips that predict knows, and measurements against predictions, as JSON. A
- * number of a chip stands with its source; one that no source gives is null, with the reason. */
+/* predict_json.c - the chips that predict knows, and measurements against predictions, as JSON.
+ * Each number of a chip has its source; one without a source is null, with the reason. */
 #include "report/json/json_members.h"
 #include "report/report_model.h"
 
@@ -19,7 +19,7 @@ static void put_cell(struct assay__json_writer *w, const char *name, const struc
                                                                          : "published"),
                        json_string("source", cell->source ? cell->source
                                              : known      ? ""
-                                                          : "no source gives it"));
+                                                          : "no published value"));
 }
 
 void assay__chips_json(struct assay__buf *out)

@@ -43,12 +43,13 @@ static void add_verification(struct assay__doc *doc, const struct assay__verific
         assay__doc_item_text(doc, "%zu of %zu change%s", v->tried, v->changes,
                              v->changes == 1 ? "" : "s");
         assay__doc_item_text(doc, "%zu verified, %zu withdrawn", v->verified, v->withdrawn);
-        assay__doc_item_text(doc, "up to %d launches a side", v->launches);
+        assay__doc_item_text(doc, "up to %d launches per side", v->launches);
         assay__doc_item_text(doc, "%.0f s of a budget of %.0f s", v->spent_s, v->budget_s);
     }
     if (!*v->reason) assay__doc_fact_number(doc, "without changes", v->baseline_s, "s");
     if (v->interrupted)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: what was done by then is judged.");
+        assay__doc_sentence(doc, ASSAY__TONE_WARN,
+                            "Interrupted: judged by what was done until then.");
 }
 
 static void add_summary(struct assay__doc *doc, const struct assay__advice *advice)
@@ -58,7 +59,7 @@ static void add_summary(struct assay__doc *doc, const struct assay__advice *advi
                        ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     if (trial->state != ASSAY__TRIAL_OK)
         assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "The trial is %s%s%s: the rules see only what it holds.",
+                            "The trial is %s%s%s: the rules see only what it has measured.",
                             assay__trial_state_name(trial->state),
                             *or_empty(trial->reason) ? ": " : "", or_empty(trial->reason));
     assay__doc_sentence(doc, ASSAY__TONE_LEAD,
@@ -72,14 +73,14 @@ static void add_summary(struct assay__doc *doc, const struct assay__advice *advi
 
 /* --- findings --------------------------------------------------------------------------------- */
 
-/* What was tried and helped, what nobody tried, what was tried in vain. */
+/* What was tried and helped, what was not tried, what was tried without success. */
 static const struct part {
     const char *state, *id, *title, *remark;
 } parts[] = {
     {"verified", "verified", "Verified",
      "tried here: launches with and without the change, alternating"},
-    {"open", "not-tried", "Not tried", "the verdict says what it needs"},
-    {"withdrawn", "withdrawn", "Tried and withdrawn", "tried here, and not recommended"},
+    {"open", "not-tried", "Not tried", "the verdict lists what it needs"},
+    {"withdrawn", "withdrawn", "Tried and withdrawn", "tried here, not recommended"},
 };
 #define PART_COUNT (sizeof parts / sizeof parts[0])
 
@@ -200,13 +201,14 @@ static void add_notes(struct assay__doc *doc, const struct assay__advice *advice
     if (!isfinite(assay__trial_value(advice->trial, "energy.inference.gross")))
         assay__doc_point(doc, "Energy savings are unavailable: %s.",
                          energy && *or_empty(energy->note) ? energy->note
-                                                           : "the profile holds no power");
-    assay__doc_point(doc, "A potential follows from shares of the latency (=) or rests on an "
-                          "assumed cost (~); potentials of several findings do not multiply.");
-    assay__doc_point(doc, "%s",
-                     advice->verification
-                         ? "Measured gains are of this machine and this workload."
-                         : "A potential was not measured; verifying measures what can be tried.");
+                                                           : "the profile has no power readings");
+    assay__doc_point(doc, "A potential is derived from shares of the latency (=) or from an "
+                          "assumed cost (~); the potentials of several findings do not multiply.");
+    assay__doc_point(
+        doc, "%s",
+        advice->verification
+            ? "Measured gains hold for this machine and this workload."
+            : "Potentials are not measured; verification measures those that can be tried.");
     assay__doc_end(doc);
 }
 

@@ -1,4 +1,4 @@
-/* advice_document.h - what `assay advise` says, and the table of its rules, as documents. */
+/* advice_document.h - the documents of `assay advise`: its findings, and the table of its rules. */
 #ifndef ASSAY_REPORT_SUBJECT_ADVICE_DOCUMENT_H
 #define ASSAY_REPORT_SUBJECT_ADVICE_DOCUMENT_H
 

@@ -103,14 +103,14 @@ static void answer_engine(struct assay__buf *out, const struct assay__layers *la
 {
     bool most = layers->engine_ns > 0.5 * p50_ns;
     bool hidden = isfinite(layers->unattributed_ns) && layers->unattributed_ns > layers->engine_ns;
-    assay__buf_printf(out,
-                      "Of %s per inference, %s the engine's fixed cost per run (%s), more than any "
-                      "kind of layer takes",
-                      assay__scaled(p50_ns / 1e9, "s").text,
-                      most     ? "most goes to"
-                      : hidden ? "the largest part that could be attributed is"
-                               : "the largest single part is",
-                      percent(layers->engine_ns / p50_ns).text);
+    assay__buf_printf(
+        out,
+        "Of %s per inference, %s the engine's fixed cost per run (%s), more than any kind of layer",
+        assay__scaled(p50_ns / 1e9, "s").text,
+        most     ? "most goes to"
+        : hidden ? "the largest part that could be attributed is"
+                 : "the largest single part is",
+        percent(layers->engine_ns / p50_ns).text);
 }
 
 static void answer_layers(struct assay__buf *out, const struct assay__trial *trial, double p50_ns)
@@ -163,7 +163,7 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
     else if (said && (layers->count || !layers->method || !*layers->method))
         reason = layers->reason;
     else if (!layers->count && timed && trial->state != ASSAY__TRIAL_OK)
-        reason = "the layers were not timed yet when the run ended";
+        reason = "the run ended before the layers were timed";
     else if (!layers->count && timed)
         reason = "the graph has no nodes left to time";
     size_t length = strlen(reason);
@@ -188,7 +188,7 @@ static void answer_generation(struct assay__buf *out, const struct assay__trial 
         assay__buf_printf(out, ": the first token after %s", assay__scaled(first->value, "s").text);
     if (first && next)
         assay__buf_printf(out, ", then one every %s", assay__scaled(next->value, "s").text);
-    assay__buf_puts(out, first ? "." : "; when its tokens were there is not known.");
+    assay__buf_puts(out, first ? "." : "; the times of its tokens are not known.");
 }
 
 void assay__answer(struct assay__buf *out, const struct assay__trial *trial)
@@ -199,7 +199,7 @@ void assay__answer(struct assay__buf *out, const struct assay__trial *trial)
     for (size_t i = 0; i < layers->count; i++)
         any |= layers->items[i].state != ASSAY_UNAVAILABLE && layers->items[i].time_ns > 0;
     if (!p50 || p50->value <= 0) {
-        assay__buf_puts(out, "The latency is not known, so where the time goes cannot be said.");
+        assay__buf_puts(out, "The latency is not known, so neither is where the time goes.");
     } else if (any) {
         answer_layers(out, trial, p50->value * 1e9);
     } else if (trial->generation.tokens) {

@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 static const struct assay__column written_columns[] = {
-    {"folder", "copied", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"files", "files", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"folder", "copied", .flags = ASSAY__COLUMN_NAME},
+    {"files", "files", .unit = ASSAY__UNIT_COUNT},
 };
 
 static const struct assay__column fault_columns[] = {
-    {"path", "not copied, or not whole", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"reason", "why", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"path", "not copied, or only partly", .flags = ASSAY__COLUMN_NAME},
+    {"reason", "why", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_written(struct assay__doc *doc, const struct assay__capture *capture)
@@ -43,16 +43,15 @@ static void add_faults(struct assay__doc *doc, const struct assay__capture *capt
 int assay__capture_document(const struct assay__capture *capture, const char *folder,
                             struct assay__doc **made)
 {
-    char size[64];
     struct assay__doc *doc = assay__doc_open(made, "doctor", "This machine as a folder");
     if (!doc) return ASSAY_ENOMEM;
     assay__doc_section(doc, "capture", "Capture", NULL, ASSAY__SECTION_QUIET);
-    assay__text_scaled(size, sizeof size, (double)capture->bytes, "B");
     assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%zu file%s, %s, in %s.", capture->files,
-                        capture->files == 1 ? "" : "s", size, folder);
+                        assay__plural((double)capture->files),
+                        assay__scaled((double)capture->bytes, "B").text, folder);
     assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "The host's name was replaced. Look through the folder before you give it "
-                        "away. ASSAY_FSROOT=%s stands for this machine.",
+                        "The host name was replaced. Review the folder before you share it. With "
+                        "ASSAY_FSROOT=%s assay reads it in place of a machine.",
                         folder);
     add_written(doc, capture);
     add_faults(doc, capture);

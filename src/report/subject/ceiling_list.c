@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDEST_SPREAD                                                           \
-    9.995 /* beyond it one of many repeats was disturbed: how much says nothing \
-           */
+/* above this, a repeat was disturbed and the exact number is meaningless */
+#define WIDEST_SPREAD 9.995
 
 static const char *const kind_names[] = {"compute", "bandwidth", "latency"};
 
@@ -24,7 +23,7 @@ static struct assay__datum number(const struct assay__ceiling *row, double value
     return assay__datum_number(value, row->unit, row->state);
 }
 
-/* Not known: with the reason. NULL: there is no such row. */
+/* Unknown: with the reason. row NULL: empty. */
 static struct assay__datum best(const struct assay__ceiling *row)
 {
     if (!row) return assay__datum_none();
@@ -51,12 +50,10 @@ static const char *label(struct assay__doc *doc, const struct assay__ceiling *ro
 /* What it was measured with: the instruction, or the working set. */
 static const char *means(struct assay__doc *doc, const struct assay__ceiling *row)
 {
-    char bytes[64];
     if (!row || row->state == ASSAY_UNAVAILABLE) return "";
-    if (row->kind == ASSAY__CEILING_LATENCY && row->working_set_bytes) {
-        assay__text_scaled(bytes, sizeof bytes, (double)row->working_set_bytes, "B");
-        return assay__doc_printf(doc, "chain through %s", bytes);
-    }
+    if (row->kind == ASSAY__CEILING_LATENCY && row->working_set_bytes)
+        return assay__doc_printf(doc, "chain through %s",
+                                 assay__scaled((double)row->working_set_bytes, "B").text);
     return assay__doc_printf(doc, "%s%s%s", row->simd, *row->simd && *row->variant ? " " : "",
                              row->variant);
 }
@@ -114,34 +111,21 @@ static void put_line(struct assay__table *t, const struct line *line)
                                 : all);
 }
 
-/* The columns with the kind as the first one's title, in the document. */
-static struct assay__column *columns_for(struct assay__doc *doc, enum assay__ceiling_kind kind,
-                                         const struct assay__column *columns, size_t count)
-{
-    struct assay__column *own = assay__arena_array(doc->arena, count, sizeof *own);
-    if (!own) {
-        doc->failed = true;
-        return NULL;
-    }
-    memcpy(own, columns, count * sizeof *own);
-    own[0].title = kind_names[kind];
-    return own;
-}
-
 static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_t count,
                          enum assay__ceiling_kind kind, const char *all_cores)
 {
     static const struct assay__column columns[] = {
-        {NULL, "", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-        {NULL, "one core", "FLOP/s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-        {NULL, "spread", "ratio", 0, 2, 0, 0},
-        {NULL, "", "FLOP/s", 0, 0, 0, 0},
-        {NULL, "spread", "ratio", 0, 3, 0, 0},
-        {NULL, "with", NULL, 0, 1, ASSAY__COLUMN_PROSE, 0},
+        {.title = "", .flags = ASSAY__COLUMN_NAME},
+        {.title = "one core", .unit = "FLOP/s", .flags = ASSAY__COLUMN_KEEP},
+        {.title = "spread", .unit = "ratio", .priority = 2},
+        {.title = "", .unit = "FLOP/s"},
+        {.title = "spread", .unit = "ratio", .priority = 3},
+        {.title = "with", .priority = 1, .flags = ASSAY__COLUMN_PROSE},
     };
     enum { COUNT = sizeof columns / sizeof columns[0], ALL = 3 };
-    struct assay__column *own = columns_for(doc, kind, columns, COUNT);
+    struct assay__column *own = assay__doc_columns(doc, columns, COUNT, 0);
     if (!own) return;
+    own[0].title = kind_names[kind];
     own[ALL].title = all_cores;
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind && lines[i].all) own[ALL].flags |= ASSAY__COLUMN_KEEP;
@@ -152,12 +136,9 @@ static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_
 
 static void add_cpu(struct assay__doc *doc, const struct assay__ceilings *set)
 {
-    struct line *lines = assay__arena_array(doc->arena, set->count + 1, sizeof *lines);
+    struct line *lines = assay__doc_array(doc, set->count + 1, sizeof *lines);
     int threads = 0;
-    if (!lines) {
-        doc->failed = true;
-        return;
-    }
+    if (!lines) return;
     size_t count = pair_rows(set, lines);
     for (size_t i = 0; i < count; i++)
         if (lines[i].all && lines[i].all->threads > threads) threads = lines[i].all->threads;
@@ -174,15 +155,15 @@ static void put_device_row(struct assay__table *t, const struct assay__ceiling *
     struct assay__published peak;
     bool known = row->state != ASSAY_UNAVAILABLE &&
                  assay__published_find(hardware, row->name, &peak);
+    struct assay__datum none = assay__datum_none();
     assay__table_row(t, 0, NULL);
     assay__table_text(t, label(t->doc, row));
     assay__table_cell(t, best(row));
-    assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : assay__datum_none());
+    assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : none);
     assay__table_cell(t, spread(row));
+    assay__table_cell(t, known ? assay__derived(row->value / peak.value, NULL) : none);
     assay__table_cell(t,
-                      known ? assay__derived(row->value / peak.value, NULL) : assay__datum_none());
-    assay__table_cell(t, known ? assay__datum_number(peak.value, row->unit, ASSAY_PUBLISHED)
-                               : assay__datum_none());
+                      known ? assay__datum_number(peak.value, row->unit, ASSAY_PUBLISHED) : none);
     assay__table_text(t, means(t->doc, row));
 }
 
@@ -190,17 +171,18 @@ static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings
                             enum assay__ceiling_kind kind)
 {
     static const struct assay__column columns[] = {
-        {NULL, "", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-        {NULL, "best", "FLOP/s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-        {NULL, "median", "FLOP/s", 0, 3, 0, 0},
-        {NULL, "spread", "ratio", 0, 1, 0, 0},
-        {NULL, "of published", "ratio", 0, 1, 0, 0},
-        {NULL, "published peak", "FLOP/s", 0, 2, 0, 0},
-        {NULL, "with", NULL, 0, 4, ASSAY__COLUMN_PROSE, 0},
+        {.title = "", .flags = ASSAY__COLUMN_NAME},
+        {.title = "best", .unit = "FLOP/s", .flags = ASSAY__COLUMN_KEEP},
+        {.title = "median", .unit = "FLOP/s", .priority = 3},
+        {.title = "spread", .unit = "ratio", .priority = 1},
+        {.title = "of published", .unit = "ratio", .priority = 1},
+        {.title = "published peak", .unit = "FLOP/s", .priority = 2},
+        {.title = "with", .priority = 4, .flags = ASSAY__COLUMN_PROSE},
     };
     enum { COUNT = sizeof columns / sizeof columns[0] };
-    struct assay__column *own = columns_for(doc, kind, columns, COUNT);
+    struct assay__column *own = assay__doc_columns(doc, columns, COUNT, 0);
     if (!own) return;
+    own[0].title = kind_names[kind];
     struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
     for (size_t i = 0; i < set->count; i++)
         if (set->rows[i].kind == kind) put_device_row(t, &set->rows[i], set->hardware);
@@ -221,7 +203,7 @@ static void add_device(struct assay__doc *doc, const struct assay__ceilings *set
 
 /* --- a set ------------------------------------------------------------------------------------ */
 
-/* Each note once, before it the rows that carry it; reasons stand below the tables already. */
+/* Each note once, with the rows that have it. Reasons are already listed below the tables. */
 static void add_notes(struct assay__doc *doc, const struct assay__ceilings *set)
 {
     for (size_t i = 0; i < set->count; i++) {

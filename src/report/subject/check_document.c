@@ -10,7 +10,7 @@
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 
-/* Items of one rule and severity stand together: a group. */
+/* Items of one rule and severity are adjacent: a group. */
 static size_t group_end(const struct assay__check *check, size_t first)
 {
     const struct assay__check_item *items = check->items;
@@ -37,13 +37,14 @@ static void put_share(struct assay__buf *out, const struct assay__check *check)
     double share = assay__check_share(p);
     if (!check->has_partitions) return;
     if (!nodes) {
-        assay__buf_puts(out, "; no node runs at all, everything is constant");
+        assay__buf_puts(out, "; no node runs, everything is constant");
         return;
     }
     if (!p->off && !p->unknown && check->verdict == ASSAY__CHECK_FAIL) return;
     if (!p->off && !p->unknown)
-        assay__buf_puts(out, strcmp(p->method, "engine") == 0 ? "; every node runs on it"
-                                                              : "; no rule keeps a node off it");
+        assay__buf_puts(out, strcmp(p->method, "engine") == 0
+                                 ? "; every node runs on it"
+                                 : "; no rule prevents a node from running on it");
     else if (isfinite(share))
         assay__buf_printf(out, "; %.1f %% of the FLOPs %s it", 100 * share,
                           p->unknown ? "are known to stay on" : "stay on");
@@ -61,7 +62,7 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     assay__buf_printf(&text, "%s: ", words[check->verdict]);
     if (check->verdict == ASSAY__CHECK_NONE)
         assay__buf_printf(
-            &text, "the target could not be asked (%s). From the model alone: ", check->unasked);
+            &text, "the target could not be queried (%s). From the model alone: ", check->unasked);
     for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++) {
         size_t count = group_count(check, (enum assay__check_severity)s);
         assay__buf_printf(&text, "%s%zu %s%s", s ? ", " : "", count,
@@ -72,9 +73,9 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     assay__buf_putc(&text, '.');
     assay__doc_say(doc, tones[check->verdict], assay__doc_take(doc, &text));
     if (*check->unasked)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "The list of devices shows which can be asked here, and what the "
-                            "others lack.");
+        assay__doc_sentence(
+            doc, ASSAY__TONE_NOTE,
+            "The list of devices shows which can be queried here, and what the others lack.");
 }
 
 /* --- what was asked --------------------------------------------------------------------------- */
@@ -123,7 +124,7 @@ static void add_places(struct assay__doc *doc, const struct assay__check *check)
     assay__doc_item_text(doc, "%zu of %zu node%s", p->on, nodes, assay__plural(nodes));
     if (isfinite(share))
         assay__doc_item_after(doc, NULL, assay__derived(share, "ratio"), "of the FLOPs");
-    if (p->unknown) assay__doc_item_text(doc, "of %zu it is not known", p->unknown);
+    if (p->unknown) assay__doc_item_text(doc, "%zu not known", p->unknown);
     if (p->off) assay__doc_item_text(doc, "%zu elsewhere", p->off);
     assay__doc_item_text(doc, "%zu piece%s", p->on_segments, assay__plural(p->on_segments));
     if (p->engine_pieces) assay__doc_item_text(doc, "the engine compiles %zu", p->engine_pieces);
@@ -186,12 +187,12 @@ static void add_by_chip(struct assay__doc *doc, const struct assay__check *check
 }
 
 static const struct assay__column chip_columns[] = {
-    {"chip", "chip", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"verdict", "verdict", NULL, 0, 0, 0, 0},
-    {"nodes_elsewhere", "elsewhere", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"nodes_unknown", "not known", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {"partitions", "pieces", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"flops_share", "FLOPs on it", "ratio", 0, 0, 0, 0},
+    {"chip", "chip", .flags = ASSAY__COLUMN_NAME},
+    {"verdict", .title = "verdict"},
+    {"nodes_elsewhere", "elsewhere", .unit = ASSAY__UNIT_COUNT},
+    {"nodes_unknown", "not known", ASSAY__UNIT_COUNT, .priority = 1},
+    {"partitions", "pieces", .unit = ASSAY__UNIT_COUNT},
+    {"flops_share", "FLOPs on it", .unit = "ratio"},
 };
 
 static void add_chips(struct assay__doc *doc, const struct assay__check *check)
@@ -212,19 +213,19 @@ static void add_chips(struct assay__doc *doc, const struct assay__check *check)
 /* --- rules ------------------------------------------------------------------------------------ */
 
 static const struct assay__column item_columns[] = {
-    {"rule", NULL, NULL, 0, 0, 0, 0},
-    {"severity", NULL, NULL, 0, 0, 0, 0},
-    {"node", "node", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"op", "operator", NULL, 0, 2, 0, 0},
-    {"title", NULL, NULL, 0, 0, 0, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
-    {"fix", NULL, NULL, 0, 0, 0, 0},
-    {"source", NULL, NULL, 0, 0, 0, 0},
-    {"basis", NULL, NULL, 0, 0, 0, 0},
-    {"chips", NULL, NULL, 0, 0, 0, 0},
-    {"bytes", "bytes", "B", 0, 1, ASSAY__COLUMN_SUM, 0},
-    {NULL, "on", NULL, 0, 1, 0, 0}, /* the two where they differ within a group */
-    {NULL, "reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.key = "rule"},
+    {.key = "severity"},
+    {"node", "node", .flags = ASSAY__COLUMN_NAME},
+    {"op", "operator", .priority = 2},
+    {.key = "title"},
+    {.key = "reason"},
+    {.key = "fix"},
+    {.key = "source"},
+    {.key = "basis"},
+    {.key = "chips"},
+    {"bytes", "bytes", "B", .priority = 1, .flags = ASSAY__COLUMN_SUM},
+    {.title = "on", .priority = 1}, /* the two where they differ within a group */
+    {.title = "reason", .flags = ASSAY__COLUMN_PROSE},
 };
 
 /* What all items of a group have in common; NULL where they differ. */
@@ -262,9 +263,8 @@ static void begin_group(struct assay__doc *doc, const struct assay__check_item *
                         const struct common *common)
 {
     struct assay__buf remark = {0};
-    char scaled[64];
-    assay__text_scaled(scaled, sizeof scaled, common->bytes, "B");
-    if (count > 1 && common->bytes > 0) assay__buf_printf(&remark, "together %s", scaled);
+    if (count > 1 && common->bytes > 0)
+        assay__buf_printf(&remark, "together %s", assay__scaled(common->bytes, "B").text);
     if (common->chips && *common->chips)
         assay__buf_printf(&remark, "%son %s", remark.length ? "; " : "", common->chips);
     assay__buf_printf(&remark, "%s[%s]", remark.length ? " " : "", item->rule->id);
@@ -323,13 +323,13 @@ static void add_severity(struct assay__doc *doc, const struct assay__check *chec
 /* --- the map ---------------------------------------------------------------------------------- */
 
 static const struct assay__column map_columns[] = {
-    {"on_target", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "where", NULL, 0, 0, 0, 0},
-    {"nodes", "nodes", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"flops", "FLOPs", "FLOP", 0, 0, 0, 0},
-    {"bytes_in", "crosses in", "B", 0, 1, 0, 0},
-    {"first", "from", NULL, 0, 2, ASSAY__COLUMN_NAME, 0},
-    {"last", "to", NULL, 0, 3, ASSAY__COLUMN_NAME, 0},
+    {.key = "on_target"},
+    {.title = "where"},
+    {"nodes", "nodes", .unit = ASSAY__UNIT_COUNT},
+    {"flops", "FLOPs", .unit = "FLOP"},
+    {"bytes_in", "crosses in", "B", .priority = 1},
+    {"first", "from", .priority = 2, .flags = ASSAY__COLUMN_NAME},
+    {"last", "to", .priority = 3, .flags = ASSAY__COLUMN_NAME},
 };
 
 static void put_segment(struct assay__table *t, const struct assay__check *check, size_t index)
@@ -353,9 +353,9 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
     const struct assay__check_partitions *p = &check->partitions;
     bool engine = p->method && strcmp(p->method, "engine") == 0;
     bool several = check->has_partitions && p->segment_count > 1;
-    assay__doc_section(
-        doc, "partitions", "Partitions",
-        engine ? "as the engine assigned the nodes" : "as the rules above would have it", 0);
+    assay__doc_section(doc, "partitions", "Partitions",
+                       engine ? "as the engine assigned the nodes" : "according to the rules above",
+                       0);
     struct assay__table *t = assay__doc_table(doc, "partitions", "Partitions",
                                               ASSAY__COLUMNS(map_columns));
     t->more = "partitions";
@@ -364,7 +364,7 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
         put_segment(t, check, i);
     if (several && p->unknown)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "Nodes whose place is not known are counted as staying; if they leave "
+                            "Nodes with an unknown place are counted as staying; if they leave "
                             "too, %zu piece%s stay%s.",
                             p->on_segments_most, assay__plural(p->on_segments_most),
                             p->on_segments_most == 1 ? "s" : "");
@@ -378,17 +378,17 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
 
 static void add_basis(struct assay__doc *doc, const struct assay__check *check)
 {
-    assay__doc_section(doc, "basis", "What this rests on", NULL, 0);
+    assay__doc_section(doc, "basis", "Basis", NULL, 0);
     if (check->partitions.inferred)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "By exclusion: ONNX Runtime's record leaves out what this provider "
-                            "takes in another layout. The %zu nodes that it names for no other "
-                            "provider are counted as this one's.",
-                            check->partitions.inferred);
+        assay__doc_sentence(
+            doc, ASSAY__TONE_NOTE,
+            "By exclusion: ONNX Runtime's record omits nodes that this provider runs in another "
+            "layout. The %zu nodes that it assigns to no other provider are counted as this one's.",
+            check->partitions.inferred);
     if (check->chip_count)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "Published sources; nothing here was run on a Mac. Core ML decides: "
-                            "look at its compute plan there.");
+                            "From published sources; nothing was run on a Mac. Core ML decides: "
+                            "check its compute plan there.");
     assay__doc_end(doc);
 }
 

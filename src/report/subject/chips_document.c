@@ -1,20 +1,20 @@
-/* chips_document.c - the chips that predict knows, each number with its source; one that no source
- * gives stands with the reason. */
+/* chips_document.c - the chips that predict knows, each number with its source, or the reason why
+ * there is none. */
 #include "report/report_model.h"
 
 #include <math.h>
 #include <stdint.h>
 
 static const struct assay__column columns[] = {
-    {"chip", "chip", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"memory_bandwidth", "memory GB/s", "B/s", 0, 0, 0, 0},
-    {"memory", "memory GB", "B", 0, 0, 0, 0},
-    {"gpu_flops", "GPU TFLOP/s", "FLOP/s", 0, 0, 0, 0},
-    {"ane_flops", "ANE TFLOP/s", "FLOP/s", 0, 0, 0, 0},
-    {"ane_bandwidth", "ANE GB/s", "B/s", 0, 0, 0, 0},
-    {"ane_conv_watts", "conv W", "W", 0, 0, 0, 0},
-    {"ane_gemm_watts", "gemm W", "W", 0, 0, 0, 0},
-    {"ane_floor_watts", "floor W", "W", 0, 0, 0, 0},
+    {"chip", "chip", .flags = ASSAY__COLUMN_NAME},
+    {"memory_bandwidth", "memory GB/s", .unit = "B/s"},
+    {"memory", "memory GB", .unit = "B"},
+    {"gpu_flops", "GPU TFLOP/s", .unit = "FLOP/s"},
+    {"ane_flops", "ANE TFLOP/s", .unit = "FLOP/s"},
+    {"ane_bandwidth", "ANE GB/s", .unit = "B/s"},
+    {"ane_conv_watts", "conv W", .unit = "W"},
+    {"ane_gemm_watts", "gemm W", .unit = "W"},
+    {"ane_floor_watts", "floor W", .unit = "W"},
 };
 
 /* People read four digits, as the sources give them; the unit is in the title. */
@@ -22,7 +22,7 @@ static void put_cell(struct assay__table *t, const struct assay__cell *cell, dou
 {
     if (!isfinite(cell->value)) {
         assay__table_cell(t,
-                          assay__datum_unknown(cell->source ? cell->source : "no source gives it"));
+                          assay__datum_unknown(cell->source ? cell->source : "no published value"));
         return;
     }
     struct assay__datum value = assay__datum_number(
@@ -51,17 +51,17 @@ static void put_chip(struct assay__table *t, const struct assay__chip *chip)
 int assay__chips_document(struct assay__doc **made)
 {
     const struct assay__chip *chip;
-    struct assay__doc *doc = assay__doc_open(made, "predict", "Chips that predict knows");
+    struct assay__doc *doc = assay__doc_open(made, "predict", "Known chips");
     if (!doc) return ASSAY_ENOMEM;
     assay__doc_section(doc, "chips", "Chips", NULL, ASSAY__SECTION_QUIET);
     struct assay__table *t = assay__doc_table(doc, "chips", "Chips", ASSAY__COLUMNS(columns));
     for (size_t i = 0; (chip = assay__chip_at(i)); i++)
         put_chip(t, chip);
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "ANE: Neural Engine, float16. W: what it draws at convolutions, at matrix "
-                        "products, and while it starts and copies. A unit whose number no source "
-                        "gives is not predicted; no source gives the CPU's. 'this' is this "
-                        "machine's CPU by its measured ceilings.");
+    assay__doc_sentence(
+        doc, ASSAY__TONE_NOTE,
+        "ANE: Neural Engine, float16. W: power for convolutions, for matrix products, and while it "
+        "starts and copies. Units without published numbers are not predicted, nor are CPUs, "
+        "except 'this': this machine's CPU by its measured ceilings.");
     assay__doc_end(doc);
     return 0;
 }

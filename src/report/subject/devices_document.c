@@ -25,12 +25,12 @@ static void add_machine(struct assay__doc *doc, const struct assay__found *found
     const struct assay__machine *m = &found->machine;
     assay__doc_section(doc, "machine", "Machine", NULL, ASSAY__SECTION_QUIET);
     if (found->interrupted)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: what was found by then is shown.");
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: the list is incomplete.");
     assay__doc_fact(doc, "processor");
     if (*m->cpu_model)
         assay__doc_item_text(doc, "%s", m->cpu_model);
     else
-        assay__doc_item(doc, NULL, assay__datum_unknown("the system does not name it"));
+        assay__doc_item(doc, NULL, assay__datum_unknown("not reported by the system"));
     assay__doc_item_text(doc, "%s", m->architecture);
     assay__doc_fact(doc, "cores");
     if (m->cores > 0) assay__doc_item_after(doc, NULL, assay__datum_count(m->cores), "cores");
@@ -72,20 +72,19 @@ static struct assay__datum reached_by(struct assay__doc *doc, const struct assay
     for (size_t i = 0; i < found->count && *hardware->name; i++) {
         const struct assay__device *d = &found->items[i].device;
         if (d->available && strcmp(d->hardware, hardware->name) == 0)
-            assay__buf_printf(&names, "%s%s", names.length ? ", " : "", found->items[i].name);
+            assay__buf_join(&names, found->items[i].name);
     }
     const char *all = assay__doc_take(doc, &names);
     if (*all) return assay__datum_text(all);
     if (!*provider) return assay__datum_none();
-    return assay__datum_unknown(assay__doc_printf(
-        doc, "no device says that it runs on it; a build with the %s provider could", provider));
+    return assay__datum_unknown(
+        assay__doc_printf(doc, "no device uses it; a build with the %s provider could", provider));
 }
 
 static void add_hardware(struct assay__doc *doc, const struct assay__found *found)
 {
-    struct assay__datum *reached = assay__arena_array(doc->arena, found->hardware_count + 1,
-                                                      sizeof *reached);
-    if (!reached) doc->failed = true;
+    struct assay__datum *reached = assay__doc_array(doc, found->hardware_count + 1,
+                                                    sizeof *reached);
     for (size_t i = 0; reached && i < found->hardware_count; i++)
         reached[i] = reached_by(doc, found, &found->hardware[i]);
     assay__add_hardware(doc, found->hardware, found->hardware_count, reached);
@@ -94,19 +93,19 @@ static void add_hardware(struct assay__doc *doc, const struct assay__found *foun
 /* --- builds ----------------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
-    {"name", "device", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"class", "class", NULL, 0, 0, 0, 0},
-    {"engine", NULL, NULL, 0, 0, 0, 0},
-    {"build", NULL, NULL, 0, 0, 0, 0},
-    {"available", "usable", NULL, 0, 0, 0, 0},
-    {"reason", "why not", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"hardware", "hardware", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_KEEP, 0},
-    {"software", NULL, NULL, 0, 0, 0, 0},
-    {"note", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
-    {"library", NULL, NULL, 0, 0, 0, 0},
-    {"version", NULL, NULL, 0, 0, 0, 0},
-    {"offered", NULL, NULL, 0, 0, 0, 0},
+    {"name", "device", .flags = ASSAY__COLUMN_NAME},
+    {"class", .title = "class"},
+    {.key = "engine"},
+    {.key = "build"},
+    {"available", .title = "usable"},
+    {"reason", "why not", .flags = ASSAY__COLUMN_PROSE},
+    {"hardware", "hardware", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_KEEP},
+    {.key = "software"},
+    {.key = "note"},
+    {.title = "note", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
+    {.key = "library"},
+    {.key = "version"},
+    {.key = "offered"},
 };
 
 static const char *yes_or_no(bool is)
@@ -114,7 +113,7 @@ static const char *yes_or_no(bool is)
     return is ? "yes" : "no";
 }
 
-/* A device that runs on nothing we know the name of says so; one that cannot be used has none. */
+/* "not named" for a usable device without a hardware name; empty for one that cannot be used. */
 static struct assay__datum hardware_cell(const struct assay__found *found,
                                          const struct assay__device *device)
 {
@@ -201,23 +200,17 @@ static bool was_asked(const struct assay__found *found, const struct assay__foun
     return found->asked && item->device.available && strcmp(item->device.kind, "cpu") != 0;
 }
 
-static void add_no_ceilings(struct assay__doc *doc, const char *device, const char *why)
-{
-    assay__doc_fact(doc, device);
-    assay__doc_item(doc, NULL, assay__datum_unknown(why));
-}
-
 static void add_ceilings(struct assay__doc *doc, const struct assay__found *found)
 {
     bool others = false;
     for (size_t i = 0; i < found->count; i++)
         others |= was_asked(found, &found->items[i]);
-    assay__doc_section(doc, "ceilings", "Ceilings", "what the devices do at most", 0);
+    assay__doc_section(doc, "ceilings", "Ceilings", "measured limits of the devices", 0);
     if (!found->cpu && (found->cpu_asked || !others))
-        add_no_ceilings(doc, others ? "CPU" : "measured", found->why);
+        assay__doc_fact_unknown(doc, others ? "CPU" : "measured", found->why);
     for (size_t i = 0; i < found->count; i++)
         if (was_asked(found, &found->items[i]) && !found->items[i].ceilings)
-            add_no_ceilings(doc, found->items[i].name, found->items[i].why);
+            assay__doc_fact_unknown(doc, found->items[i].name, found->items[i].why);
     if (found->cpu) assay__add_ceilings(doc, found->cpu, NULL);
     for (size_t i = 0; i < found->count; i++)
         if (was_asked(found, &found->items[i]) && found->items[i].ceilings)

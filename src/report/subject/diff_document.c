@@ -3,7 +3,7 @@
 #include "report/report_diff.h"
 
 #include "base/text.h"
-#include "report/figure/figure.h"
+#include "report/figure/figures.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -17,8 +17,22 @@ struct view {
     struct assay__table *table;
 };
 
-/* --- columns: as many as there are runs ---------------------------------------------------------
- */
+/* --- columns: as many as there are runs ------------------------------------------------------- */
+
+static struct assay__column column(const char *key, const char *title, const char *unit,
+                                   unsigned flags)
+{
+    return (struct assay__column){.key = key, .title = title, .unit = unit, .flags = flags};
+}
+
+/* "ratio_2", with the title "ratio" of two runs and "ratio 2" of more. */
+static struct assay__column numbered(struct view *v, const char *name, size_t side,
+                                     const char *unit)
+{
+    const char *key = assay__doc_printf(v->doc, "%s_%zu", name, side + 1);
+    if (v->diff->count == 2) return column(key, name, unit, 0);
+    return column(key, assay__doc_printf(v->doc, "%s %zu", name, side + 1), unit, 0);
+}
 
 /* A name, a value of each run, then (of layers) the change, the ratio and the verdict of each but
  * the base, then `last`. */
@@ -26,50 +40,21 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
                                           const char *last, size_t *count)
 {
     size_t sides = v->diff->count, at = 0;
-    struct assay__column *columns = assay__arena_array(v->doc->arena, 4 * sides + 4,
-                                                       sizeof *columns);
-    if (!columns) {
-        v->doc->failed = true;
-        *count = 0;
-        return NULL;
+    struct assay__column *columns = assay__doc_columns(v->doc, NULL, 0, 4 * sides + 4);
+    *count = 0;
+    if (!columns) return NULL;
+    columns[at++] = column(key, key, NULL, ASSAY__COLUMN_NAME);
+    for (size_t s = 0; s < sides; s++) {
+        columns[at] = numbered(v, "value", s, unit);
+        columns[at].title = sides > 2 ? v->diff->sides[s].name : s ? "other" : "base";
+        columns[at++].flags = ASSAY__COLUMN_KEEP;
     }
-    columns[at++] = (struct assay__column){key, key, NULL, 0, 0, ASSAY__COLUMN_NAME, 0};
-    for (size_t s = 0; s < sides; s++)
-        columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "value_%zu", s + 1),
-                                               sides == 2 ? (s ? "other" : "base")
-                                                          : v->diff->sides[s].name,
-                                               unit,
-                                               0,
-                                               0,
-                                               ASSAY__COLUMN_KEEP,
-                                               0};
     for (size_t s = 1; s < sides; s++) {
-        const char *of = sides == 2 ? "" : assay__doc_printf(v->doc, " %zu", s + 1);
-        if (last)
-            columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "change_%zu", s + 1),
-                                                   assay__doc_printf(v->doc, "change%s", of),
-                                                   unit,
-                                                   0,
-                                                   0,
-                                                   0,
-                                                   0};
-        columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "ratio_%zu", s + 1),
-                                               assay__doc_printf(v->doc, "ratio%s", of),
-                                               ASSAY__UNIT_TIMES,
-                                               0,
-                                               0,
-                                               0,
-                                               0};
-        columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "verdict_%zu", s + 1),
-                                               assay__doc_printf(v->doc, "verdict%s", of),
-                                               NULL,
-                                               0,
-                                               0,
-                                               0,
-                                               0};
+        if (last) columns[at++] = numbered(v, "change", s, unit);
+        columns[at++] = numbered(v, "ratio", s, ASSAY__UNIT_TIMES);
+        columns[at++] = numbered(v, "verdict", s, NULL);
     }
-    if (last)
-        columns[at++] = (struct assay__column){last, last, NULL, 0, 0, ASSAY__COLUMN_PROSE, 0};
+    if (last) columns[at++] = column(last, last, NULL, ASSAY__COLUMN_PROSE);
     *count = at;
     return columns;
 }
@@ -80,7 +65,7 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
     int digits = assay__diff_digits(d);
     struct assay__datum value = assay__measured(d->ratio, NULL);
     if (!isfinite(d->ratio)) {
-        /* a value that is missing says why in its own cell */
+        /* the cell of the missing value has the reason */
         bool missing = d->verdict == ASSAY__DIFF_NOT_COMPARABLE;
         assay__table_cell(v->table, assay__datum_unknown(missing ? NULL : d->reason));
         return;
@@ -91,8 +76,8 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
             assay__digits(d->ci.low, digits).text, assay__digits(d->ci.high, digits).text);
         value.note = assay__doc_printf(
             v->doc,
-            "this run's over the base's, medians over launches; 95 %% interval by the exact rank "
-            "test, p = %s; changes below %s %% could not be detected",
+            "ratio of this run's median over launches to the base's; 95 %% interval by the exact "
+            "rank test, p = %s; too noisy to detect changes below %s %%",
             assay__digits(d->p_value, 2).text, assay__digits(d->smallest * 100, 2).text);
     } else {
         value.note = d->reason;
@@ -116,13 +101,13 @@ static void put_delta(struct view *v, const struct assay__diff_delta *d,
 /* --- the runs --------------------------------------------------------------------------------- */
 
 static const struct assay__column run_columns[] = {
-    {"run", "run", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"model", "model", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"device", "device", NULL, 0, 2, ASSAY__COLUMN_NAME, 0},
-    {"engine", "engine", NULL, 0, 3, 0, 0},
-    {"launches", "launches", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
-    {"when", "when", NULL, 0, 4, 0, 0},
-    {"command", "command", NULL, 0, 5, ASSAY__COLUMN_PROSE, 0},
+    {"run", "run", .flags = ASSAY__COLUMN_NAME},
+    {"model", "model", .flags = ASSAY__COLUMN_NAME},
+    {"device", "device", .priority = 2, .flags = ASSAY__COLUMN_NAME},
+    {"engine", "engine", .priority = 3},
+    {"launches", "launches", ASSAY__UNIT_COUNT, .priority = 2},
+    {"when", "when", .priority = 4},
+    {"command", "command", .priority = 5, .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_runs(struct view *v)
@@ -156,7 +141,7 @@ static void add_summary(struct view *v)
             assay__doc_sentence(v->doc, ASSAY__TONE_ALERT, "%s: %s", side->name, side->reason);
         else if (!side->profile->complete)
             assay__doc_sentence(v->doc, ASSAY__TONE_ALERT,
-                                "%s: INCOMPLETE, its capture did not end.", side->name);
+                                "%s: INCOMPLETE, its capture did not finish.", side->name);
     }
     add_runs(v);
     assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "The first run is the base.");
@@ -165,96 +150,75 @@ static void add_summary(struct view *v)
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
-static struct assay__figure *new_bars(struct view *v, const char *name, size_t series, size_t count,
-                                      const char ***names)
+static struct assay__sketch begin_bars(struct view *v, const char *name, const char *title,
+                                       const char *y_title, const char *caption)
 {
-    struct assay__arena *arena = v->doc->arena;
-    struct assay__figure *f = assay__arena_alloc(arena, sizeof *f);
-    *names = assay__arena_array(arena, count + 1, sizeof **names);
-    if (f) f->series = assay__arena_array(arena, series + 1, sizeof *f->series);
-    bool made = f && *names && f->series;
-    for (size_t s = 0; made && s < series; s++) {
-        f->series[s] = (struct assay__figure_series){.name = "", .names = *names, .count = count};
-        f->series[s].y = assay__arena_array(arena, count + 1, sizeof(double));
-        made = f->series[s].y != NULL;
-    }
-    if (!made) {
-        v->doc->failed = true;
-        return NULL;
-    }
-    f->kind = ASSAY__FIGURE_BARS;
-    f->name = name;
-    f->x_title = f->x_unit = f->note = f->description = f->caption = "";
-    f->y_unit = "s";
-    f->y_zero = true;
-    f->categories = *names;
-    f->series_count = series;
-    return f;
+    struct assay__sketch k = {.arena = v->doc->arena,
+                              .figure = assay__doc_array(v->doc, 1, sizeof *k.figure)};
+    if (!k.figure) k.failed = true;
+    if (k.failed) return k;
+    struct assay__figure *f = assay__sketch_begin(&k, ASSAY__FIGURE_BARS, name, title);
+    f->y_title = y_title, f->caption = caption;
+    f->y_unit = "s", f->y_zero = true;
+    return k;
 }
 
-static void describe(struct view *v, struct assay__figure *f)
+static void end_bars(struct view *v, struct assay__sketch *k, const char *const *categories)
 {
+    struct assay__figure *f = k->figure;
     struct assay__buf text = {0};
+    if (k->failed) v->doc->failed = true;
+    if (k->failed || !f->series_count || !f->series[0].count) return;
+    f->categories = categories;
     assay__buf_printf(&text, "%s.", f->title);
-    for (size_t k = 0; k < f->series_count; k++)
-        for (size_t i = 0; i < f->series[k].count; i++) {
-            char value[64];
-            assay__text_scaled(value, sizeof value, f->series[k].y[i], f->y_unit);
+    for (size_t s = 0; s < f->series_count; s++)
+        for (size_t i = 0; i < f->series[s].count; i++)
             assay__buf_printf(&text, " %s%s%s: %s.", f->categories[i],
-                              *f->series[k].name ? ", " : "", f->series[k].name, value);
-        }
+                              *f->series[s].name ? ", " : "", f->series[s].name,
+                              assay__scaled(f->series[s].y[i], f->y_unit).text);
     f->description = assay__doc_take(v->doc, &text);
     assay__doc_figure(v->doc, f, ASSAY__PICTURE_DETAIL);
 }
 
 static void add_latency_bars(struct view *v)
 {
-    const char **names;
-    size_t count = v->diff->count;
-    struct assay__figure *f = new_bars(v, "diff-latency", 1, count, &names);
-    double *low = assay__arena_array(v->doc->arena, count, sizeof *low),
-           *high = assay__arena_array(v->doc->arena, count, sizeof *high);
-    if (!f || !low || !high) return;
-    for (size_t s = 0; s < count; s++) {
-        const struct assay__diff_side *side = &v->diff->sides[s];
-        names[s] = side->name;
-        const struct assay__trial *t = side->trial;
-        ((double *)f->series[0].y)[s] = t ? assay__trial_value(t, "latency.p50") : (double)NAN;
-        low[s] = t ? assay__trial_value(t, "latency.between_low") : (double)NAN;
-        high[s] = t ? assay__trial_value(t, "latency.between_high") : (double)NAN;
+    struct assay__points p = {0};
+    struct assay__sketch k = begin_bars(
+        v, "diff-latency", "Latency (p50) of each run", "latency.p50",
+        "Shorter is faster; a whisker is the 95 % interval between launches.");
+    if (k.failed ||
+        !assay__sketch_points(&k, &p, v->diff->count, ASSAY__WITH_NAMES | ASSAY__WITH_INTERVALS))
+        return;
+    for (; p.count < v->diff->count; p.count++) {
+        const struct assay__diff_side *side = &v->diff->sides[p.count];
+        p.names[p.count] = side->name;
+        if (!side->trial) continue;
+        p.y[p.count] = assay__trial_value(side->trial, "latency.p50");
+        p.low[p.count] = assay__trial_value(side->trial, "latency.between_low");
+        p.high[p.count] = assay__trial_value(side->trial, "latency.between_high");
     }
-    f->series[0].low = low;
-    f->series[0].high = high;
-    f->title = "Latency (p50) of each run";
-    f->y_title = "latency.p50";
-    f->caption = "Shorter is faster; a whisker is the 95 % interval between launches.";
-    describe(v, f);
+    assay__sketch_add(&k, "", &p);
+    end_bars(v, &k, p.names);
 }
 
 static void add_layer_bars(struct view *v)
 {
     const struct assay__diff *diff = v->diff;
-    const char **names;
-    size_t count = 0;
-    struct assay__figure *f = new_bars(v, "diff-layers", diff->count, BARS, &names);
-    if (!f) return;
-    for (size_t i = 0; i < diff->layer_count && count < BARS; i++) {
-        const struct assay__diff_layer *row = &diff->layers[diff->layer_order[i]];
-        if (row->kind != ASSAY__DIFF_LAYER || !row->shown) continue;
-        names[count] = assay__diff_layer_title(diff, row);
-        for (size_t s = 0; s < diff->count; s++)
-            ((double *)f->series[s].y)[count] = row->times_ns[s] / 1e9;
-        count++;
+    struct assay__points p = {0};
+    struct assay__sketch k = begin_bars(v, "diff-layers", "Layers that changed most", "time",
+                                        "One group per layer, one bar per run; a missing bar is a "
+                                        "layer that the run does not have.");
+    for (size_t s = 0; s < diff->count && !k.failed; s++) {
+        if (!assay__sketch_points(&k, &p, BARS, ASSAY__WITH_NAMES)) break;
+        for (size_t i = 0; i < diff->layer_count && p.count < BARS; i++) {
+            const struct assay__diff_layer *row = &diff->layers[diff->layer_order[i]];
+            if (row->kind != ASSAY__DIFF_LAYER || !row->shown) continue;
+            p.names[p.count] = assay__diff_layer_title(diff, row);
+            p.y[p.count++] = row->times_ns[s] / 1e9;
+        }
+        assay__sketch_add(&k, diff->sides[s].name, &p);
     }
-    if (!count) return;
-    for (size_t s = 0; s < diff->count; s++) {
-        f->series[s].name = diff->sides[s].name;
-        f->series[s].count = count;
-    }
-    f->title = "Layers that changed most";
-    f->y_title = "time";
-    f->caption = "One group per layer, one bar per run; what a run does not have has no bar.";
-    describe(v, f);
+    end_bars(v, &k, p.names);
 }
 
 /* --- metrics ---------------------------------------------------------------------------------- */
@@ -274,7 +238,7 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
 {
     static const char *const titles[] = {NULL, "Metrics without a detected difference",
                                          "Metrics without an interval, so no verdict",
-                                         "Metrics that some run has no value of"};
+                                         "Metrics that are missing in some run"};
     static const char *const ids[] = {"diff-metrics", "diff-same", "diff-unjudged", "diff-unknown"};
     size_t rows = 0;
     for (size_t i = 0; i < v->diff->metric_count; i++)
@@ -336,9 +300,11 @@ static const char *remark_of(struct view *v, const struct assay__diff_layer *row
 
 static const char *signed_time(struct view *v, double change_ns)
 {
-    char text[64];
-    assay__text_scaled(text, sizeof text, fabs(change_ns) / 1e9, "s");
-    return assay__doc_printf(v->doc, "%s%s", change_ns < 0 ? "−" : change_ns > 0 ? "+" : "", text);
+    return assay__doc_printf(v->doc, "%s%s",
+                             change_ns < 0   ? "−"
+                             : change_ns > 0 ? "+"
+                                             : "",
+                             assay__scaled(fabs(change_ns) / 1e9, "s").text);
 }
 
 static void put_layer(struct view *v, size_t index)
@@ -368,7 +334,7 @@ static void put_layer(struct view *v, size_t index)
     assay__table_text(v->table, remark_of(v, row));
 }
 
-/* What is no layer always stands below those that changed. */
+/* Rows that are not layers always follow those that changed. */
 static bool is_shown(const struct assay__diff_layer *row)
 {
     return row->shown || row->kind != ASSAY__DIFF_LAYER;
@@ -425,24 +391,19 @@ static void add_layers(struct view *v)
 static void add_causes(struct view *v)
 {
     const struct assay__diff *diff = v->diff;
-    struct assay__column *columns = assay__arena_array(v->doc->arena, diff->count + 2,
-                                                       sizeof *columns);
+    struct assay__column *columns = assay__doc_columns(v->doc, NULL, 0, diff->count + 2);
     assay__doc_section(v->doc, "differences", "What else differs", NULL,
                        ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
-    if (!columns) v->doc->failed = true;
     if (!diff->cause_count)
-        assay__doc_sentence(v->doc, ASSAY__TONE_PLAIN, "Nothing that the profiles hold.");
+        assay__doc_say(v->doc, ASSAY__TONE_PLAIN, "Nothing else recorded in the profiles.");
     if (columns && diff->cause_count) {
-        columns[0] = (struct assay__column){"what", "what", NULL, 0, 0, ASSAY__COLUMN_NAME, 0};
-        columns[1] = (struct assay__column){"likelihood", "explains it", NULL, 0, 0, 0, 0};
-        for (size_t s = 0; s < diff->count; s++)
-            columns[s + 2] = (struct assay__column){assay__doc_printf(v->doc, "value_%zu", s + 1),
-                                                    diff->sides[s].name,
-                                                    NULL,
-                                                    0,
-                                                    0,
-                                                    diff->count == 2 ? ASSAY__COLUMN_PROSE : 0,
-                                                    0};
+        columns[0] = column("what", "what", NULL, ASSAY__COLUMN_NAME);
+        columns[1] = column("likelihood", "explains it", NULL, 0);
+        for (size_t s = 0; s < diff->count; s++) {
+            columns[s + 2] = numbered(v, "value", s, NULL);
+            columns[s + 2].title = diff->sides[s].name;
+            columns[s + 2].flags = diff->count == 2 ? ASSAY__COLUMN_PROSE : 0;
+        }
         struct assay__table *t = assay__doc_table(v->doc, "differences", "What else differs",
                                                   columns, diff->count + 2);
         t->id = "causes";
@@ -453,7 +414,7 @@ static void add_causes(struct view *v)
             for (size_t s = 0; s < diff->count; s++)
                 assay__table_text(t, *cause->values[s] ? cause->values[s] : "—");
         }
-        assay__doc_sentence(
+        assay__doc_say(
             v->doc, ASSAY__TONE_NOTE,
             "Ordered by how likely it explains a change of speed: judgement, not measurement.");
     }
@@ -473,8 +434,7 @@ int assay__diff_document(const struct assay__diff *diff, struct assay__doc **mad
     v.doc->kicker = "assay report: a difference";
     v.doc->subtitle = assay__doc_take(v.doc, &names);
     v.doc->version = "assay report";
-    v.doc->footer = "One file: nothing was fetched to show it, and nothing it holds is sent "
-                    "anywhere.";
+    v.doc->footer = "This page is self-contained: it loads nothing and sends nothing.";
     v.doc->marks = true;
     v.doc->table = "metrics";
     add_summary(&v);

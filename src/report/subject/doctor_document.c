@@ -15,10 +15,10 @@ const char *assay__health_name(enum assay__health health)
 /* --- checks ----------------------------------------------------------------------------------- */
 
 static const struct assay__column check_columns[] = {
-    {"id", "check", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"verdict", "verdict", NULL, 0, 0, 0, 0},
-    {"finding", "finding", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"advice", "fix", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
+    {"id", "check", .flags = ASSAY__COLUMN_NAME},
+    {"verdict", .title = "verdict"},
+    {"finding", "finding", .flags = ASSAY__COLUMN_PROSE},
+    {"advice", "fix", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
 };
 
 static const char *text_of(const struct assay__buf *text)
@@ -69,15 +69,15 @@ static void add_checks(struct assay__doc *doc, const struct assay__checkup *chec
 /* --- probes ----------------------------------------------------------------------------------- */
 
 static const struct assay__column probe_columns[] = {
-    {"name", "probe", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"available", NULL, NULL, 0, 0, 0, 0},
-    {"readable", "readable", ASSAY__UNIT_COUNT, 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"channels", "channels", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {"read_us", "one read", "s", 1e-6, 0, ASSAY__COLUMN_KEEP, 0},
-    {"slowest_us", "slowest", "s", 1e-6, 2, 0, 0},
-    {"reads", NULL, NULL, 0, 0, 0, 0},
-    {"summary", "reads", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {"name", "probe", .flags = ASSAY__COLUMN_NAME},
+    {.key = "available"},
+    {"readable", "readable", ASSAY__UNIT_COUNT, .flags = ASSAY__COLUMN_KEEP},
+    {"channels", "channels", ASSAY__UNIT_COUNT, .priority = 1},
+    {"read_us", "one read", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_KEEP},
+    {"slowest_us", "slowest", "s", .factor = 1e-6, .priority = 2},
+    {.key = "reads"},
+    {"summary", "reads", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
+    {.key = "reason"},
 };
 
 static void put_probe(struct assay__table *t, const struct assay__examined *e)
@@ -101,13 +101,13 @@ static void put_probe(struct assay__table *t, const struct assay__examined *e)
 }
 
 static const struct assay__column channel_columns[] = {
-    {"probe", "probe", NULL, 0, 0, 0, 0},
-    {"channel", "channel", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"value", "value", ASSAY__UNIT_PLAIN, 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"available", NULL, NULL, 0, 0, 0, 0},
-    {"source", "source", NULL, 0, 1, ASSAY__COLUMN_CODE, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {"probe", .title = "probe"},
+    {"channel", "channel", .flags = ASSAY__COLUMN_NAME},
+    {"value", "value", ASSAY__UNIT_PLAIN, .flags = ASSAY__COLUMN_KEEP},
+    {.key = "unit"},
+    {.key = "available"},
+    {"source", "source", .priority = 1, .flags = ASSAY__COLUMN_CODE},
+    {.key = "reason"},
 };
 
 /* A state by its name, a plain number as a count. */
@@ -144,7 +144,7 @@ static void add_probes(struct assay__doc *doc, const struct assay__checkup *chec
         put_probe(t, &checkup->probes[i]);
         channels += checkup->probes[i].channel_count;
     }
-    const char *remark = assay__doc_printf(doc, "%zu, with what each read", channels);
+    const char *remark = assay__doc_printf(doc, "%zu, with their readings", channels);
     assay__doc_fold(doc, "channels", "Channels", remark);
     t = assay__doc_table(doc, "channels", "Channels", ASSAY__COLUMNS(channel_columns));
     for (size_t i = 0; i < checkup->probe_count; i++)

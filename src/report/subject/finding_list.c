@@ -148,7 +148,7 @@ static void add_measured(struct assay__doc *doc, const struct assay__finding *f)
                     ? assay__doc_printf(
                           doc, "%s, 95 %%",
                           assay__digits_range(f->verified_energy_low, f->verified_energy_high).text)
-                    : "one number a side: no interval"));
+                    : "one number per side: no interval"));
     }
     assay__doc_fact(doc, "outputs");
     if (isfinite(f->verified_drift))

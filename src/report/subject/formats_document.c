@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 static const struct assay__column columns[] = {
-    {"kind", NULL, NULL, 0, 0, 0, 0},
-    {"name", "name", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"extensions", "file ends in", NULL, 0, 0, 0, 0},
-    {"summary", "what it is", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.key = "kind"},
+    {"name", "name", .flags = ASSAY__COLUMN_NAME},
+    {"extensions", .title = "file ends in"},
+    {"summary", "what it is", .flags = ASSAY__COLUMN_PROSE},
 };
 
 /* CSV has both lists as one table. */

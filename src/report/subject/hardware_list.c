@@ -1,27 +1,27 @@
-/* hardware_list.c - the GPUs and NPUs that the operating system lists, whoever can use them: each
- * with what is wrong with it, and the command that would change that. */
+/* hardware_list.c - the GPUs and NPUs that the operating system lists, usable or not: each with its
+ * problem and the command that fixes it. */
 #include "report/report_machine.h"
 
 #include <stdint.h>
 #include <string.h>
 
 static const struct assay__column columns[] = {
-    {"class", "class", NULL, 0, 0, 0, 0},
-    {"name", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "name", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"vendor", NULL, NULL, 0, 0, 0, 0},
-    {"memory_bytes", "memory", "B", 0, 1, 0, 0},
-    {"driver", "driver", NULL, 0, 2, 0, 0},
-    {"driver_version", "version", NULL, 0, 3, 0, 0},
-    {"pci", "PCI", NULL, 0, 5, ASSAY__COLUMN_CODE, 0},
-    {"uuid", NULL, NULL, 0, 0, 0, 0},
-    {"source", "source", NULL, 0, 6, ASSAY__COLUMN_CODE, 0},
-    {"reached_by", "reached by", NULL, 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
-    {"help", "fix", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
+    {"class", .title = "class"},
+    {.key = "name"},
+    {.title = "name", .flags = ASSAY__COLUMN_NAME},
+    {.key = "vendor"},
+    {"memory_bytes", "memory", "B", .priority = 1},
+    {"driver", "driver", .priority = 2},
+    {"driver_version", "version", .priority = 3},
+    {"pci", "PCI", .priority = 5, .flags = ASSAY__COLUMN_CODE},
+    {.key = "uuid"},
+    {"source", "source", .priority = 6, .flags = ASSAY__COLUMN_CODE},
+    {"reached_by", "reached by", .flags = ASSAY__COLUMN_KEEP},
+    {"note", "note", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
+    {"help", "fix", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
 };
 
-/* "Intel 0x8086:0xe2ff": the vendor is not said twice. */
+/* "Intel 0x8086:0xe2ff": the vendor is not repeated. */
 static const char *title_of(struct assay__doc *doc, const struct assay__hardware *item)
 {
     bool named = *item->vendor && strncmp(item->name, item->vendor, strlen(item->vendor)) == 0;

@@ -11,13 +11,13 @@
 
 /* A row is one quantity of one thing; people read the name of the thing in its first row only. */
 static const struct assay__column columns[] = {
-    {"name", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "name", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"quantity", "", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"first", "first", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"second", "second", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"ratio", "ratio", ASSAY__UNIT_TIMES, 0, 1, 0, 0},
+    {.key = "name"},
+    {.title = "name", .flags = ASSAY__COLUMN_NAME},
+    {"quantity", "", .flags = ASSAY__COLUMN_NAME},
+    {.key = "unit"},
+    {"first", "first", "", .flags = ASSAY__COLUMN_KEEP},
+    {"second", "second", "", .flags = ASSAY__COLUMN_KEEP},
+    {"ratio", "ratio", ASSAY__UNIT_TIMES, .priority = 1},
 };
 
 /* name NULL: the thing of the row before, which is called `of`. */
@@ -119,18 +119,18 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect_d
 /* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__column layer_columns[] = {
-    {"change", NULL, NULL, 0, 0, 0, 0},
-    {"name", "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "operator", NULL, 0, 2, 0, 0}, /* of both where they differ: "Relu to Tanh" */
-    {NULL, "output", NULL, 0, 3, 0, 0},
-    {"first_op", NULL, NULL, 0, 0, 0, 0},
-    {"second_op", NULL, NULL, 0, 0, 0, 0},
-    {"first_output", NULL, NULL, 0, 0, 0, 0},
-    {"second_output", NULL, NULL, 0, 0, 0, 0},
-    {"first_flops", "first FLOPs", "FLOP", 0, 0, 0, 0},
-    {"second_flops", "second FLOPs", "FLOP", 0, 0, 0, 0},
-    {"first_bytes", "first bytes", "B", 0, 1, 0, 0},
-    {"second_bytes", "second bytes", "B", 0, 1, 0, 0},
+    {.key = "change"},
+    {"name", "layer", .flags = ASSAY__COLUMN_NAME},
+    {.title = "operator", .priority = 2}, /* of both where they differ: "Relu to Tanh" */
+    {.title = "output", .priority = 3},
+    {.key = "first_op"},
+    {.key = "second_op"},
+    {.key = "first_output"},
+    {.key = "second_output"},
+    {"first_flops", "first FLOPs", .unit = "FLOP"},
+    {"second_flops", "second FLOPs", .unit = "FLOP"},
+    {"first_bytes", "first bytes", "B", .priority = 1},
+    {"second_bytes", "second bytes", "B", .priority = 1},
 };
 
 /* A layer of one side; op NULL: that side has none. */
@@ -225,7 +225,7 @@ int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct 
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
     if (diff->a->analysis->conflict_count + diff->b->analysis->conflict_count)
         assay__doc_sentence(doc, ASSAY__TONE_ALERT,
-                            "SHAPE CONFLICTS: inspect each model alone to see them");
+                            "SHAPE CONFLICTS: inspect each model separately to see them");
     assay__inspect_diff_answer(&answer, diff);
     assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &answer));
     assay__doc_fact_text(doc, "first", diff->a->name);

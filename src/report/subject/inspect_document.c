@@ -38,18 +38,11 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
                             "MISSING: %s; nothing here needs it, but running the model does",
                             inspect->missing);
     if (inspect->unplanned)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The inputs are left as the file has them: %s",
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The inputs keep the shapes of the file: %s",
                             inspect->unplanned);
     if (inspect->ncp_fault)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The wiring in the metadata is not used: %s",
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The wiring in the metadata is ignored: %s",
                             inspect->ncp_fault);
-}
-
-static void put_scaled(struct assay__buf *out, double value, const char *unit)
-{
-    char text[64];
-    assay__text_scaled(text, sizeof text, value, unit);
-    assay__buf_puts(out, text);
 }
 
 /* "703 MFLOP per inference, 99.2 % of them in 26 Conv": the operator with the most FLOPs is the
@@ -57,9 +50,8 @@ static void put_scaled(struct assay__buf *out, double value, const char *unit)
 static void put_dominant(struct assay__buf *out, const struct assay__analysis *a)
 {
     const struct assay__op_total *top = a->op_count ? &a->ops[0] : NULL;
-    assay__buf_puts(out, a->unknown_flops ? "at least " : "");
-    put_scaled(out, a->flops, "FLOP");
-    assay__buf_puts(out, " per inference");
+    assay__buf_printf(out, "%s%s per inference", a->unknown_flops ? "at least " : "",
+                      assay__scaled(a->flops, "FLOP").text);
     if (!top || !(top->flops > 0) || !(a->flops > 0)) return;
     double share = fmin(top->flops / a->flops, 1); /* bodies that run several times are in both */
     assay__buf_printf(out, ", %.*f %% of %s in %zu ", share < 0.9995 ? 1 : 0, share * 100,
@@ -78,26 +70,21 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
     if (a->parameters >= 0) {
         assay__buf_puts(&text, " with ");
         assay__print_short_count(&text, a->parameters);
-        assay__buf_printf(&text, " parameter%s", a->parameters == 1 ? "" : "s");
+        assay__buf_printf(&text, " parameter%s", assay__plural(a->parameters));
     }
     assay__buf_puts(&text, ": ");
     if (a->flops > 0 || !a->unknown_flops)
         put_dominant(&text, a);
     else
         assay__buf_puts(&text, "FLOPs unknown");
-    if (moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0) {
-        assay__buf_puts(&text, "; ");
-        put_scaled(&text, a->flops / moved, "FLOP/B");
-    }
-    if (isfinite(a->live.peak_bytes)) {
-        assay__buf_puts(&text, "; activations peak at ");
-        put_scaled(&text, a->live.peak_bytes, "B");
-    }
+    if (moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0)
+        assay__buf_printf(&text, "; %s", assay__scaled(a->flops / moved, "FLOP/B").text);
+    if (isfinite(a->live.peak_bytes))
+        assay__buf_printf(&text, "; activations peak at %s",
+                          assay__scaled(a->live.peak_bytes, "B").text);
     assay__buf_putc(&text, '.');
     assay__inspect_left_out(&left, inspect, ASSAY__LACK_ANY);
-    if (left.length)
-        assay__buf_printf(&text, " %s: the totals leave %s out.", left.data,
-                          assay__inspect_left(a, ASSAY__LACK_ANY) == 1 ? "it" : "them");
+    if (left.length) assay__buf_printf(&text, " %s: not in the totals.", left.data);
     assay__buf_drop(&left, &text);
     assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &text));
 }
@@ -188,9 +175,9 @@ static void add_source_ops(struct assay__doc *doc, const struct assay__inspect *
 /* --- inputs and outputs ----------------------------------------------------------------------- */
 
 static const struct assay__column value_columns[] = {
-    {"role", "role", NULL, 0, 0, 0, 0},       {"name", "name", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"dtype", "type", NULL, 0, 0, 0, 0},      {"shape", "shape", NULL, 0, 0, 0, 0},
-    {"shape_here", "here", NULL, 0, 0, 0, 0}, /* with its symbols fixed, where it has some */
+    {"role", .title = "role"},       {"name", "name", .flags = ASSAY__COLUMN_NAME},
+    {"dtype", .title = "type"},      {"shape", .title = "shape"},
+    {"shape_here", .title = "here"}, /* with its symbols fixed, where it has some */
 };
 
 static const char *fixed_shape(struct assay__doc *doc, const struct assay__inspect *inspect,
@@ -240,8 +227,8 @@ static void add_values(struct assay__doc *doc, const struct assay__inspect *insp
 
 /* --- totals ----------------------------------------------------------------------------------- */
 
-/* A total that leaves nodes out is not known, but at least what the others need. Why is said where
- * all such operators are listed. */
+/* A total that leaves out nodes is unknown, but at least what the others need. The reasons are
+ * given where these operators are listed. */
 static void put_total(struct assay__doc *doc, const struct assay__inspect *inspect,
                       const char *label, const char *name, double known_part)
 {
@@ -250,22 +237,20 @@ static void put_total(struct assay__doc *doc, const struct assay__inspect *inspe
     const char *after = NULL;
     if (!assay__datum_is_known(&value)) {
         value.note = NULL;
-        if (metric && known_part > 0) {
-            char scaled[64];
-            assay__text_scaled(scaled, sizeof scaled, known_part, metric->unit);
-            after = assay__doc_printf(doc, "(at least %s)", scaled);
-        }
+        if (metric && known_part > 0)
+            after = assay__doc_printf(doc, "(at least %s)",
+                                      assay__scaled(known_part, metric->unit).text);
     }
     assay__doc_item_after(doc, label, value, after);
 }
 
 static const struct assay__column metric_columns[] = {
-    {"metric", "metric", NULL, 0, 0, ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE, 0},
-    {"value", "value", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"state", "state", NULL, 0, 0, 0, 0},
-    {"source", "source", NULL, 0, 1, 0, 0},
-    {"note", "formula or reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"metric", "metric", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
+    {"value", "value", "", .flags = ASSAY__COLUMN_KEEP},
+    {.key = "unit"},
+    {"state", .title = "state"},
+    {"source", "source", .priority = 1},
+    {"note", "formula or reason", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_metrics(struct assay__doc *doc, const struct assay__inspect *inspect)
@@ -276,7 +261,7 @@ static void add_metrics(struct assay__doc *doc, const struct assay__inspect *ins
     for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(inspect->metrics, i);
         struct assay__datum value = assay__datum_metric(m);
-        value.name = value.note = value.source = NULL; /* in columns of their own */
+        value.name = value.note = value.source = NULL; /* they have their own columns */
         assay__table_row(t, 0, NULL);
         assay__table_text(t, m->name);
         assay__table_cell(t, value);
@@ -308,17 +293,17 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect *insp
 /* --- operators -------------------------------------------------------------------------------- */
 
 static const struct assay__column operator_columns[] = {
-    {NULL, "operator", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"op", NULL, NULL, 0, 0, 0, 0},
-    {"domain", NULL, NULL, 0, 0, 0, 0},
-    {"count", "count", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"unknown", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "cost unknown", ASSAY__UNIT_COUNT, 0, 2, 0, 0}, /* of none, nothing is said */
-    {"flops", "FLOPs", "FLOP", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {NULL, "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {"macs", "MACs", "MAC", 0, 6, ASSAY__COLUMN_SUM, 0},
-    {"bytes", "bytes", "B", 0, 1, ASSAY__COLUMN_SUM, 0},
-    {NULL, "bar", "ratio", 0, 5, ASSAY__COLUMN_BAR, 0},
+    {.title = "operator", .flags = ASSAY__COLUMN_NAME},
+    {.key = "op"},
+    {.key = "domain"},
+    {"count", "count", .unit = ASSAY__UNIT_COUNT},
+    {.key = "unknown"},
+    {.title = "cost unknown", .unit = ASSAY__UNIT_COUNT, .priority = 2}, /* empty if none */
+    {"flops", "FLOPs", "FLOP", .flags = ASSAY__COLUMN_SUM},
+    {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
+    {"macs", "MACs", "MAC", .priority = 6, .flags = ASSAY__COLUMN_SUM},
+    {"bytes", "bytes", "B", .priority = 1, .flags = ASSAY__COLUMN_SUM},
+    {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
 };
 
 static void add_operators(struct assay__doc *doc, const struct assay__analysis *a)
@@ -348,13 +333,13 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
 /* --- parameters ------------------------------------------------------------------------------- */
 
 static const struct assay__column parameter_columns[] = {
-    {"dtype", "type", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"storage", "stored as", NULL, 0, 2, 0, 0},
-    {"tensors", "tensors", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {"elements", "elements", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"bytes", "bytes", "B", 0, 0, 0, 0},
-    {NULL, "share", "ratio", 0, 1, 0, 0},
-    {NULL, "bar", "ratio", 0, 5, ASSAY__COLUMN_BAR, 0},
+    {"dtype", "type", .flags = ASSAY__COLUMN_NAME},
+    {"storage", "stored as", .priority = 2},
+    {"tensors", "tensors", ASSAY__UNIT_COUNT, .priority = 3},
+    {"elements", "elements", .unit = ASSAY__UNIT_COUNT},
+    {"bytes", "bytes", .unit = "B"},
+    {.title = "share", .unit = "ratio", .priority = 1},
+    {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
 };
 
 static void put_parameters(struct assay__doc *doc, const struct assay__analysis *a)
@@ -375,14 +360,14 @@ static void put_parameters(struct assay__doc *doc, const struct assay__analysis 
 
 /* Weights that the file holds compressed (Core ML: palettised, quantised, sparse), by scheme. */
 static const struct assay__column compressed_columns[] = {
-    {"scheme", "compressed", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"bits", "bits", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"tensors", "tensors", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {"elements", "weights", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"stored_bytes", "stored", "B", 0, 0, 0, 0},
-    {"dense_bytes", "dense", "B", 0, 1, 0, 0},
-    {"dtype", "type", NULL, 0, 2, 0, 0},
-    {"detail", "detail", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"scheme", "compressed", .flags = ASSAY__COLUMN_NAME},
+    {"bits", "bits", .unit = ASSAY__UNIT_PLAIN},
+    {"tensors", "tensors", ASSAY__UNIT_COUNT, .priority = 1},
+    {"elements", "weights", .unit = ASSAY__UNIT_COUNT},
+    {"stored_bytes", "stored", .unit = "B"},
+    {"dense_bytes", "dense", "B", .priority = 1},
+    {"dtype", "type", .priority = 2},
+    {"detail", "detail", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static bool alike(const struct assay__stored_weight *a, const struct assay__stored_weight *b)
@@ -440,13 +425,13 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect *
 /* --- what is not known ------------------------------------------------------------------------ */
 
 static const struct assay__column unknown_columns[] = {
-    {NULL, "operator", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"op", NULL, NULL, 0, 0, 0, 0},
-    {"domain", NULL, NULL, 0, 0, 0, 0},
-    {"count", "nodes", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"without_flops", "without FLOPs", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"without_bytes", "without bytes", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"why", "why", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.title = "operator", .flags = ASSAY__COLUMN_NAME},
+    {.key = "op"},
+    {.key = "domain"},
+    {"count", "nodes", .unit = ASSAY__UNIT_COUNT},
+    {"without_flops", "without FLOPs", .unit = ASSAY__UNIT_COUNT},
+    {"without_bytes", "without bytes", .unit = ASSAY__UNIT_COUNT},
+    {"why", "why", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)

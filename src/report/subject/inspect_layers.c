@@ -3,6 +3,7 @@
  * make it up. */
 #include "report/subject/inspect_document.h"
 
+#include "base/text.h"
 #include "report/figure/figures.h"
 
 #include <math.h>
@@ -11,12 +12,12 @@
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static const struct assay__column tensor_columns[] = {
-    {"name", "tensor", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"bytes", "size", "B", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {"dtype", "type", NULL, 0, 2, 0, 0},
-    {"shape", "shape", NULL, 0, 1, 0, 0},
-    {"first", "from #", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
-    {"last", "to #", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
+    {"name", "tensor", .flags = ASSAY__COLUMN_NAME},
+    {"bytes", "size", "B", .flags = ASSAY__COLUMN_SUM},
+    {"dtype", "type", .priority = 2},
+    {"shape", "shape", .priority = 1},
+    {"first", "from #", ASSAY__UNIT_COUNT, .priority = 5},
+    {"last", "to #", ASSAY__UNIT_COUNT, .priority = 5},
 };
 
 static void put_tensor(struct assay__table *t, const struct assay__inspect *inspect,
@@ -56,6 +57,7 @@ static void add_picture(struct assay__doc *doc, const struct assay__inspect *ins
 {
     struct assay__figure *figure = assay__arena_alloc(doc->arena, sizeof *figure);
     double *live_bytes = assay__figure_values(doc->arena, inspect->layer_count);
+    struct assay__sketch sketch = {.arena = doc->arena, .figure = figure};
     size_t peak = 0;
     if (!figure || !live_bytes) {
         doc->failed = true;
@@ -63,16 +65,14 @@ static void add_picture(struct assay__doc *doc, const struct assay__inspect *ins
     }
     for (size_t i = 0; i < inspect->layer_count; i++)
         live_bytes[i] = inspect->layers[i].live_bytes;
-    int code = assay__figure_live(doc->arena, live_bytes, inspect->layer_count, figure, &peak,
-                                  NULL);
-    if (code == ASSAY_ENOMEM) doc->failed = true;
-    if (code) return;
-    figure->title = "Live activations by layer";
-    figure->description = assay__doc_printf(
-        doc, "%s at most, at layer %zu, %s.",
-        assay__figure_scaled(doc->arena, live_bytes[peak], "B"), peak,
-        assay__figure_short(doc->arena, inspect->layers[peak].name));
-    assay__doc_figure(doc, figure, 0);
+    if (assay__figure_live(&sketch, live_bytes, inspect->layer_count, &peak) == 0) {
+        figure->title = "Live activations by layer";
+        figure->description = assay__sketch_printf(
+            &sketch, "Peak %s, at layer %zu, %s.", assay__scaled(live_bytes[peak], "B").text, peak,
+            assay__sketch_short(&sketch, inspect->layers[peak].name));
+        assay__doc_figure(doc, figure, 0);
+    }
+    if (sketch.failed) doc->failed = true;
 }
 
 void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspect *inspect)
@@ -92,7 +92,7 @@ void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspe
         assay__doc_item_after(
             doc, NULL, assay__datum_metric(peak),
             assay__doc_printf(
-                doc, "while layer %zu, %s (%s), runs; alive then:", live->peak_position,
+                doc, "while layer %zu, %s (%s), runs; alive at that time:", live->peak_position,
                 layer->name, assay__doc_op(doc, layer->node->domain, layer->node->op)));
     } else if (inspect->layer_count) {
         assay__doc_item(doc, NULL, assay__datum_unknown(peak ? peak->note : NULL));
@@ -125,23 +125,23 @@ enum {
 };
 
 static const struct assay__column layer_columns[] = {
-    [INDEX] = {"index", "#", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    [OPERATOR] = {NULL, "operator", NULL, 0, 4, 0, 0},
-    [NAME] = {"name", "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    [OP] = {"op", NULL, NULL, 0, 0, 0, 0},
-    [DOMAIN_] = {"domain", NULL, NULL, 0, 0, 0, 0},
-    [OUTPUT] = {"output_shape", "output", NULL, 0, 7, 0, 0},
-    [FLOPS] = {"flops", "FLOPs", "FLOP", 0, 0, 0, 0},
-    [SHARE] = {NULL, "share", "ratio", 0, 0, 0, 0},
-    [MACS] = {"macs", "MACs", "MAC", 0, 9, 0, 0},
-    [READ] = {"bytes_read", "read", "B", 0, 8, 0, 0},
-    [WRITTEN] = {"bytes_written", "written", "B", 0, 8, 0, 0},
-    [WEIGHTS] = {"bytes_weights", "weights", "B", 0, 8, 0, 0},
-    [BYTES] = {NULL, "bytes", "B", 0, 1, 0, 0},
-    [MEMORY] = {"memory_bytes", "memory", "B", 0, 6, 0, 0},
-    [LIVE] = {"live_bytes", "live", "B", 0, 8, 0, 0},
-    [INTENSITY] = {"intensity", "FLOP/B", ASSAY__UNIT_PLAIN, 0, 2, 0, 0},
-    [BAR] = {NULL, "bar", "ratio", 0, 5, ASSAY__COLUMN_BAR, 0},
+    [INDEX] = {"index", "#", ASSAY__UNIT_COUNT, .priority = 3},
+    [OPERATOR] = {.title = "operator", .priority = 4},
+    [NAME] = {"name", "layer", .flags = ASSAY__COLUMN_NAME},
+    [OP] = {.key = "op"},
+    [DOMAIN_] = {.key = "domain"},
+    [OUTPUT] = {"output_shape", "output", .priority = 7},
+    [FLOPS] = {"flops", "FLOPs", .unit = "FLOP"},
+    [SHARE] = {.title = "share", .unit = "ratio"},
+    [MACS] = {"macs", "MACs", "MAC", .priority = 9},
+    [READ] = {"bytes_read", "read", "B", .priority = 8},
+    [WRITTEN] = {"bytes_written", "written", "B", .priority = 8},
+    [WEIGHTS] = {"bytes_weights", "weights", "B", .priority = 8},
+    [BYTES] = {.title = "bytes", .unit = "B", .priority = 1},
+    [MEMORY] = {"memory_bytes", "memory", "B", .priority = 6},
+    [LIVE] = {"live_bytes", "live", "B", .priority = 8},
+    [INTENSITY] = {"intensity", "FLOP/B", ASSAY__UNIT_PLAIN, .priority = 2},
+    [BAR] = {.title = "bar", .unit = "ratio", .priority = 5, .flags = ASSAY__COLUMN_BAR},
 };
 
 struct layer_view {
@@ -185,12 +185,8 @@ static void fill_layer(const struct assay__table *table, size_t row, struct assa
 /* What it is sorted by stays on a narrow page. Memory adds up to nothing: it has no share. */
 static const struct assay__column *columns_of(struct assay__doc *doc, enum assay__inspect_sort sort)
 {
-    struct assay__column *columns = assay__arena_array(doc->arena, LAYER_COLUMNS, sizeof *columns);
-    if (!columns) {
-        doc->failed = true;
-        return layer_columns;
-    }
-    memcpy(columns, layer_columns, sizeof layer_columns);
+    struct assay__column *columns = assay__doc_columns(doc, layer_columns, LAYER_COLUMNS, 0);
+    if (!columns) return layer_columns;
     if (sort == ASSAY__SORT_BYTES) columns[BYTES].priority = 0;
     if (sort == ASSAY__SORT_MEMORY) {
         columns[MEMORY].priority = 0;

@@ -56,7 +56,7 @@ static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
             assay__doc_item_after(doc, NULL, assay__derived(n->flops_needed / n->flops, "ratio"),
                                   "of what is executed");
     } else {
-        assay__doc_item_text(doc, "what the wiring needs of it is not known");
+        assay__doc_item_text(doc, "the part needed by the wiring is not known");
     }
     assay__doc_fact(doc, "per step");
     assay__doc_item(doc, NULL, assay__derived(n->flops_per_step, "FLOP"));
@@ -74,25 +74,25 @@ static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
 /* --- groups and steps ------------------------------------------------------------------------- */
 
 static const struct assay__column group_columns[] = {
-    {"group", "group", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"neurons", "neurons", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"flops", "FLOPs", "FLOP", 0, 0, 0, 0},
-    {"flops_needed", "needed", "FLOP", 0, 0, 0, 0},
-    {"bytes", "bytes", "B", 0, 3, 0, 0},
-    {"nodes", "nodes", ASSAY__UNIT_COUNT, 0, 4, 0, 0},
-    {NULL, "in (min–max, mean)", NULL, 0, 1, 0, 0},
-    {NULL, "out", NULL, 0, 2, 0, 0},
-    {"in_min", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"in_max", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"in_mean", NULL, ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"out_min", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"out_max", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"out_mean", NULL, ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
+    {"group", "group", .flags = ASSAY__COLUMN_NAME},
+    {"neurons", "neurons", .unit = ASSAY__UNIT_COUNT},
+    {"flops", "FLOPs", .unit = "FLOP"},
+    {"flops_needed", "needed", .unit = "FLOP"},
+    {"bytes", "bytes", "B", .priority = 3},
+    {"nodes", "nodes", ASSAY__UNIT_COUNT, .priority = 4},
+    {.title = "in (min–max, mean)", .priority = 1},
+    {.title = "out", .priority = 2},
+    {.key = "in_min"},
+    {.key = "in_max"},
+    {.key = "in_mean"},
+    {.key = "out_min"},
+    {.key = "out_max"},
+    {.key = "out_mean"},
 };
 static const struct assay__column step_columns[] = {
-    {"step", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"flops", NULL, "FLOP", 0, 0, 0, 0},
-    {"bytes", NULL, "B", 0, 0, 0, 0},
+    {.key = "step"},
+    {.key = "flops"},
+    {.key = "bytes"},
 };
 
 /* "9–22, 15.4" */
@@ -135,9 +135,9 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
         shared |= n->groups[i].shared;
     }
     if (shared)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "~ nodes that compute all neurons at once, by the group's share of "
-                            "them");
+        assay__doc_sentence(
+            doc, ASSAY__TONE_NOTE,
+            "~ nodes that compute all neurons at once, divided by the groups' shares of neurons");
     t = assay__doc_table(doc, "steps", NULL, ASSAY__COLUMNS(step_columns));
     for (size_t i = 0; i < n->per_step_count; i++) {
         assay__table_row(t, 0, NULL);

@@ -74,17 +74,17 @@ static void add_model(struct assay__doc *doc, const struct assay__made *made)
 /* --- the outputs ------------------------------------------------------------------------------ */
 
 static const struct assay__column columns[] = {
-    {"output", "output", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"dtype", NULL, NULL, 0, 0, 0, 0},
-    {"max_absolute", "max |error|", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"relative_l2", "relative L2", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"cosine", "cosine", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
-    {"top1", "top-1 same", "ratio", 0, 0, 0, 0},
-    {"rows", NULL, NULL, 0, 0, 0, 0},
-    {"elements", NULL, NULL, 0, 0, 0, 0},
-    {"nonfinite", NULL, NULL, 0, 0, 0, 0},
-    {"broken", NULL, NULL, 0, 0, 0, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {"output", "output", .flags = ASSAY__COLUMN_NAME},
+    {.key = "dtype"},
+    {"max_absolute", "max |error|", .unit = ASSAY__UNIT_PLAIN},
+    {"relative_l2", "relative L2", .unit = ASSAY__UNIT_PLAIN},
+    {"cosine", "cosine", .unit = ASSAY__UNIT_PLAIN},
+    {"top1", "top-1 same", .unit = "ratio"},
+    {.key = "rows"},
+    {.key = "elements"},
+    {.key = "nonfinite"},
+    {.key = "broken"},
+    {.key = "reason"},
 };
 
 static void put_output(struct assay__table *t, const struct assay__drift_output *output)
@@ -118,7 +118,8 @@ static void add_outputs(struct assay__doc *doc, const struct assay__drift *drift
         put_output(t, &drift->outputs[i]);
     for (size_t i = 0; drift && i < drift->output_count; i++)
         if (drift->outputs[i].nonfinite)
-            assay__doc_point(doc, "%s: %lld elements that are infinite or NaN in both are left out",
+            assay__doc_point(doc,
+                             "%s: %lld elements that are infinite or NaN in both are not compared",
                              drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
 }
 

@@ -10,12 +10,8 @@ const struct assay__column *assay__point_columns(struct assay__doc *doc,
                                                  size_t label, const struct assay__axes *axes)
 {
     size_t shown = axes->count <= AXES_SHOWN ? axes->count : 0, head = label + 1;
-    struct assay__column *made = assay__arena_array(doc->arena, *count + shown, sizeof *made);
-    if (!made) {
-        doc->failed = true;
-        return columns;
-    }
-    memcpy(made, columns, head * sizeof *made);
+    struct assay__column *made = assay__doc_columns(doc, columns, *count, shown);
+    if (!made) return columns;
     for (size_t a = 0; a < shown; a++)
         made[head + a] = (struct assay__column){.title = assay__axis_name(axes->items[a]),
                                                 .flags = ASSAY__COLUMN_NAME};

@@ -6,8 +6,8 @@
 #include "judge/sweep.h"
 #include "report/doc/doc.h"
 
-/** The columns with one for each axis behind columns[label], which is the row's name for programs.
- *  More than four axes are no columns: then people read the label too, and *count is unchanged. */
+/** The columns, with one for each axis inserted after columns[label], the row's name for programs.
+ * With more than four axes there are none: people then see the label, and *count is unchanged. */
 const struct assay__column *assay__point_columns(struct assay__doc *doc,
                                                  const struct assay__column *columns, size_t *count,
                                                  size_t label, const struct assay__axes *axes);

@@ -33,17 +33,17 @@ static size_t best_of(const struct assay_profile *profile, const struct assay__f
 /* --- units ------------------------------------------------------------------------------------ */
 
 static const struct assay__column unit_columns[] = {
-    {"unit", "unit", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"precision", "precision", NULL, 0, 3, 0, 0},
-    {"latency_s", "latency", "s", 0, 0, 0, 0},
-    {"error_median", "median error", "ratio", 0, 0, 0, 0},
-    {"error_p90", "9 of 10 within", "ratio", 0, 2, 0, 0},
-    {"throughput_per_s", "throughput", "1/s", 0, 1, 0, 0},
-    {"flops_per_s", "compute", "FLOP/s", 0, 1, 0, 0},
-    {"power_w", "power", "W", 0, 2, 0, 0},
-    {"energy_j", "energy", "J", 0, 2, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {"unit", "unit", .flags = ASSAY__COLUMN_NAME},
+    {"precision", "precision", .priority = 3},
+    {"latency_s", "latency", .unit = "s"},
+    {"error_median", "median error", .unit = "ratio"},
+    {"error_p90", "9 of 10 within", "ratio", .priority = 2},
+    {"throughput_per_s", "throughput", "1/s", .priority = 1},
+    {"flops_per_s", "compute", "FLOP/s", .priority = 1},
+    {"power_w", "power", "W", .priority = 2},
+    {"energy_j", "energy", "J", .priority = 2},
+    {.key = "state"},
+    {.key = "reason"},
 };
 
 /* A skipped trial has one reason for everything. */
@@ -128,12 +128,11 @@ static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
                              share && share->note ? share->note : "");
         return;
     }
-    struct assay__buf whole = {0};
-    if (capacity) assay__print_metric(&whole, capacity);
     struct assay__datum part = assay__datum_metric(share);
     if (share->value < 0.001) part.text = "less than 0.1 %";
     assay__doc_item_after(doc, NULL, part,
-                          assay__doc_printf(doc, "of %s: %s", assay__doc_take(doc, &whole),
+                          assay__doc_printf(doc, "of %s: %s",
+                                            capacity ? assay__shown(capacity).text : "",
                                             share->value <= 0.75  ? "fits"
                                             : share->value <= 1.0 ? "tight: the system needs "
                                                                     "memory too"
@@ -162,7 +161,7 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
     assay__doc_item_after(
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
         assay__doc_printf(doc, "(%s%s)", label,
-                          *trial->target.uncovered ? ", not of such models" : ""));
+                          *trial->target.uncovered ? ", not for such models" : ""));
     add_metrics(doc, trial, "throughput", throughput, 3);
     add_metrics(doc, trial, "compute", compute, 3);
     add_metrics(doc, trial, "bandwidth", bandwidth, 2);
@@ -174,14 +173,14 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
 /* --- operators -------------------------------------------------------------------------------- */
 
 static const struct assay__column layer_columns[] = {
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"index", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"op", "operator", NULL, 0, 1, 0, 0},
-    {"name", "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"time_us", "time", "s", 1e-6, 0, ASSAY__COLUMN_SUM, 0},
-    {"share", "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {"bound", "bound", NULL, 0, 0, 0, 0},
-    {"note", NULL, NULL, 0, 0, 0, 0},
+    {.key = "unit"},
+    {.key = "index"},
+    {"op", "operator", .priority = 1},
+    {"name", "layer", .flags = ASSAY__COLUMN_NAME},
+    {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM},
+    {"share", "share", "ratio", .flags = ASSAY__COLUMN_SUM},
+    {"bound", .title = "bound"},
+    {.key = "note"},
 };
 
 static bool is_fused(const struct assay__layer *layer)
@@ -254,7 +253,7 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
 {
     bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
     assay__doc_section(doc, "trust", "How far to trust it",
-                       here       ? "a run measures what this estimates"
+                       here       ? "a run would measure what is estimated here"
                        : measured ? "ceilings were measured there; the model was not "
                                     "run"
                                   : "nothing here was measured on that chip",
@@ -265,8 +264,9 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
         if (trial->notes[i] != trial->target.uncovered)
             assay__doc_say(doc, ASSAY__TONE_NOTE, trial->notes[i]);
     if (trial->target.device_class == ASSAY__CLASS_NPU)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "A check against the Neural Engine says whether all of it runs there.");
+        assay__doc_sentence(
+            doc, ASSAY__TONE_NOTE,
+            "Check the model against the Neural Engine to see whether all of it runs there.");
     assay__doc_end(doc);
 }
 

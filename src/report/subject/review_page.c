@@ -13,21 +13,21 @@ enum { MINIMUM = 1, TARGET };
 static const struct assay__heading parts[] = {{.title = "Minimum"}, {.title = "Target"}};
 
 const struct assay__column assay__requirement_columns[ASSAY__REQUIREMENT_COLUMNS] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"name", NULL, NULL, 0, 0, 0, 0},
-    {"metric", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "requirement", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"value", "measured", "", 0, 0, ASSAY__COLUMN_KEEP, MINIMUM},
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"minimum", "minimum", "", 0, 0, 0, MINIMUM},
-    {"minimum_ratio", "reached", "ratio", 0, 0, 0, MINIMUM},
-    {"minimum_verdict", "verdict", NULL, 0, 0, 0, MINIMUM},
-    {"target", "target", "", 0, 0, 0, TARGET},
-    {"target_ratio", "reached", "ratio", 0, 0, 0, TARGET},
-    {"target_verdict", "verdict", NULL, 0, 0, 0, TARGET},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
-    {"recommendation", NULL, NULL, 0, 0, 0, 0},
+    {.key = "trial"},
+    {.key = "name"},
+    {.key = "metric"},
+    {.title = "requirement", .flags = ASSAY__COLUMN_NAME},
+    {"value", "measured", "", .flags = ASSAY__COLUMN_KEEP, .part = MINIMUM},
+    {.key = "unit"},
+    {.key = "state"},
+    {"minimum", "minimum", "", .part = MINIMUM},
+    {"minimum_ratio", "reached", "ratio", .part = MINIMUM},
+    {"minimum_verdict", "verdict", .part = MINIMUM},
+    {"target", "target", "", .part = TARGET},
+    {"target_ratio", "reached", "ratio", .part = TARGET},
+    {"target_verdict", "verdict", .part = TARGET},
+    {.key = "reason"},
+    {.key = "recommendation"},
 };
 
 static void put_required(struct assay__table *t, const struct assay__requirement *row,
@@ -160,7 +160,8 @@ static const struct {
 static void add_performance(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { MOST = sizeof groups[0].items / sizeof groups[0].items[0] };
-    assay__doc_section(doc, NULL, "Performance", "— not available: the whole report says why", 0);
+    assay__doc_section(doc, NULL, "Performance",
+                       "— not available: see the full report for the reasons", 0);
     for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
         struct assay__buf missing = {0};
         assay__doc_fact(doc, groups[g].label);
@@ -185,8 +186,7 @@ void assay__add_review(struct assay__doc *doc, const struct assay__trial *trial,
     if (review->required)
         assay__add_requirements(doc, trial, &review->judgement);
     else
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "None given: a requirement table would be judged here.");
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "None given.");
     assay__doc_end(doc);
     add_performance(doc, trial);
     assay__doc_section(doc, NULL, "Score", NULL, 0);
@@ -195,9 +195,9 @@ void assay__add_review(struct assay__doc *doc, const struct assay__trial *trial,
     if (detailed) {
         assay__add_sentences(doc, "Bottlenecks", NULL, &review->bottlenecks, SIZE_MAX);
         assay__add_sentences(doc, "Opportunities",
-                             "upper bounds by what was measured, not promises",
+                             "upper bounds from the measurements, not promises",
                              &review->opportunities, SIZE_MAX);
     }
-    assay__add_sentences(doc, "Recommendations", "to try; nothing here was tried",
+    assay__add_sentences(doc, "Recommendations", "suggestions that were not tried",
                          &review->recommendations, detailed ? SIZE_MAX : ASSAY__REVIEW_BASIC);
 }

@@ -9,7 +9,7 @@
 #define ASSAY__REQUIREMENT_COLUMNS 15
 extern const struct assay__column assay__requirement_columns[ASSAY__REQUIREMENT_COLUMNS];
 
-/** The verdict, the table of requirements and what must be said of them. */
+/** The verdict, the table of requirements and remarks on them. */
 void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *trial,
                              const struct assay__judgement *judgement);
 void assay__add_score(struct assay__doc *doc, const struct assay__score *score);

@@ -11,20 +11,11 @@
 /* --- for programs ----------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"phase", NULL, NULL, 0, 0, 0, 0},
-    {"kind", NULL, NULL, 0, 0, 0, 0},
-    {"low_bytes", NULL, "B", 0, 0, 0, 0},
-    {"high_bytes", NULL, "B", 0, 0, 0, 0},
-    {"site", NULL, NULL, 0, 0, 0, 0},
-    {"inferences", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"count", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"bytes", NULL, "B", 0, 0, 0, 0},
-    {"freed_count", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"freed_bytes", NULL, "B", 0, 0, 0, 0},
-    {"live_bytes", NULL, "B", 0, 0, 0, 0},
-    {"peak_live_bytes", NULL, "B", 0, 0, 0, 0},
-    {"note", NULL, NULL, 0, 0, 0, 0},
+    {.key = "trial"},           {.key = "phase"},       {.key = "kind"},
+    {.key = "low_bytes"},       {.key = "high_bytes"},  {.key = "site"},
+    {.key = "inferences"},      {.key = "count"},       {.key = "bytes"},
+    {.key = "freed_count"},     {.key = "freed_bytes"}, {.key = "live_bytes"},
+    {.key = "peak_live_bytes"}, {.key = "note"},
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
@@ -82,14 +73,14 @@ static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
 /* --- by phase --------------------------------------------------------------------------------- */
 
 static const struct assay__column phase_columns[] = {
-    {NULL, "phase", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "inferences", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {NULL, "allocations", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "bytes", "B", 0, 0, 0, 0},
-    {NULL, "freed", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {NULL, "freed bytes", "B", 0, 4, 0, 0},
-    {NULL, "live", "B", 0, 0, 0, 0},
-    {NULL, "peak live", "B", 0, 2, 0, 0},
+    {.title = "phase", .flags = ASSAY__COLUMN_NAME},
+    {.title = "inferences", .unit = ASSAY__UNIT_COUNT, .priority = 1},
+    {.title = "allocations", .unit = ASSAY__UNIT_COUNT},
+    {.title = "bytes", .unit = "B"},
+    {.title = "freed", .unit = ASSAY__UNIT_COUNT, .priority = 3},
+    {.title = "freed bytes", .unit = "B", .priority = 4},
+    {.title = "live", .unit = "B"},
+    {.title = "peak live", .unit = "B", .priority = 2},
 };
 
 static void add_phases(struct assay__doc *doc, const struct assay__allocations *a)
@@ -158,19 +149,19 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
     bool one = count && count->value == 1;
     assay__doc_fact(doc, "inference");
     add_metric(doc, trial, "memory.allocations",
-               one ? "allocation of a warm one, by malloc and its relatives"
-                   : "allocations of a warm one, by malloc and its relatives");
-    if (bytes) add_metric(doc, trial, "memory.allocated", "asked for by it");
+               one ? "allocation by malloc and its relatives, once warm"
+                   : "allocations by malloc and its relatives, once warm");
+    if (bytes) add_metric(doc, trial, "memory.allocated", "requested");
     add_growth(doc, trial);
     assay__doc_fact(doc, "heap");
-    add_metric(doc, trial, "memory.heap.peak", "live at most, as asked for");
+    add_metric(doc, trial, "memory.heap.peak", "peak, as requested");
     assay__doc_fact(doc, "fragmented");
     add_metric(doc, trial, "memory.fragmentation",
-               "of what the C library's allocator holds is not in use");
+               "of the memory held by the C library's allocator is unused");
     assay__doc_fact(doc, "arena");
-    add_metric(doc, trial, "memory.arena.allocations",
-               "pieces handed out per inference; they never reach malloc and are not counted "
-               "above");
+    add_metric(
+        doc, trial, "memory.arena.allocations",
+        "allocations served per inference; they never reach malloc and are not counted above");
     if (!isfinite(a->slowdown)) return;
     assay__doc_fact(doc, "cost");
     assay__doc_item_after(doc, "latency", assay__derived(a->slowdown, ASSAY__UNIT_FACTOR),
@@ -181,23 +172,23 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
 
 /* The first numbers are per inference, of a phase that has any, else in all. */
 static const struct assay__column size_columns[] = {
-    {NULL, "phase", NULL, 0, 2, 0, 0},
-    {NULL, "size", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "allocations", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "bytes", "B", 0, 0, 0, 0},
-    {NULL, "bar", "ratio", 0, 4, ASSAY__COLUMN_BAR, 0},
-    {NULL, "in all", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
-    {NULL, "bytes in all", "B", 0, 5, 0, 0},
+    {.title = "phase", .priority = 2},
+    {.title = "size", .flags = ASSAY__COLUMN_NAME},
+    {.title = "allocations", .unit = ASSAY__UNIT_COUNT},
+    {.title = "bytes", .unit = "B"},
+    {.title = "bar", .unit = "ratio", .priority = 4, .flags = ASSAY__COLUMN_BAR},
+    {.title = "in all", .unit = ASSAY__UNIT_COUNT, .priority = 5},
+    {.title = "bytes in all", .unit = "B", .priority = 5},
 };
 
 static const struct assay__column site_columns[] = {
-    {NULL, "phase", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "allocations", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "bytes", "B", 0, 0, 0, 0},
-    {NULL, "live", "B", 0, 0, 0, 0},
-    {NULL, "in all", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
-    {NULL, "bytes in all", "B", 0, 5, 0, 0},
-    {NULL, "from, innermost first", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_CODE, 0},
+    {.title = "phase", .flags = ASSAY__COLUMN_NAME},
+    {.title = "allocations", .unit = ASSAY__UNIT_COUNT},
+    {.title = "bytes", .unit = "B"},
+    {.title = "live", .unit = "B"},
+    {.title = "in all", .unit = ASSAY__UNIT_COUNT, .priority = 5},
+    {.title = "bytes in all", .unit = "B", .priority = 5},
+    {.title = "from, innermost first", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_CODE},
 };
 
 /* What people look for: the warm phase, else the last that allocated; NULL: none did. */
@@ -321,8 +312,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     const struct assay__allocations *a = &trial->allocations;
     if (!a->reason) return; /* not asked for */
     assay__doc_section(doc, "allocations", "Allocations",
-                       "counted in a launch of its own; live: at "
-                       "the end of the phase",
+                       "counted in a separate launch; live: at the end of the phase",
                        ASSAY__VIEW_MACHINE);
     assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {

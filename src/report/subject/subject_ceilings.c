@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 static const struct assay__column columns[] = {
-    {"device", "device", NULL, 0, 0, 0, 0},
-    {"name", "ceiling", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"value", "value", ASSAY__UNIT_PLAIN, 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"low", "repeats from", ASSAY__UNIT_PLAIN, 0, 2, 0, 0},
-    {"high", "to", ASSAY__UNIT_PLAIN, 0, 2, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"source", "source", NULL, 0, 4, 0, 0},
-    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"measured_at", "measured", NULL, 0, 1, 0, 0},
+    {"device", .title = "device"},
+    {"name", "ceiling", .flags = ASSAY__COLUMN_NAME},
+    {"value", "value", ASSAY__UNIT_PLAIN, .flags = ASSAY__COLUMN_KEEP},
+    {.key = "unit"},
+    {"low", "repeats from", ASSAY__UNIT_PLAIN, .priority = 2},
+    {"high", "to", ASSAY__UNIT_PLAIN, .priority = 2},
+    {.key = "state"},
+    {"source", "source", .priority = 4},
+    {"note", "note", .flags = ASSAY__COLUMN_PROSE},
+    {"measured_at", "measured", .priority = 1},
 };
 
 static void put_row(struct assay__table *t, const struct assay__ceiling_info *c)
@@ -39,8 +39,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!profile->ceiling_count) return;
     assay__doc_section(doc, "ceilings", "Ceilings", "the best of several repeats",
                        ASSAY__VIEW_LAYERS | ASSAY__SECTION_DETAIL);
-    struct assay__table *t = assay__doc_table(
-        doc, "ceilings", "What the devices can do at most, as measured", ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "ceilings", "Measured limits of the devices",
+                                              ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < profile->ceiling_count; i++)
         put_row(t, &profile->ceilings[i]);
     assay__doc_end(doc);

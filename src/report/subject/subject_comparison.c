@@ -13,57 +13,56 @@
 enum { NUMBERS = 1, RATIOS, OUTPUTS, NODES };
 
 static const struct assay__heading parts[] = {
-    {.title = "Comparison", .remark = "medians over launches that take turns"},
-    {.title = "Speed and energy",
-     .remark = "against the reference; 95 % intervals, each launch counts once"},
-    {.title = "Outputs", .remark = "of the first inference, against the reference's"},
-    {.title = "Who ran the nodes", .remark = "by the engine's own record"},
+    {.title = "Comparison", .remark = "medians over alternating launches"},
+    {.title = "Speed and energy", .remark = "against the reference; 95 % intervals over launches"},
+    {.title = "Outputs", .remark = "of the first inference, compared with the reference"},
+    {.title = "Placement of the nodes", .remark = "from the engine's record"},
 };
 
 #define NAME ASSAY__COLUMN_NAME
 #define PROSE ASSAY__COLUMN_PROSE
 static const struct assay__column columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"label", "trial", NULL, 0, 0, NAME, 0},
-    {"device", NULL, NULL, 0, 0, 0, 0},
-    {"role", "role", NULL, 0, 5, 0, RATIOS},
-    {"usable", NULL, NULL, 0, 0, 0, 0},
-    {"latency_s", "p50", "s", 0, 0, 0, NUMBERS},
-    {"latency_p99_s", "p99", "s", 0, 0, 0, NUMBERS},
-    {"throughput_per_s", "per second", "1/s", 0, 0, 0, NUMBERS},
-    {"memory_bytes", "memory", "B", 0, 0, 0, NUMBERS},
-    {"device_memory_bytes", "on device", "B", 0, 0, 0, NUMBERS},
-    {"power_w", "power", "W", 0, 0, 0, NUMBERS},
-    {"energy_j", "gross energy", "J", 0, 0, 0, NUMBERS},
-    {"tops_per_watt", "OPS/W", "TOPS/W", 0, 0, 0, NUMBERS},
-    {"score", "score", "points", 0, 0, 0, NUMBERS},
-    {"speedup", "speed-up", ASSAY__UNIT_TIMES, 0, 0, 0, RATIOS},
-    {"speedup_low", NULL, ASSAY__UNIT_TIMES, 0, 0, 0, 0},
-    {"speedup_high", NULL, ASSAY__UNIT_TIMES, 0, 0, 0, 0},
-    {"p_value", "p", ASSAY__UNIT_PLAIN, 0, 4, 0, RATIOS},
-    {"smallest_difference", "detectable", "ratio", 0, 3, 0, RATIOS},
-    {"verdict", "verdict", NULL, 0, 0, 0, RATIOS},
-    {"speedup_of", NULL, NULL, 0, 0, 0, 0},
-    {"energy_ratio", "energy", ASSAY__UNIT_TIMES, 0, 0, 0, RATIOS},
-    {"energy_ratio_low", NULL, ASSAY__UNIT_TIMES, 0, 0, 0, 0},
-    {"energy_ratio_high", NULL, ASSAY__UNIT_TIMES, 0, 0, 0, 0},
-    {"drift_max_absolute", "max difference", ASSAY__UNIT_PLAIN, 0, 2, 0, OUTPUTS},
-    {"drift_relative_l2", "relative L2", ASSAY__UNIT_PLAIN, 0, 0, 0, OUTPUTS},
-    {"drift_cosine", "cosine", ASSAY__UNIT_PLAIN, 0, 3, 0, OUTPUTS},
-    {"drift_top1", "same top class", "ratio", 0, 3, 0, OUTPUTS},
-    {"drift_nonfinite", "NaN or infinite", ASSAY__UNIT_COUNT, 0, 0, 0, OUTPUTS},
-    {"nodes", "on it", ASSAY__UNIT_COUNT, 0, 0, 0, NODES},
-    {"elsewhere", "elsewhere", ASSAY__UNIT_COUNT, 0, 0, 0, NODES},
-    {"partitions", "pieces", ASSAY__UNIT_COUNT, 0, 2, 0, NODES},
-    {"crossings", "crossings", ASSAY__UNIT_COUNT, 0, 2, 0, NODES},
-    {"crossing_bytes", "crossing bytes", "B", 0, 3, 0, NODES},
-    {"crossing_time_s", "crossing time", "s", 0, 3, 0, NODES},
-    {"flops_share", "FLOPs on it", "ratio", 0, 1, 0, NODES},
-    {"recommended_for", "recommended for", NULL, 0, 4, 0, RATIOS},
-    {"reason", "remark", NULL, 0, 0, PROSE, RATIOS},
-    {"not_advised", "not advised because", NULL, 0, 0, PROSE, OUTPUTS},
-    {NULL, "outputs", NULL, 0, 0, 0, NUMBERS}, /* wherever a wrong trial looks fast */
-    {NULL, "outputs", NULL, 0, 0, 0, RATIOS},
+    {.key = "trial"},
+    {"label", "trial", .flags = NAME},
+    {.key = "device"},
+    {"role", "role", .priority = 5, .part = RATIOS},
+    {.key = "usable"},
+    {"latency_s", "p50", "s", .part = NUMBERS},
+    {"latency_p99_s", "p99", "s", .part = NUMBERS},
+    {"throughput_per_s", "per second", "1/s", .part = NUMBERS},
+    {"memory_bytes", "memory", "B", .part = NUMBERS},
+    {"device_memory_bytes", "on device", "B", .part = NUMBERS},
+    {"power_w", "power", "W", .part = NUMBERS},
+    {"energy_j", "gross energy", "J", .part = NUMBERS},
+    {"tops_per_watt", "OPS/W", "TOPS/W", .part = NUMBERS},
+    {"score", "score", "points", .part = NUMBERS},
+    {"speedup", "speed-up", ASSAY__UNIT_TIMES, .part = RATIOS},
+    {.key = "speedup_low"},
+    {.key = "speedup_high"},
+    {"p_value", "p", ASSAY__UNIT_PLAIN, .priority = 4, .part = RATIOS},
+    {"smallest_difference", "detectable", "ratio", .priority = 3, .part = RATIOS},
+    {"verdict", "verdict", .part = RATIOS},
+    {.key = "speedup_of"},
+    {"energy_ratio", "energy", ASSAY__UNIT_TIMES, .part = RATIOS},
+    {.key = "energy_ratio_low"},
+    {.key = "energy_ratio_high"},
+    {"drift_max_absolute", "max difference", ASSAY__UNIT_PLAIN, .priority = 2, .part = OUTPUTS},
+    {"drift_relative_l2", "relative L2", ASSAY__UNIT_PLAIN, .part = OUTPUTS},
+    {"drift_cosine", "cosine", ASSAY__UNIT_PLAIN, .priority = 3, .part = OUTPUTS},
+    {"drift_top1", "same top class", "ratio", .priority = 3, .part = OUTPUTS},
+    {"drift_nonfinite", "NaN or infinite", ASSAY__UNIT_COUNT, .part = OUTPUTS},
+    {"nodes", "on it", ASSAY__UNIT_COUNT, .part = NODES},
+    {"elsewhere", "elsewhere", ASSAY__UNIT_COUNT, .part = NODES},
+    {"partitions", "pieces", ASSAY__UNIT_COUNT, .priority = 2, .part = NODES},
+    {"crossings", "crossings", ASSAY__UNIT_COUNT, .priority = 2, .part = NODES},
+    {"crossing_bytes", "crossing bytes", "B", .priority = 3, .part = NODES},
+    {"crossing_time_s", "crossing time", "s", .priority = 3, .part = NODES},
+    {"flops_share", "FLOPs on it", "ratio", .priority = 1, .part = NODES},
+    {"recommended_for", "recommended for", .priority = 4, .part = RATIOS},
+    {"reason", "remark", .flags = PROSE, .part = RATIOS},
+    {"not_advised", "not advised because", .flags = PROSE, .part = OUTPUTS},
+    {.title = "outputs", .part = NUMBERS}, /* wherever a wrong trial looks fast */
+    {.title = "outputs", .part = RATIOS},
 };
 
 struct view {
@@ -182,7 +181,7 @@ static void put_row(struct view *v, size_t i)
 
 static void add_table(struct view *v, bool data)
 {
-    v->table = assay__doc_table(v->doc, "comparison", "Trials against each other",
+    v->table = assay__doc_table(v->doc, "comparison", "Comparison of trials",
                                 ASSAY__COLUMNS(columns));
     v->table->parts = parts;
     v->table->part_count = sizeof parts / sizeof *parts;
@@ -206,12 +205,12 @@ static void add_warnings(struct view *v)
                                 r->judged.label, r->unadvised);
         if (r->judged.own_nonfinite.value > 0 && i == v->all->reference)
             assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
-                                "%s: %.0f of its own values are NaN or infinite.", r->judged.label,
+                                "%s: %.0f of its outputs are NaN or infinite.", r->judged.label,
                                 r->judged.own_nonfinite.value);
         if (r->judged.usable && assay__placement_is_elsewhere(f))
             assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
-                                "%s: none of the %.0f nodes ran on it, all on %s: this row is no "
-                                "measurement of the device.",
+                                "%s: none of the %.0f nodes ran on it, all on %s: this row does "
+                                "not measure the device.",
                                 r->judged.label, f->elsewhere,
                                 *f->provider ? f->provider : "another provider");
     }
@@ -247,7 +246,7 @@ static void add_placement(struct view *v)
                              text.data);
         if (f->inferred > 0)
             assay__doc_point(v->doc,
-                             "%s: %.0f of its nodes by exclusion: the record leaves out what the "
+                             "%s: %.0f of its nodes by exclusion: the record omits nodes that the "
                              "provider runs in another layout",
                              v->all->rows[i].judged.label, f->inferred);
         if (text.failed) v->doc->failed = true;
@@ -255,7 +254,7 @@ static void add_placement(struct view *v)
     }
 }
 
-/* What was said of a trial and is no metric; the same of several is said once. */
+/* The notes of the trials; a note that several trials have is shown once. */
 static void add_notes(struct view *v)
 {
     for (size_t i = 0; i < v->all->count; i++) {

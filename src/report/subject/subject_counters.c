@@ -29,11 +29,11 @@ static const struct {
 };
 
 static const struct assay__column columns[] = {
-    {NULL, "counter", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "per inference", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "per second", "1/s", 0, 0, 0, 0},
-    {NULL, "source", NULL, 0, 1, 0, 0},
-    {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.title = "counter", .flags = ASSAY__COLUMN_NAME},
+    {.title = "per inference", .unit = ASSAY__UNIT_COUNT},
+    {.title = "per second", .unit = "1/s"},
+    {.title = "source", .priority = 1},
+    {.title = "note", .flags = ASSAY__COLUMN_PROSE},
 };
 
 /* Inferences per second while it was counted; NaN unknown. */
@@ -76,39 +76,23 @@ static void add_counters(struct assay__doc *doc, const struct assay__trial *tria
     }
 }
 
-static void add_derived(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    static const struct {
-        const char *label, *metric, *name;
-    } items[] = {
-        {"together", "hardware.cpus_busy", "CPUs busy"},
-        {"together", "hardware.ipc", "instructions per cycle"},
-        {"together", "cache.hit_rate", "cache hit rate"},
-        {"together", "hardware.branch_miss_rate", "branch misses"},
-        {"together", "hardware.frequency", "clock"},
-        {"together", "memory.bandwidth.llc", "from memory at least"},
-        {"together", "memory.bandwidth.controller", "memory controllers"},
-        {"together", "hardware.memory_controller", "of their ceiling"},
-        {"cost", "overhead.counters", "an inference with the counters on takes"},
-    };
-    const char *label = "";
-    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
-        const struct assay_metric *m = assay__trial_metric(trial, items[i].metric);
-        if (strcmp(items[i].label, label) != 0) assay__doc_fact(doc, label = items[i].label);
-        if (m) assay__doc_item(doc, items[i].name, assay__datum_metric(m));
-    }
-}
+static const struct assay__metric_fact facts[] = {
+    {"together", "hardware.cpus_busy", "CPUs busy", NULL},
+    {"together", "hardware.ipc", "instructions per cycle", NULL},
+    {"together", "cache.hit_rate", "cache hit rate", NULL},
+    {"together", "hardware.branch_miss_rate", "branch misses", NULL},
+    {"together", "hardware.frequency", "clock", NULL},
+    {"together", "memory.bandwidth.llc", "from memory at least", NULL},
+    {"together", "memory.bandwidth.controller", "memory controllers", NULL},
+    {"together", "hardware.memory_controller", "of their ceiling", NULL},
+    {"cost", "overhead.counters", "latency with counters on", NULL},
+};
 
 /* --- classes of layers ------------------------------------------------------------------------ */
 
 static const struct assay__column data_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"op", NULL, NULL, 0, 0, 0, 0},
-    {"layers", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"time_us", NULL, "s", 1e-6, 0, 0, 0},
-    {"counter", NULL, NULL, 0, 0, 0, 0},
-    {"value", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"note", NULL, NULL, 0, 0, 0, 0},
+    {.key = "trial"},   {.key = "op"},    {.key = "layers"}, {.key = "time_us"},
+    {.key = "counter"}, {.key = "value"}, {.key = "note"},
 };
 #define DATA_COLUMNS (sizeof data_columns / sizeof data_columns[0])
 
@@ -118,7 +102,7 @@ static struct assay__datum layers_of(const struct assay__class_counters *class)
     return assay__measured((double)class->layers, NULL);
 }
 
-/* One row for each counter of each class; without any, one that says why. */
+/* One row for each counter of each class; if there is none, one row with the reason. */
 static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const char *note = trial->class_counter_note;
@@ -204,17 +188,13 @@ static struct assay__column *class_columns(struct assay__doc *doc, const struct 
                                            size_t *count)
 {
     static const struct assay__column first[FIRST] = {
-        {NULL, "operator", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-        {NULL, "layers", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-        {NULL, "time", "s", 0, 0, 0, 0},
+        {.title = "operator", .flags = ASSAY__COLUMN_NAME},
+        {.title = "layers", .unit = ASSAY__UNIT_COUNT},
+        {.title = "time", .unit = "s"},
     };
     *count = FIRST + trial->counter_count + QUOTIENTS;
-    struct assay__column *made = assay__arena_array(doc->arena, *count, sizeof *made);
-    if (!made) {
-        doc->failed = true;
-        return NULL;
-    }
-    memcpy(made, first, sizeof first);
+    struct assay__column *made = assay__doc_columns(doc, first, FIRST, *count - FIRST);
+    if (!made) return NULL;
     for (size_t i = 0; i < trial->counter_count; i++)
         made[FIRST + i] = counter_column(trial->counter_names[i]);
     for (size_t i = 0; i < QUOTIENTS; i++)
@@ -261,9 +241,8 @@ static void add_classes(struct assay__doc *doc, const struct assay__trial *trial
     if (trial->class_counter_count) add_class_table(doc, trial);
     if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "Time is that of the layers when they were timed; counted is their "
-                            "time in the runs whose counters were read, as is all behind it "
-                            "(CPUs: CPU time / counted).");
+                            "Time is from the timed runs; \"counted\" and the columns after it are "
+                            "from the runs whose counters were read (CPUs: CPU time / counted).");
     assay__doc_say(doc, ASSAY__TONE_NOTE, note);
     assay__doc_end(doc);
 }
@@ -275,10 +254,10 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     bool asked = trial->metrics && assay_metrics_get(trial->metrics, "hardware.task_clock");
     if (asked || trial->class_counter_count || (note && *note)) {
         assay__doc_section(doc, "counters", "Counters",
-                           "all threads of the worker; the latency is without them",
+                           "all threads of the worker; latency is measured without counters",
                            ASSAY__VIEW_MACHINE);
         if (asked) add_counters(doc, trial);
-        if (asked) add_derived(doc, trial);
+        if (asked) assay__doc_metrics(doc, trial, facts, sizeof facts / sizeof facts[0]);
         add_classes(doc, trial);
         assay__doc_end(doc);
     }

@@ -104,7 +104,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     else if (measured)
         assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None was seen.");
     if (e->unknown_count && measured) {
-        assay__doc_section(doc, NULL, "Not observed", "could have disturbed the run unseen", 0);
+        assay__doc_section(doc, NULL, "Not observed",
+                           "possible disturbances that cannot be seen here", 0);
         assay__doc_points(doc, e->unknown, e->unknown_count);
         assay__doc_end(doc);
     }

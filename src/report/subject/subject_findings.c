@@ -29,8 +29,8 @@ static void add_review(struct assay__doc *doc, struct assay__study *study,
     const struct assay__review *review = assay__study_review(study, trial);
     if (study->failed) return;
     assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "No findings are kept in this profile: 'assay advise' evaluates its rules "
-                        "over it. What the profile itself says follows; nothing of it was tried.");
+                        "The rules for findings were not evaluated for this profile. What follows "
+                        "is derived from the profile; nothing of it was tried.");
     assay__add_sentences(doc, "Bottlenecks", NULL, &review->bottlenecks, SIZE_MAX);
     assay__add_sentences(doc, "Opportunities", "upper bounds, not promises", &review->opportunities,
                          SIZE_MAX);

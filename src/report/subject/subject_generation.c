@@ -6,15 +6,15 @@
 #include <string.h>
 
 static const struct assay__column columns[] = {
-    {NULL, "time to", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "median", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "p90", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "p99", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {.title = "time to", .flags = ASSAY__COLUMN_NAME},
+    {.title = "median", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p90", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p99", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static const struct {
-    const char *name, *metrics[COLUMN_COUNT - 1]; /* NULL: there is none of it */
+    const char *name, *metrics[COLUMN_COUNT - 1]; /* NULL: not measured */
 } rows[] = {
     {"the first token (TTFT)", {"llm.ttft", "llm.ttft_p90", "llm.ttft_p99"}},
     {"each further token (ITL)", {"llm.itl", "llm.itl_p90", "llm.itl_p99"}},
@@ -37,25 +37,14 @@ static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
     }
 }
 
-static void add_item(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
-                     const char *name, const char *after)
-{
-    const struct assay_metric *known = assay__trial_metric(trial, metric);
-    if (known) assay__doc_item_after(doc, name, assay__datum_metric(known), after);
-}
-
-static void add_speed(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    assay__doc_fact(doc, "tokens");
-    add_item(doc, trial, "llm.prefill", "prefill", "of the prompt");
-    add_item(doc, trial, "llm.decode", "decode", "from the first to the last");
-    add_item(doc, trial, "llm.overall", "overall", "prompt included");
-    assay__doc_fact(doc, "choosing");
-    add_item(doc, trial, "llm.choose", NULL, "per token, included in the times above");
-    assay__doc_fact(doc, "generations");
-    add_item(doc, trial, "llm.generations", NULL, "measured");
-    add_item(doc, trial, "llm.dropped", NULL, "more without room for the times of their tokens");
-}
+static const struct assay__metric_fact facts[] = {
+    {"tokens", "llm.prefill", "prefill", "of the prompt"},
+    {"tokens", "llm.decode", "decode", "from the first to the last"},
+    {"tokens", "llm.overall", "overall", "prompt included"},
+    {"choosing", "llm.choose", NULL, "per token, included in the times above"},
+    {"generations", "llm.generations", NULL, "measured"},
+    {"generations", "llm.dropped", NULL, "more whose token times did not fit"},
+};
 
 static void add_ids(struct assay__doc *doc, const struct assay__generation_info *made)
 {
@@ -76,7 +65,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                                            made->tokens == 1 ? "" : "s");
     assay__doc_section(doc, "generation", "Generation", remark, ASSAY__VIEW_OVERVIEW);
     add_times(doc, trial);
-    add_speed(doc, trial);
+    assay__doc_metrics(doc, trial, facts, sizeof facts / sizeof facts[0]);
     add_ids(doc, made);
     assay__doc_end(doc);
 }

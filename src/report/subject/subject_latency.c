@@ -11,12 +11,14 @@
 
 /* --- percentiles ------------------------------------------------------------------------------ */
 
-#define TIME(title)                                   \
-    {                                                 \
-        NULL, title, "s", 0, 0, ASSAY__COLUMN_KEEP, 0 \
-    }
 static const struct assay__column percentile_columns[] = {
-    TIME("min"), TIME("p50"), TIME("p90"), TIME("p95"), TIME("p99"), TIME("p99.9"), TIME("max"),
+    {.title = "min", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p50", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p90", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p95", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p99", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "p99.9", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "max", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
 };
 static const char *const percentiles[] = {"latency.min", "latency.p50", "latency.p90",
                                           "latency.p95", "latency.p99", "latency.p999",
@@ -98,46 +100,38 @@ static void add_order(struct assay__doc *doc, const struct assay__trial *trial)
     if (!l || !l->samples_ns) return;
     size_t end = l->stream_offsets && l->streams > 1 ? l->stream_offsets[1] : l->sample_count;
     if (end > l->sample_count || end < l->warmup + LEAST) return;
-    if (assay__text_sparkline(&text, l->samples_ns + l->warmup, end - l->warmup, WIDTH, false, &low,
-                              &high)) {
-        assay__buf_puts(&text, " medians ");
-        assay__print_ns(&text, low);
-        assay__buf_puts(&text, " to ");
-        assay__print_ns(&text, high);
-        assay__doc_fact_text(doc, "in order", text.data);
-    }
-    if (text.failed) doc->failed = true;
-    assay__buf_free(&text);
+    bool drawn = assay__text_sparkline(&text, l->samples_ns + l->warmup, end - l->warmup, WIDTH,
+                                       false, &low, &high);
+    const char *line = assay__doc_take(doc, &text);
+    if (drawn)
+        assay__doc_fact_text(doc, "in order",
+                             assay__doc_printf(doc, "%s medians %s to %s", line,
+                                               assay__scaled(low / 1e9, "s").text,
+                                               assay__scaled(high / 1e9, "s").text));
 }
 
-static void add_spread(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    static const char *const rows[][2] = {{"latency.mean", "mean"},
-                                          {"latency.stddev", "standard deviation"},
-                                          {"latency.cv", "CV"},
-                                          {"latency.iqr", "IQR"},
-                                          {"latency.p5", "p5"}};
-    assay__doc_fact(doc, "spread");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct assay_metric *m = assay__trial_metric(trial, rows[i][0]);
-        if (m) assay__doc_item(doc, rows[i][1], assay__datum_metric(m));
-    }
-}
+static const struct assay__metric_fact spread[] = {
+    {"spread", "latency.mean", "mean", NULL},
+    {"spread", "latency.stddev", "standard deviation", NULL},
+    {"spread", "latency.cv", "CV", NULL},
+    {"spread", "latency.iqr", "IQR", NULL},
+    {"spread", "latency.p5", "p5", NULL},
+};
 
 /* --- launches --------------------------------------------------------------------------------- */
 
 static const struct assay__column launch_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"launch", "launch", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"state", "state", NULL, 0, 0, 0, 0},
-    {"reason", "reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"samples", "samples", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
-    {"warmup", "warm-up found", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {"streams", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"p50_us", "p50", "s", 1e-6, 0, 0, 0},
-    {"counted", "counted", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"prerun", "pre-run", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {NULL, "log", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.key = "trial"},
+    {"launch", "launch", .unit = ASSAY__UNIT_COUNT},
+    {"state", .title = "state"},
+    {"reason", "reason", .flags = ASSAY__COLUMN_PROSE},
+    {"samples", "samples", ASSAY__UNIT_COUNT, .priority = 2},
+    {"warmup", "warm-up found", ASSAY__UNIT_COUNT, .priority = 3},
+    {.key = "streams"},
+    {"p50_us", "p50", "s", .factor = 1e-6},
+    {"counted", "counted", .unit = ASSAY__UNIT_COUNT},
+    {"prerun", "pre-run", ASSAY__UNIT_COUNT, .priority = 3},
+    {.title = "log", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static void add_launches(struct assay__doc *doc, const struct assay__trial *trial)
@@ -164,12 +158,8 @@ static void add_launches(struct assay__doc *doc, const struct assay__trial *tria
 /* --- every sample ----------------------------------------------------------------------------- */
 
 static const struct assay__column sample_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"stream", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"seq", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"ns", NULL, "s", 1e-9, 0, 0, 0},
-    {"warmup", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {.key = "trial"}, {.key = "launch"}, {.key = "stream"},
+    {.key = "seq"},   {.key = "ns"},     {.key = "warmup"},
 };
 #define SAMPLE_COLUMNS (sizeof sample_columns / sizeof sample_columns[0])
 
@@ -216,12 +206,12 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         add_interval(doc, trial, "within", "latency.ci_low", "latency.ci_high");
         if (trial->launch_count > 1)
             add_interval(doc, trial, "between", "latency.between_low", "latency.between_high");
-        add_spread(doc, trial);
+        assay__doc_metrics(doc, trial, spread, sizeof spread / sizeof spread[0]);
     } else {
         assay__doc_say(doc, ASSAY__TONE_NOTE,
                        p50 && p50->note && *p50->note
                            ? p50->note
-                           : "There is no latency: the run did not get that far.");
+                           : "No latency: the run did not get that far.");
     }
     add_launches(doc, trial);
     assay__doc_end(doc);

@@ -12,33 +12,33 @@
 #include <string.h>
 
 static const struct assay__column columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"index", "#", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {NULL, "operator", NULL, 0, 2, 0, 0},
-    {NULL, "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"name", NULL, NULL, 0, 0, 0, 0},
-    {"op", NULL, NULL, 0, 0, 0, 0},
-    {"provider", "provider", NULL, 0, 6, 0, 0},
-    {"time_us", "time", "s", 1e-6, 0, ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP, 0},
-    {"share", "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {NULL, "bar", "ratio", 0, 4, ASSAY__COLUMN_BAR, 0},
-    {"flops", "FLOP", "FLOP", 0, 5, 0, 0},
-    {"bytes", "bytes", "B", 0, 5, 0, 0},
-    {"bound", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "bound", NULL, 0, 3, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"method", "method", NULL, 0, 7, 0, 0},
-    {"host_enqueue_us", "enqueue", "s", 1e-6, 0, 0, 0},
-    {"note", NULL, NULL, 0, 0, 0, 0},
-    {"from", "fused from", NULL, 0, 8, ASSAY__COLUMN_PROSE, 0},
-    {"weight_bytes", "weights", "B", 0, 8, 0, 0},
-    {"live_bytes", "live", "B", 0, 8, 0, 0},
-    {"time_low_us", "95 % from", "s", 1e-6, 7, 0, 0},
-    {"time_high_us", "to", "s", 1e-6, 7, 0, 0},
-    {"inputs", NULL, NULL, 0, 0, 0, 0},
-    {"weights", NULL, NULL, 0, 0, 0, 0},
-    {"outputs", NULL, NULL, 0, 0, 0, 0},
-    {"attributes", NULL, NULL, 0, 0, 0, 0},
+    {.key = "trial"},
+    {"index", "#", ASSAY__UNIT_COUNT, .priority = 1},
+    {.title = "operator", .priority = 2},
+    {.title = "layer", .flags = ASSAY__COLUMN_NAME},
+    {.key = "name"},
+    {.key = "op"},
+    {"provider", "provider", .priority = 6},
+    {"time_us", "time", "s", .factor = 1e-6, .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
+    {"share", "share", "ratio", .flags = ASSAY__COLUMN_SUM},
+    {.title = "bar", .unit = "ratio", .priority = 4, .flags = ASSAY__COLUMN_BAR},
+    {"flops", "FLOP", "FLOP", .priority = 5},
+    {"bytes", "bytes", "B", .priority = 5},
+    {.key = "bound"},
+    {.title = "bound", .priority = 3},
+    {.key = "state"},
+    {"method", "method", .priority = 7},
+    {"host_enqueue_us", "enqueue", "s", .factor = 1e-6},
+    {.key = "note"},
+    {"from", "fused from", .priority = 8, .flags = ASSAY__COLUMN_PROSE},
+    {"weight_bytes", "weights", "B", .priority = 8},
+    {"live_bytes", "live", "B", .priority = 8},
+    {"time_low_us", "95 % from", "s", .factor = 1e-6, .priority = 7},
+    {"time_high_us", "to", "s", .factor = 1e-6, .priority = 7},
+    {.key = "inputs"},
+    {.key = "weights"},
+    {.key = "outputs"},
+    {.key = "attributes"},
 };
 
 static double longest_share(const struct assay__layers *layers)
@@ -89,7 +89,7 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
     assay__table_texts(t, l->inputs, l->weights, l->outputs, l->attributes);
 }
 
-/* A row that is no layer: people read its name, programs find it in brackets. */
+/* A row that is not a layer: people see its name, programs find it in parentheses. */
 static void put_rest(struct assay__table *t, const struct assay__trial *trial, const char *id,
                      const char *name, const char *key, double time_ns, double total_s,
                      enum assay_state state)
@@ -151,7 +151,7 @@ static void add_method(struct assay__doc *doc, const struct assay__layers *layer
         assay__doc_item_text(doc, "the instrumented run took %.2f × the plain one",
                              layers->slowdown);
     if (isfinite(layers->scale_factor))
-        assay__doc_item_text(doc, "layer times scaled by %.4f to the bracket",
+        assay__doc_item_text(doc, "layer times scaled by %.4f",
                              layers->scale_factor);
     if (layers->sessions > 0)
         assay__doc_item_text(doc, "%d session%s", layers->sessions,
@@ -161,10 +161,10 @@ static void add_method(struct assay__doc *doc, const struct assay__layers *layer
     if (isfinite(layers->spread))
         assay__doc_item_text(doc, "spread of their sums %.1f %%", layers->spread * 100);
     if (isfinite(layers->contention))
-        assay__doc_item_text(doc, "means %+.1f %% against medians", layers->contention * 100);
+        assay__doc_item_text(doc, "means %+.1f %% relative to medians", layers->contention * 100);
 }
 
-/* What is said of layers, once for all that it is said of. */
+/* The notes of layers, each once with the number of layers that have it. */
 static void add_notes(struct assay__doc *doc, const struct assay__layers *layers)
 {
     enum { KINDS = 8 };
@@ -192,15 +192,15 @@ static void add_legend(struct assay__doc *doc)
 {
     static const char *const rows[][2] = {
         {"time", "of one inference, the median over the timed runs"},
-        {"share", "time / latency.p50 of the run without any timing of layers; the bar is against "
-                  "the longest layer"},
+        {"share", "time / latency.p50 of the run without layer timing; bars are relative to the "
+                  "longest layer"},
         {"operator", "+2: two more nodes of the model are fused into this layer"},
         {"FLOP", "from the operator and the fixed shapes; a multiply-add counts as 2"},
         {"bytes", "what the operator reads and writes, each once, weights too"},
-        {"bound", "what holds it back under the measured roofs: compute, memory or overhead"},
-        {"engine per run", "the engine's fixed cost of one run, whatever the model"},
+        {"bound", "the limiting factor under the measured roofs: compute, memory or overhead"},
+        {"engine per run", "the engine's fixed cost per run"},
         {"unattributed",
-         "latency.p50 less the layers less the engine; negative when they sum to more"},
+         "latency.p50 minus the layers minus the engine; negative when they sum to more"},
     };
     assay__doc_fold(doc, NULL, "What the columns are", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -211,9 +211,7 @@ static void add_legend(struct assay__doc *doc)
 /* --- times per launch ------------------------------------------------------------------------- */
 
 static const struct assay__column time_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},  {"index", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0}, {"name", NULL, NULL, 0, 0, 0, 0},
-    {"time_us", NULL, "s", 1e-6, 0, 0, 0},
+    {.key = "trial"}, {.key = "index"}, {.key = "launch"}, {.key = "name"}, {.key = "time_us"},
 };
 
 /* A layer's; the launches it was timed in follow each other. */

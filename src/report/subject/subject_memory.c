@@ -24,7 +24,7 @@ static const struct assay__series_info *series_of(const struct assay__trial *tri
     return NULL;
 }
 
-static double greatest(const struct assay__series_info *series)
+static double most_of(const struct assay__series_info *series)
 {
     double most = NAN;
     for (size_t i = 0; series && series->values && i < series->count; i++)
@@ -34,33 +34,22 @@ static double greatest(const struct assay__series_info *series)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-static void print_bytes(struct assay__buf *out, double bytes)
-{
-    char text[64];
-    assay__text_scaled(text, sizeof text, bytes, "B");
-    assay__buf_puts(out, text);
-}
-
-/* A leak goes on for ever; who looked shortly saw growth, and no more. */
+/* A leak goes on for ever; a short look saw growth, and no more. */
 static void print_growth(struct assay__buf *out, const struct assay__allocations *a, double growth)
 {
     int64_t before = 0, seen = 0;
     for (size_t i = 0; i < a->phase_count; i++) {
-        if (strcmp(a->phases[i].name, "warm") == 0)
-            seen = a->phases[i].inferences;
-        else
-            before += a->phases[i].inferences;
+        bool warm = strcmp(a->phases[i].name, "warm") == 0;
+        *(warm ? &seen : &before) += a->phases[i].inferences;
     }
     bool lasting = before + seen >= LONG_ENOUGH;
     const char *verb = lasting ? growth > 0 ? "GROWS" : "shrinks" : growth > 0 ? "grew" : "shrank";
-    assay__buf_printf(out, "; it %s by ", verb);
-    print_bytes(out, fabs(growth));
+    assay__buf_printf(out, "; it %s by %s with ", verb, assay__scaled(fabs(growth), "B").text);
     if (lasting)
-        assay__buf_puts(out, " with every inference");
+        assay__buf_puts(out, "every inference");
     else
         assay__buf_printf(out,
-                          " with each of inferences %lld to %lld: too few to tell whether that "
-                          "goes on",
+                          "each of inferences %lld to %lld: too few to tell whether this continues",
                           (long long)before + 1, (long long)(before + seen));
 }
 
@@ -71,25 +60,20 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
                               *growth = assay__trial_metric(trial, "memory.growth");
     const struct assay__allocations *a = &trial->allocations;
     struct assay__buf text = {0};
-    if (total) {
-        assay__buf_puts(&text, "The run takes ");
-        print_bytes(&text, total->value);
-        assay__buf_puts(&text, " of memory");
-    } else {
+    if (total)
+        assay__buf_printf(&text, "The run takes %s of memory",
+                          assay__scaled(total->value, "B").text);
+    else
         assay__buf_puts(&text, "The memory of the whole run is not known");
-    }
-    if (total && model && model->value > 0) {
-        assay__buf_printf(&text, ", %s times its weights (",
-                          assay__digits(total->value / model->value, 3).text);
-        print_bytes(&text, model->value);
-        assay__buf_puts(&text, ")");
-    }
+    if (total && model && model->value > 0)
+        assay__buf_printf(&text, ", %s times its weights (%s)",
+                          assay__digits(total->value / model->value, 3).text,
+                          assay__scaled(model->value, "B").text);
     if (growth && (a->growth_low > 0 || a->growth_high < 0))
         print_growth(&text, a, growth->value);
     else if (growth)
         assay__buf_puts(&text, "; no growth per inference was detected");
-    assay__buf_puts(&text, ".");
-    assay__doc_say(doc, ASSAY__TONE_PLAIN, assay__doc_take(doc, &text));
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__doc_take(doc, &text));
 }
 
 /* --- what takes how much ---------------------------------------------------------------------- */
@@ -97,12 +81,13 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 /* In the order of the report; a label of which nothing is known has the reason of its first. */
 static const struct part {
     const char *label, *metric, *name, *after;
-    bool why; /* where it is not known, the reason stands beside the others */
+    bool why; /* if unknown, show the reason next to the others */
 } parts[] = {
     {"model", "memory.model", NULL, "of weights", false},
-    {"activations", "memory.activation.predicted", NULL, "alive at once, by the graph", false},
-    {"arena", "memory.activation.arena", NULL, "at most in the engine's arena, copied weights too",
+    {"activations", "memory.activation.predicted", NULL, "alive at once, predicted from the graph",
      false},
+    {"arena", "memory.activation.arena", NULL,
+     "peak in the engine's arena, including copied weights", false},
     {"arena", "memory.arena.held", NULL, "held by it", false},
     {"worker", "memory.peak.worker", NULL, "beyond an empty worker", false},
     {"worker", "memory.baseline.worker", "empty", NULL, false},
@@ -110,7 +95,7 @@ static const struct part {
     {"total", "memory.total", NULL, NULL, false},
     {"bandwidth", "memory.bandwidth", NULL, NULL, false},
     {"bandwidth", "memory.bandwidth_utilization", "of the ceiling", NULL, true},
-    {"cache", "cache.hit_rate", NULL, "of the references hit a cache", false},
+    {"cache", "cache.hit_rate", NULL, "of cache references hit", false},
 };
 #define PART_COUNT (sizeof parts / sizeof parts[0])
 
@@ -119,7 +104,7 @@ static bool add_peak_of(struct assay__doc *doc, const struct assay__trial *trial
                         const char *label)
 {
     const struct assay__series_info *series = series_of(trial, name);
-    double most = greatest(series);
+    double most = most_of(series);
     if (!isfinite(most) || series->count < 2) return false;
     assay__doc_item_after(doc, label, assay__measured(most, "B"), "at most");
     return true;
@@ -174,19 +159,19 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
     }
 }
 
-/* Of a counter: one reading tells no growth. */
+/* Of a counter: one reading shows no growth. */
 static void add_growth_of(struct assay__doc *doc, const struct assay__trial *trial,
                           const char *name, const char *after)
 {
     const struct assay__series_info *series = series_of(trial, name);
-    double most = greatest(series);
+    double most = most_of(series);
     if (isfinite(most) && series->count > 1)
         assay__doc_item_after(doc, NULL, assay__datum_count(most), after);
 }
 
 static void add_meanwhile(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    double threads = greatest(series_of(trial, "threads.worker"));
+    double threads = most_of(series_of(trial, "threads.worker"));
     assay__doc_fact(doc, "meanwhile");
     add_growth_of(doc, trial, "faults.minor.worker", "minor page faults");
     add_growth_of(doc, trial, "faults.major.worker", "major page faults");
@@ -198,16 +183,16 @@ static void add_meanwhile(struct assay__doc *doc, const struct assay__trial *tri
 /* --- alive at the peak ------------------------------------------------------------------------ */
 
 static const struct assay__column peak_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"position", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"name", "tensor", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"type", "shape and type", NULL, 0, 1, 0, 0},
-    {"bytes", "size", "B", 0, 0, ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP, 0},
-    {NULL, "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {"producer", "made by", NULL, 0, 2, ASSAY__COLUMN_NAME, 0},
-    {"op", "operator", NULL, 0, 3, 0, 0},
-    {"first", NULL, NULL, 0, 0, 0, 0},
-    {"last", "last read by", NULL, 0, 4, ASSAY__COLUMN_NAME, 0},
+    {.key = "trial"},
+    {.key = "position"},
+    {"name", "tensor", .flags = ASSAY__COLUMN_NAME},
+    {"type", "shape and type", .priority = 1},
+    {"bytes", "size", "B", .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
+    {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
+    {"producer", "made by", .priority = 2, .flags = ASSAY__COLUMN_NAME},
+    {"op", "operator", .priority = 3},
+    {.key = "first"},
+    {"last", "last read by", .priority = 4, .flags = ASSAY__COLUMN_NAME},
 };
 
 static void put_tensor(struct assay__table *t, const struct assay__peak *peak, size_t position,
@@ -234,24 +219,19 @@ static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *pe
     size_t unknown = 0;
     for (size_t i = 0; i < peak->count; i++)
         unknown += !isfinite(peak->tensors[i].bytes);
-    if (isfinite(peak->bytes)) {
-        print_bytes(&text, peak->bytes);
-        assay__buf_puts(&text, " of activations are alive");
-    } else {
-        assay__buf_puts(&text, "Most activations whose size is known are alive");
-    }
+    if (isfinite(peak->bytes))
+        assay__buf_printf(&text, "%s of activations are alive",
+                          assay__scaled(peak->bytes, "B").text);
+    else
+        assay__buf_puts(&text, "The most activations of known size are alive");
     assay__buf_printf(&text, " while '%.100s' (%s) runs, in %lld tensor%s", peak->node, peak->op,
-                      (long long)peak->alive, peak->alive == 1 ? "" : "s");
+                      (long long)peak->alive, assay__plural((double)peak->alive));
     if (unknown) assay__buf_printf(&text, ", %zu of them of unknown size", unknown);
-    if (peak->body_bytes > 0) {
-        assay__buf_puts(&text, "; ");
-        print_bytes(&text, peak->body_bytes);
-        assay__buf_puts(&text, " of it inside its subgraphs");
-    }
+    if (peak->body_bytes > 0)
+        assay__buf_printf(&text, "; %s of it inside its subgraphs",
+                          assay__scaled(peak->body_bytes, "B").text);
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s, by liveness of the graph.",
-                        assay__buf_text(&text));
-    if (text.failed) doc->failed = true;
-    assay__buf_free(&text);
+                        assay__doc_take(doc, &text));
 }
 
 static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial)
@@ -291,14 +271,14 @@ static void add_peak(struct assay__doc *doc, const struct assay__trial *trial)
 /* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__column layer_columns[] = {
-    {NULL, "#", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {NULL, "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "operator", NULL, 0, 2, 0, 0},
-    {NULL, "moves", "B", 0, 0, 0, 0},
-    {NULL, "time", "s", 0, 0, 0, 0},
-    {NULL, "rate", "B/s", 0, 1, 0, 0},
-    {NULL, "alive", "B", 0, 1, 0, 0},
-    {NULL, "weights", "B", 0, 4, 0, 0},
+    {.title = "#", .unit = ASSAY__UNIT_COUNT, .priority = 3},
+    {.title = "layer", .flags = ASSAY__COLUMN_NAME},
+    {.title = "operator", .priority = 2},
+    {.title = "moves", .unit = "B"},
+    {.title = "time", .unit = "s"},
+    {.title = "rate", .unit = "B/s", .priority = 1},
+    {.title = "alive", .unit = "B", .priority = 1},
+    {.title = "weights", .unit = "B", .priority = 4},
 };
 
 static int by_bytes(const void *left, const void *right)

@@ -87,14 +87,14 @@ static void add_families(struct assay__doc *doc, const struct assay_metrics *set
 /* --- all of them ------------------------------------------------------------------------------ */
 
 static const struct assay__column columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"metric", "metric", NULL, 0, 0, ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE, 0},
-    {"value", "value", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"state", "state", NULL, 0, 0, 0, 0},
-    {"source", "source", NULL, 0, 1, 0, 0},
-    {"note", "formula, remark or reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"label", NULL, NULL, 0, 0, 0, 0},
+    {.key = "trial"},
+    {"metric", "metric", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
+    {"value", "value", "", .flags = ASSAY__COLUMN_KEEP},
+    {.key = "unit"},
+    {"state", .title = "state"},
+    {"source", "source", .priority = 1},
+    {"note", "formula, remark or reason", .flags = ASSAY__COLUMN_PROSE},
+    {.key = "label"},
 };
 
 static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
@@ -106,7 +106,7 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     for (size_t i = 0; i < count; i++) {
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
         struct assay__datum value = assay__datum_metric(m);
-        value.name = value.note = value.source = NULL; /* in columns of their own */
+        value.name = value.note = value.source = NULL; /* they have their own columns */
         assay__table_row(t, 0, NULL);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
         assay__table_text(t, m->name);

@@ -11,31 +11,31 @@
 #define KEEP ASSAY__COLUMN_KEEP
 #define SUM ASSAY__COLUMN_SUM
 static const struct assay__column group_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"group", "group", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"kind", NULL, NULL, 0, 0, 0, 0},
-    {"time_us", "time", "s", 1e-6, 0, KEEP | SUM, 0},
-    {"share", "share", "ratio", 0, 0, SUM, 0},
-    {"flops", "FLOP", "FLOP", 0, 2, 0, 0},
-    {"layers", "layers", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"flops_state", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "neurons", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {NULL, "FLOP needed", "FLOP", 0, 4, 0, 0},
-    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.key = "trial"},
+    {"group", "group", .flags = ASSAY__COLUMN_NAME},
+    {.key = "kind"},
+    {"time_us", "time", "s", .factor = 1e-6, .flags = KEEP | SUM},
+    {"share", "share", "ratio", .flags = SUM},
+    {"flops", "FLOP", "FLOP", .priority = 2},
+    {"layers", "layers", ASSAY__UNIT_COUNT, .priority = 1},
+    {.key = "state"},
+    {.key = "flops_state"},
+    {.title = "neurons", .unit = ASSAY__UNIT_COUNT, .priority = 3},
+    {.title = "FLOP needed", .unit = "FLOP", .priority = 4},
+    {"note", "note", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static const struct assay__column step_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"step", "step", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"kind", "kind", NULL, 0, 3, 0, 0},
-    {"time_us", "time", "s", 1e-6, 0, KEEP | SUM, 0},
-    {"share", "share", "ratio", 0, 0, SUM, 0},
-    {"flops", "FLOP", "FLOP", 0, 2, 0, 0},
-    {"layers", "layers", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"flops_state", NULL, NULL, 0, 0, 0, 0},
-    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.key = "trial"},
+    {"step", "step", .flags = ASSAY__COLUMN_NAME},
+    {"kind", "kind", .priority = 3},
+    {"time_us", "time", "s", .factor = 1e-6, .flags = KEEP | SUM},
+    {"share", "share", "ratio", .flags = SUM},
+    {"flops", "FLOP", "FLOP", .priority = 2},
+    {"layers", "layers", ASSAY__UNIT_COUNT, .priority = 1},
+    {.key = "state"},
+    {.key = "flops_state"},
+    {"note", "note", .flags = ASSAY__COLUMN_PROSE},
 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -160,7 +160,7 @@ static void add_floor(struct assay__doc *doc, const struct assay__ncp_groups *g)
     if (!isfinite(g->floor_share)) return;
     assay__doc_fact(doc, "call cost");
     assay__doc_item_after(doc, "at most", assay__derived(g->floor_share, "ratio"),
-                          "of the latency, whatever the layers compute");
+                          "of the latency, independent of what the layers compute");
     assay__doc_item_after(doc, assay__doc_printf(doc, "%zu ×", g->timed),
                           assay__derived(g->floor_ns / 1e9, "s"),
                           "(the fastest layer), and the engine's cost per run");

@@ -100,25 +100,24 @@ static bool collect(const struct assay__layers *layers, struct placement *all)
 /* --- by provider ------------------------------------------------------------------------------ */
 
 static const struct assay__column place_columns[] = {
-    {NULL, "provider", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "layers", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "share", "ratio", 0, 0, 0, 0},
-    {NULL, "net energy", "J", 0, 0, 0, 0},
+    {.title = "provider", .flags = ASSAY__COLUMN_NAME},
+    {.title = "layers", .unit = ASSAY__UNIT_COUNT},
+    {.title = "time", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "share", .unit = "ratio"},
+    {.title = "net energy", .unit = "J"},
 };
 
 static struct assay__datum energy_of(const struct placement *all, const struct assay__trial *trial)
 {
     if (all->count > 1 && assay__trial_metric(trial, "energy.inference.net"))
-        return assay__datum_unknown("no sensor splits it between providers");
+        return assay__datum_unknown("not measured separately per provider");
     return assay__datum_metric(assay_metrics_get(trial->metrics, "energy.inference.net"));
 }
 
 static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
                        const struct placement *all)
 {
-    static const char untimed[] = "a layer of it has no time: the others alone would be less than "
-                                  "it took";
+    static const char untimed[] = "some of its layers have no time, so the sum would be too low";
     double total_ns = assay__layer_total(trial);
     struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
                                               ASSAY__COLUMNS(place_columns));
@@ -140,11 +139,11 @@ static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
 /* --- crossings -------------------------------------------------------------------------------- */
 
 static const struct assay__column crossing_columns[] = {
-    {NULL, "from", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "to", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "crossings", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "bytes", "B", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {.title = "from", .flags = ASSAY__COLUMN_NAME},
+    {.title = "to", .flags = ASSAY__COLUMN_NAME},
+    {.title = "crossings", .unit = ASSAY__UNIT_COUNT},
+    {.title = "bytes", .unit = "B", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "time", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
 };
 
 static void add_crossings(struct assay__doc *doc, const struct placement *all)
@@ -168,18 +167,18 @@ static void add_crossings(struct assay__doc *doc, const struct placement *all)
             assay__table_numbers(t, ASSAY_DERIVED, c->bytes, c->time_ns / 1e9);
         }
     assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "A crossing is a layer on another provider than the one before it. Bytes "
-                        "and time are those of the engine's copies between the two; — where a "
-                        "crossing has none, or their size is not known.");
+                        "A crossing is a layer on a different provider than the layer before it. "
+                        "Bytes and time are those of the engine's copies between the two; — if "
+                        "there are none, or their size is not known.");
 }
 
 /* --- by type ---------------------------------------------------------------------------------- */
 
 static const struct assay__column type_columns[] = {
-    {NULL, "type", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "layers", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "share", "ratio", 0, 0, 0, 0},
+    {.title = "type", .flags = ASSAY__COLUMN_NAME},
+    {.title = "layers", .unit = ASSAY__UNIT_COUNT},
+    {.title = "time", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "share", .unit = "ratio"},
 };
 
 /* The type that layers compute in, as the roofline takes it. */
@@ -191,9 +190,9 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
     size_t counts[2] = {0, 0};
     double total_ns = assay__layer_total(trial);
     if (!r->type || !r->type[0]) {
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "The type that the layers compute in is not known: the profile holds "
-                            "no type of the model.");
+        assay__doc_sentence(
+            doc, ASSAY__TONE_NOTE,
+            "The compute type of the layers is not known: the profile has no type of the model.");
         return;
     }
     for (size_t i = 0; i < trial->layers.count; i++) {
@@ -202,7 +201,7 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
         counts[at]++;
         times_ns[at] += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
     }
-    struct assay__table *t = assay__doc_table(doc, NULL, "Time by the type that layers compute in",
+    struct assay__table *t = assay__doc_table(doc, NULL, "Time by compute type",
                                               ASSAY__COLUMNS(type_columns));
     for (size_t i = 0; i < 2; i++) {
         if (!counts[i]) continue;
@@ -211,10 +210,10 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
         assay__table_number(t, (double)counts[i], ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_ESTIMATED, times_ns[i] / 1e9, times_ns[i] / total_ns);
     }
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "Estimated from %s, int8 for integer products: providers do not report "
-                        "what they compute in.",
-                        r->type_from);
+    assay__doc_sentence(
+        doc, ASSAY__TONE_NOTE,
+        "Estimated from %s, int8 for integer products: providers do not report their compute type.",
+        r->type_from);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)

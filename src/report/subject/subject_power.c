@@ -36,37 +36,32 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
     const struct assay_metric *power = assay_metrics_get(trial->metrics, "power.average"),
                               *gross = assay__trial_metric(trial, "energy.inference.gross"),
                               *net = assay__trial_metric(trial, "energy.inference.net");
-    struct assay__buf text = {0};
-    if (assay__trial_metric(trial, "power.average")) {
-        assay__buf_puts(&text, "An inference takes ");
-        assay__print_metric(&text, gross);
-        if (net && net->value > 0) {
-            assay__buf_puts(&text, ", ");
-            assay__print_metric(&text, net);
-            assay__buf_puts(&text, " of it beyond the idle machine");
-        } else if (net) {
-            assay__buf_puts(&text, ", no more than the idle machine draws in that time");
-        }
-        assay__buf_puts(&text, ", at ");
-        assay__print_metric(&text, power);
-    } else {
-        assay__buf_printf(&text, "The energy of an inference is not known: %s",
-                          power && *power->note ? power->note : "no sensor was read");
+    if (!assay__trial_metric(trial, "power.average")) {
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "The energy of an inference is not known: %s.",
+                            power && *power->note ? power->note : "no sensor was read");
+        return;
     }
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__doc_take(doc, &text));
+    const char *beyond = "";
+    if (net && net->value > 0)
+        beyond = assay__doc_printf(doc, ", %s of it beyond the idle machine",
+                                   assay__shown(net).text);
+    else if (net)
+        beyond = ", no more than the idle machine draws in that time";
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "An inference takes %s%s, at %s.",
+                        assay__shown(gross).text, beyond, assay__shown(power).text);
 }
 
 /* --- rails ------------------------------------------------------------------------------------ */
 
 static const struct assay__column rail_columns[] = {
-    {NULL, "rail", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "idle", "W", 0, 1, 0, 0},
-    {NULL, "average", "W", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "peak", "W", 0, 2, 0, 0},
-    {NULL, "energy", "J", 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "updated every", "s", 0, 3, 0, 0},
-    {NULL, "source", NULL, 0, 2, 0, 0},
-    {NULL, "how average and idle power are known", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.title = "rail", .flags = ASSAY__COLUMN_NAME},
+    {.title = "idle", .unit = "W", .priority = 1},
+    {.title = "average", .unit = "W", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "peak", .unit = "W", .priority = 2},
+    {.title = "energy", .unit = "J", .flags = ASSAY__COLUMN_KEEP},
+    {.title = "updated every", .unit = "s", .priority = 3},
+    {.title = "source", .priority = 2},
+    {.title = "how average and idle power are known", .flags = ASSAY__COLUMN_PROSE},
 };
 
 static const struct assay_metric *metric_of(const struct assay__trial *trial, const char *family,
@@ -111,10 +106,8 @@ static struct assay__datum period_of(struct assay__doc *doc, const struct assay_
                                      const struct assay__series_info *source)
 {
     struct assay__datum value = assay__datum_metric(period);
-    char text[64];
-    if (!assay__datum_is_known(&value) || !source || !source->period_is_bound) return value;
-    assay__text_scaled(text, sizeof text, value.number, "s");
-    value.text = assay__doc_printf(doc, "≤ %s", text);
+    if (assay__datum_is_known(&value) && source && source->period_is_bound)
+        value.text = assay__doc_printf(doc, "≤ %s", assay__scaled(value.number, "s").text);
     return value;
 }
 
@@ -155,15 +148,8 @@ static void add_rails(struct assay__doc *doc, const struct assay__trial *trial)
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-static void add_item(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
-                     const char *name, const char *after)
-{
-    const struct assay_metric *m = assay__trial_metric(trial, metric);
-    if (m) assay__doc_item_after(doc, name, assay__datum_metric(m), after);
-}
-
-/* With its formula and what must be said of it; why it is not known, unless nothing is: then the
- * answer says why. */
+/* With its formula or remark; or the reason why it is unknown, unless power is unknown altogether:
+ * then the answer gives the reason. */
 static void add_noted(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
                       const char *label, const char *words)
 {
@@ -189,13 +175,13 @@ static void add_idle(struct assay__doc *doc, const struct assay__trial *trial)
                               "before the run");
         return;
     }
-    assay__doc_item(doc, NULL,
-                    assay__datum_unknown(energy ? "not watched: net energy is not known"
-                                                : "not watched: nothing here reports power or "
-                                                  "energy"));
+    assay__doc_item(
+        doc, NULL,
+        assay__datum_unknown(energy ? "not measured: net energy is not known"
+                                    : "not measured: nothing here reports power or energy"));
 }
 
-/* The value on the line between two readings; NaN. */
+/* The value on the line between two readings; NaN outside of them. */
 static double value_at(const struct assay__series_info *series, double time_ns)
 {
     size_t low = 0, high = series->count;
@@ -207,9 +193,8 @@ static double value_at(const struct assay__series_info *series, double time_ns)
             high = middle;
     }
     if (low == 0 || low == series->count) return NAN;
-    double a = series->times_ns[low - 1], b = series->times_ns[low];
-    return series->values[low - 1] +
-           (time_ns - a) / (b - a) * (series->values[low] - series->values[low - 1]);
+    const double *t = &series->times_ns[low - 1], *y = &series->values[low - 1];
+    return y[0] + (time_ns - t[0]) / (t[1] - t[0]) * (y[1] - y[0]);
 }
 
 /* Growth of a counter per second of the measured spans; NaN unknown. */
@@ -238,8 +223,8 @@ static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
            idle = rate_of(trial, "time.idle", "procstat"),
            steal = rate_of(trial, "time.steal", "procstat"),
            wait = rate_of(trial, "time.cpu.some", "pressure");
-    /* Time passes on every CPU, busy or idle: counters of it that stand still are another
-     * machine's, or none. */
+    /* Time passes on every CPU, busy or idle: if its counters stand still, they are not this
+     * machine's. */
     bool moves = fmax(busy, 0) + fmax(idle, 0) > 0;
     assay__doc_fact(doc, "CPUs");
     if (moves && isfinite(busy))
@@ -249,9 +234,9 @@ static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
                               "stolen by the host");
     if (isfinite(wait) && (moves || wait > 0))
         assay__doc_item_after(doc, NULL, assay__derived(wait, "ratio"),
-                              "of the time a task waited for a CPU");
+                              "of the time some task waited for a CPU");
     if (!moves && isfinite(busy))
-        assay__doc_item(doc, NULL, assay__datum_unknown("/proc/stat stood still"));
+        assay__doc_item(doc, NULL, assay__datum_unknown("/proc/stat did not change"));
 }
 
 /* --- throttling ------------------------------------------------------------------------------- */
@@ -292,40 +277,38 @@ static void add_throttling(struct assay__doc *doc, const struct assay_profile *p
         const char *what = has_values(s) ? throttling_shown_by(s->name) : NULL;
         any |= what != NULL;
         if (what && was_watched(trial, s))
-            assay__buf_printf(&watched, "%s%s", watched.length ? ", " : "", what);
+            assay__buf_join(&watched, what);
         else if (what)
-            assay__doc_item_text(doc, "not watched throughout: %s (%s)", what,
+            assay__doc_item_text(doc, "not monitored throughout: %s (%s)", what,
                                  *s->note ? s->note : "readings are missing");
     }
-    if (watched.length)
-        assay__doc_item_text(doc, quiet ? "none seen in %s" : "watched: %s; see the disturbances",
-                             watched.data);
-    if (!any) assay__doc_item(doc, NULL, assay__datum_unknown("nothing here would show it"));
-    if (watched.failed) doc->failed = true;
-    assay__buf_free(&watched);
+    const char *all = assay__doc_take(doc, &watched);
+    if (*all)
+        assay__doc_item_text(doc, quiet ? "none seen in %s" : "monitored: %s; see the disturbances",
+                             all);
+    if (!any) assay__doc_item(doc, NULL, assay__datum_unknown("cannot be detected here"));
 }
 
 static void add_facts(struct assay__doc *doc, const struct assay_profile *profile,
                       const struct assay__trial *trial)
 {
+    static const struct assay__metric_fact facts[] = {
+        {"efficiency", "efficiency.inferences_per_joule", NULL, "(inferences per joule)"},
+        {"efficiency", "efficiency.tops_per_watt", NULL, NULL},
+        {"efficiency", "score.efficiency", "score", "of 100"},
+        {"speed", "throughput.inferences", NULL, NULL},
+        {"speed", "latency.p50", "p50", NULL},
+        {"speed", "compute.rate", NULL, NULL},
+        {"temperature", "hardware.temperature", NULL, NULL},
+        {"temperature", "hardware.temperature_peak", "up to", NULL},
+        {"clock", "hardware.frequency", NULL, NULL},
+    };
     add_noted(doc, trial, "power.average", "power", "");
     assay__doc_fact(doc, "gross energy");
-    add_item(doc, trial, "energy.inference.gross", NULL, "per inference");
+    assay__doc_metric(doc, trial, "energy.inference.gross", NULL, "per inference");
     add_noted(doc, trial, "energy.inference.net", "net energy", "per inference");
     add_idle(doc, trial);
-    assay__doc_fact(doc, "efficiency");
-    add_item(doc, trial, "efficiency.inferences_per_joule", NULL, "(inferences per joule)");
-    add_item(doc, trial, "efficiency.tops_per_watt", NULL, NULL);
-    add_item(doc, trial, "score.efficiency", "score", "of 100");
-    assay__doc_fact(doc, "speed");
-    add_item(doc, trial, "throughput.inferences", NULL, NULL);
-    add_item(doc, trial, "latency.p50", "p50", NULL);
-    add_item(doc, trial, "compute.rate", NULL, NULL);
-    assay__doc_fact(doc, "temperature");
-    add_item(doc, trial, "hardware.temperature", NULL, NULL);
-    add_item(doc, trial, "hardware.temperature_peak", "up to", NULL);
-    assay__doc_fact(doc, "clock");
-    add_item(doc, trial, "hardware.frequency", NULL, NULL);
+    assay__doc_metrics(doc, trial, facts, sizeof facts / sizeof facts[0]);
     add_cpus(doc, trial);
     add_throttling(doc, profile, trial);
     add_noted(doc, trial, "overhead.sensors", "sampling", "");
@@ -333,7 +316,7 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
 
 /* --- what could not be read ------------------------------------------------------------------- */
 
-/* Rails stand in their table. */
+/* Rails are in their table. */
 static void add_silent(struct assay__doc *doc, const struct assay__trial *trial)
 {
     assay__doc_section(doc, NULL, "Sensors without a reading", "and why", 0);

@@ -38,19 +38,14 @@ static void print_bounds(struct assay__buf *out, const struct assay__roofline *r
 
 static void add_answer(struct assay__doc *doc, const struct assay__roofline *r)
 {
-    struct assay__buf bounds = {0}, least = {0};
+    struct assay__buf bounds = {0};
     print_bounds(&bounds, r);
-    assay__print_ns(&least, r->least_ns);
-    assay__buf_puts(&least, " instead of ");
-    assay__print_ns(&least, r->least_of_ns);
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
-                        "Of the time in layers %s. At their roofs the layers would take %s "
-                        "(%.0f %%).",
-                        assay__buf_text(&bounds), assay__buf_text(&least),
+                        "Of the time in layers %s. At their roofs the layers would take %s instead "
+                        "of %s (%.0f %%).",
+                        assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
+                        assay__scaled(r->least_of_ns / 1e9, "s").text,
                         r->least_ns / r->least_of_ns * 100);
-    if (bounds.failed || least.failed) doc->failed = true;
-    assay__buf_free(&bounds);
-    assay__buf_free(&least);
 }
 
 /* Layers that are faster than their roof, and those that cannot be judged with the first reason. */
@@ -72,21 +67,21 @@ static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
                             r->above == 1 ? "its" : "their");
     if (unknown)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu layer%s of unknown bound, the first because %s", unknown,
+                            "%zu layer%s with unknown bound, the first because %s", unknown,
                             unknown == 1 ? "" : "s", why);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
-    {NULL, "", NULL, 0, 0, 0, 0}, /* its letter in the picture */
-    {NULL, "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "share", "ratio", 0, 0, 0, 0},
-    {NULL, "FLOP/B", ASSAY__UNIT_PLAIN, 0, 3, 0, 0},
-    {NULL, "FLOP/s", ASSAY__UNIT_SHORT, 0, 2, 0, 0},
-    {NULL, "at most", ASSAY__UNIT_SHORT, 0, 4, 0, 0},
-    {NULL, "of roof", "ratio", 0, 0, 0, 0},
-    {NULL, "bound", NULL, 0, 0, 0, 0},
+    {.title = ""}, /* its letter in the picture */
+    {.title = "layer", .flags = ASSAY__COLUMN_NAME},
+    {.title = "share", .unit = "ratio"},
+    {.title = "FLOP/B", .unit = ASSAY__UNIT_PLAIN, .priority = 3},
+    {.title = "FLOP/s", .unit = ASSAY__UNIT_SHORT, .priority = 2},
+    {.title = "at most", .unit = ASSAY__UNIT_SHORT, .priority = 4},
+    {.title = "of roof", .unit = "ratio"},
+    {.title = "bound"},
 };
 
 static const char *bound_of(struct assay__doc *doc, const struct assay__roofline_layer *l)
@@ -133,10 +128,10 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
 /* --- roofs ------------------------------------------------------------------------------------ */
 
 static const struct assay__column roof_columns[] = {
-    {NULL, "roof", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "at most", "B/s", 0, 0, 0, 0},
-    {NULL, "holds", "B", 0, 0, 0, 0},
-    {NULL, "ceiling", NULL, 0, 1, ASSAY__COLUMN_CODE, 0},
+    {.title = "roof", .flags = ASSAY__COLUMN_NAME},
+    {.title = "at most", .unit = "B/s"},
+    {.title = "holds", .unit = "B"},
+    {.title = "ceiling", .priority = 1, .flags = ASSAY__COLUMN_CODE},
 };
 
 static void put_roof(struct assay__table *t, const struct assay__roof *roof, const char *label,
@@ -170,9 +165,8 @@ static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
 
 static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
 {
-    struct assay__table *t = assay__doc_table(
-        doc, NULL, "The roofs: what the device can do at most, as measured",
-        ASSAY__COLUMNS(roof_columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "The roofs: measured limits of the device",
+                                              ASSAY__COLUMNS(roof_columns));
     put_peaks(t, r);
     for (size_t i = 0; i < r->level_count; i++)
         put_roof(t, &r->levels[i], r->levels[i].label, "B/s", true);

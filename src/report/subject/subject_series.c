@@ -12,16 +12,16 @@
 /* --- channels --------------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
-    {NULL, "channel", NULL, 0, 0, ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE, 0},
-    {NULL, "launch", ASSAY__UNIT_COUNT, 0, 4, 0, 0},
-    {NULL, "readings", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
-    {NULL, "min", "", 0, 0, 0, 0},
-    {NULL, "max", "", 0, 0, 0, 0},
-    {NULL, "grew by", "", 0, 0, 0, 0},
-    {NULL, "updated every", "s", 0, 3, 0, 0},
-    {NULL, "state", NULL, 0, 5, 0, 0},
-    {NULL, "source", NULL, 0, 2, 0, 0},
-    {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.title = "channel", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
+    {.title = "launch", .unit = ASSAY__UNIT_COUNT, .priority = 4},
+    {.title = "readings", .unit = ASSAY__UNIT_COUNT, .priority = 1},
+    {.title = "min", .unit = ""},
+    {.title = "max", .unit = ""},
+    {.title = "grew by", .unit = ""},
+    {.title = "updated every", .unit = "s", .priority = 3},
+    {.title = "state", .priority = 5},
+    {.title = "source", .priority = 2},
+    {.title = "note", .flags = ASSAY__COLUMN_PROSE},
 };
 
 struct range {
@@ -53,15 +53,14 @@ static struct assay__datum value_of(const struct assay__series_info *s, double n
 static struct assay__datum period_of(struct assay__doc *doc, const struct assay__series_info *s)
 {
     struct assay__datum value = assay__measured(s->period_s, "s");
-    char text[64];
     if (!isfinite(s->period_s)) return assay__datum_none();
-    assay__text_scaled(text, sizeof text, s->period_s, "s");
-    if (s->period_is_bound) value.text = assay__doc_printf(doc, "≤ %s", text);
+    if (s->period_is_bound)
+        value.text = assay__doc_printf(doc, "≤ %s", assay__scaled(s->period_s, "s").text);
     return value;
 }
 
-/* A channel of power that is called otherwise than its rail says both, as the metrics are of the
- * rail: "power.battery (system)". */
+/* A power channel whose name lacks its rail shows both, because metrics are named by rail:
+ * "power.battery (system)". */
 static const char *name_of(struct assay__doc *doc, const struct assay__series_info *s)
 {
     bool both = s->rail && *s->rail && strcmp(s->quantity, "power") == 0 &&
@@ -86,7 +85,7 @@ static void put_channel(struct assay__doc *doc, struct assay__table *t,
 
 static void add_channels(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__table *t = assay__doc_table(doc, NULL, "What was read over time, and from where",
+    struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time",
                                               ASSAY__COLUMNS(columns));
     for (size_t i = 0; i < trial->series_count; i++)
         put_channel(doc, t, &trial->series[i]);
@@ -95,19 +94,11 @@ static void add_channels(struct assay__doc *doc, const struct assay__trial *tria
 /* --- every reading ---------------------------------------------------------------------------- */
 
 static const struct assay__column reading_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"name", NULL, NULL, 0, 0, 0, 0},
-    {"seq", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"time_s", NULL, "s", 0, 0, 0, 0},
-    {"value", NULL, "", 0, 0, 0, 0},
-    {"unit", NULL, NULL, 0, 0, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"source", NULL, NULL, 0, 0, 0, 0},
-    {"note", NULL, NULL, 0, 0, 0, 0},
+    {.key = "trial"}, {.key = "launch"}, {.key = "name"},  {.key = "seq"},    {.key = "time_s"},
+    {.key = "value"}, {.key = "unit"},   {.key = "state"}, {.key = "source"}, {.key = "note"},
 };
 
-/* A channel without readings is one row that says why. */
+/* A channel without readings is one row with the reason. */
 static void fill_reading(const struct assay__table *table, size_t row, struct assay__datum *cells)
 {
     const struct assay__series_info *s = table->context;
@@ -123,7 +114,7 @@ static void fill_reading(const struct assay__table *table, size_t row, struct as
     cells[6] = assay__datum_text(s->unit);
     cells[7] = assay__datum_text(assay_state_name(known ? s->state : ASSAY_UNAVAILABLE));
     cells[8] = assay__datum_text(s->source);
-    /* Said once: a million rows of the same sentence are no information. */
+    /* Only once: a million rows of the same sentence carry no information. */
     cells[9] = assay__datum_text(row ? "" : s->note);
 }
 
@@ -143,12 +134,12 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
 /* --- spans ------------------------------------------------------------------------------------ */
 
 static const struct assay__column span_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"launch", "launch", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"kind", "what", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"begin_s", "from", "s", 0, 0, 0, 0},
-    {"end_s", "to", "s", 0, 0, 0, 0},
-    {"completions", "inferences", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {.key = "trial"},
+    {"launch", "launch", .unit = ASSAY__UNIT_COUNT},
+    {"kind", "what", .flags = ASSAY__COLUMN_NAME},
+    {"begin_s", "from", .unit = "s"},
+    {"end_s", "to", .unit = "s"},
+    {"completions", "inferences", .unit = ASSAY__UNIT_COUNT},
 };
 
 /* People see nothing for what belongs to no launch. */
@@ -162,9 +153,8 @@ static struct assay__datum launch_of(int launch)
 static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->span_count) return;
-    struct assay__table *t = assay__doc_table(
-        doc, "spans", "What the machine was doing when, since the run began",
-        ASSAY__COLUMNS(span_columns));
+    struct assay__table *t = assay__doc_table(doc, "spans", "Phases of the run",
+                                              ASSAY__COLUMNS(span_columns));
     t->more = "spans";
     for (size_t i = 0; i < trial->span_count; i++) {
         const struct assay__span *s = &trial->spans[i];

@@ -11,7 +11,7 @@ static void add_verdict(struct assay__doc *doc, const struct assay__stability *s
         enum assay__badge badge;
     } words[] = {{"stable", "stable", ASSAY__BADGE_PASS},
                  {"unstable", "UNSTABLE", ASSAY__BADGE_FAIL},
-                 {"too-few", "TOO FEW samples to say", ASSAY__BADGE_WARN}};
+                 {"too-few", "TOO FEW samples for a verdict", ASSAY__BADGE_WARN}};
     assay__doc_fact(doc, "verdict");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(s->verdict, words[i].verdict) == 0)
@@ -31,7 +31,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         add_verdict(doc, &trial->stability);
     else if (assay__trial_metric(trial, "latency.p50"))
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "No verdict: the run did not end, or there are no samples.");
+                            "No verdict: the run did not finish, or there are no samples.");
     assay__doc_end(doc);
     assay__doc_section(doc, "workload", "Workload", "what was assumed", ASSAY__VIEW_MACHINE);
     assay__doc_points(doc, trial->notes, trial->note_count);

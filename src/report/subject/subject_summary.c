@@ -49,8 +49,8 @@ static void add_lost(struct assay__doc *doc, const char *who, const struct assay
                         several ? " each" : "", good, why ? why : "");
 }
 
-/* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" of those that failed for the same reason:
- * `alike` of them, of which this is the first. */
+/* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" if `alike` trials failed for the same
+ * reason; `trial` is the first of them. */
 static void add_failure(struct assay__doc *doc, const struct assay_profile *profile,
                         const struct assay__trial *trial, size_t alike)
 {
@@ -69,7 +69,7 @@ static void add_failure(struct assay__doc *doc, const struct assay_profile *prof
 
 static void add_failures(struct assay__doc *doc, const struct assay_profile *profile)
 {
-    enum { REASONS = 64 }; /* told apart; a profile from elsewhere may hold any number */
+    enum { REASONS = 64 }; /* distinct reasons shown; an untrusted profile may hold any number */
     const struct assay__trial *first[REASONS];
     size_t alike[REASONS], kinds = 0;
     for (size_t i = 0; i < profile->trial_count; i++) {
@@ -90,14 +90,14 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
 {
     if (!profile->complete && !profile->interrupted)
         assay__doc_say(doc, ASSAY__TONE_ALERT,
-                       "INCOMPLETE: the capture did not end (killed, or its disk was full); what "
-                       "it had measured until then follows.");
+                       "INCOMPLETE: the capture did not finish (killed, or disk full); what was "
+                       "measured until then follows.");
     if (profile->interrupted)
-        assay__doc_say(doc, ASSAY__TONE_ALERT,
-                       "INTERRUPTED: the capture was stopped before it ended; what it had measured "
-                       "until then follows.");
+        assay__doc_say(
+            doc, ASSAY__TONE_ALERT,
+            "INTERRUPTED: the capture was stopped early; what was measured until then follows.");
     if (!profile->trial_count)
-        assay__doc_say(doc, ASSAY__TONE_ALERT, "EMPTY: this profile holds no trial.");
+        assay__doc_say(doc, ASSAY__TONE_ALERT, "EMPTY: this profile has no trials.");
     add_failures(doc, profile);
 }
 
@@ -134,7 +134,7 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
     struct assay__buf text = {0};
     if (several) add_joint_verdict(doc, study);
     if (trial->state == ASSAY__TRIAL_FAILED && !assay__trial_metric(trial, "latency.p50"))
-        return; /* the alert says why */
+        return; /* see the alert */
     if (several)
         assay__buf_printf(&text, "%s: ", *trial->label ? trial->label : trial->target.device);
     assay__answer(&text, trial);
@@ -146,7 +146,7 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
 /* --- the numbers ------------------------------------------------------------------------------ */
 
 static const struct {
-    const char *label, *names[4]; /* the first that is known stands for it */
+    const char *label, *names[4]; /* the first known one is shown */
 } cards[] = {
     {"per inference", {"latency.p50"}},
     {"throughput", {"throughput.tokens", "throughput.samples", "throughput.inferences"}},
@@ -185,7 +185,7 @@ static void add_cards(struct assay__doc *doc, const struct assay__trial *trial)
     }
 }
 
-/* A run that was not stable says so beside its numbers. */
+/* An unstable run is flagged next to its numbers. */
 static void add_stability(struct assay__doc *doc, const struct assay__stability *s)
 {
     if (!s->verdict || strcmp(s->verdict, "unstable") != 0 || !s->reason_count) return;

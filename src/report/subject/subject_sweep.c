@@ -15,8 +15,8 @@ enum { NUMBERS = 1, RATES };
 static const struct assay__heading parts[] = {
     {.title = "Sweep", .remark = "per second: samples; energy: gross"},
     {.title = "Rates and spread",
-     .remark = "min, max: of the launch medians; scaling: throughput against the smallest batch "
-               "(else fewest threads), 100 % is linear"}};
+     .remark = "min, max: of the launch medians; scaling: throughput relative to the smallest "
+               "batch (or fewest threads), 100 % is linear"}};
 /* the configuration matrix of the NCP guides */
 static const struct assay__heading matrix_parts[] = {
     {.title = "Sweep", .remark = "per second: samples; energy: gross"},
@@ -24,28 +24,28 @@ static const struct assay__heading matrix_parts[] = {
      .remark = "compiled: graph optimisation on; accelerator: not the CPU"}};
 
 static const struct assay__column columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"point", NULL, NULL, 0, 0, ASSAY__COLUMN_NAME, 0}, /* the axes follow */
-    {"device", NULL, NULL, 0, 0, 0, 0},
-    {"p50_s", "p50", "s", 0, 0, 0, NUMBERS},
-    {"p99_s", "p99", "s", 0, 0, 0, NUMBERS},
-    {"throughput_per_s", "per second", "1/s", 0, 0, 0, NUMBERS},
-    {NULL, "bar", "ratio", 0, 4, ASSAY__COLUMN_BAR, NUMBERS},
-    {"memory_bytes", "memory", "B", 0, 0, 0, NUMBERS},
-    {"energy_j", "energy", "J", 0, 0, 0, NUMBERS},
-    {NULL, "compiled", NULL, 0, 0, 0, RATES},
-    {NULL, "accelerator", NULL, 0, 0, 0, RATES},
-    {"bandwidth_bytes_per_s", "bandwidth", "B/s", 0, 0, 0, RATES},
-    {"utilization", "utilisation", "ratio", 0, 0, 0, RATES},
-    {"flops_per_s", "compute", "FLOP/s", 0, 0, 0, RATES},
-    {"scaling", "scaling", "ratio", 0, 0, 0, RATES},
-    {"mark", NULL, NULL, 0, 0, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "mark", NULL, 0, 0, 0, NUMBERS},
-    {"tokens_per_s", "tokens", "1/s", 0, 0, 0, NUMBERS},
-    {"p50_low_s", "p50 min", "s", 0, 2, 0, RATES},
-    {"p50_high_s", "p50 max", "s", 0, 2, 0, RATES},
+    {.key = "trial"},
+    {.key = "point", .flags = ASSAY__COLUMN_NAME}, /* the axes follow */
+    {.key = "device"},
+    {"p50_s", "p50", "s", .part = NUMBERS},
+    {"p99_s", "p99", "s", .part = NUMBERS},
+    {"throughput_per_s", "per second", "1/s", .part = NUMBERS},
+    {.title = "bar", .unit = "ratio", .priority = 4, .flags = ASSAY__COLUMN_BAR, .part = NUMBERS},
+    {"memory_bytes", "memory", "B", .part = NUMBERS},
+    {"energy_j", "energy", "J", .part = NUMBERS},
+    {.title = "compiled", .part = RATES},
+    {.title = "accelerator", .part = RATES},
+    {"bandwidth_bytes_per_s", "bandwidth", "B/s", .part = RATES},
+    {"utilization", "utilisation", "ratio", .part = RATES},
+    {"flops_per_s", "compute", "FLOP/s", .part = RATES},
+    {"scaling", "scaling", "ratio", .part = RATES},
+    {.key = "mark"},
+    {.key = "state"},
+    {.key = "reason"},
+    {.title = "mark", .part = NUMBERS},
+    {"tokens_per_s", "tokens", "1/s", .part = NUMBERS},
+    {"p50_low_s", "p50 min", "s", .priority = 2, .part = RATES},
+    {"p50_high_s", "p50 max", "s", .priority = 2, .part = RATES},
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
@@ -151,12 +151,8 @@ static void add_table(struct view *v)
 static void add_faults(struct view *v)
 {
     const struct assay__sweep *sweep = v->sweep;
-    struct assay__fault *faults = assay__arena_array(v->doc->arena, 2 * sweep->count + 1,
-                                                     sizeof *faults);
-    if (!faults) {
-        v->doc->failed = true;
-        return;
-    }
+    struct assay__fault *faults = assay__doc_array(v->doc, 2 * sweep->count + 1, sizeof *faults);
+    if (!faults) return;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
         const char *kind = !p->judged.usable ? "not run" : p->within ? NULL : state_of(p);
@@ -178,9 +174,10 @@ static void add_tied(struct view *v)
         assay__buf_printf(&tied, "%s%s", i ? ", " : "",
                           sweep->points[sweep->alike[i]].judged.label);
     if (tied.length)
-        assay__buf_puts(&tied, ": not distinguishable from the best, launches overlap");
+        assay__buf_puts(&tied, ": not distinguishable from the best (launches overlap)");
     if (tied.length && !sweep->confirmation.asked)
-        assay__buf_puts(&tied, " (confirming tests the best two; 10 launches each test all)");
+        assay__buf_puts(&tied,
+                        "; a confirmation tests the best two, 10 launches per point test all");
     for (size_t i = 0; i < sweep->pair_count; i++) {
         const struct assay__sweep_pair *pair = &sweep->pairs[i];
         if (pair->a == sweep->best || pair->b == sweep->best || others++ >= PAIRS_NAMED) continue;

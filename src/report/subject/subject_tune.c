@@ -14,32 +14,32 @@ enum { LABEL = 1 };
 
 #define TIMES ASSAY__UNIT_TIMES
 static const struct assay__column columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"configuration", NULL, NULL, 0, 0, ASSAY__COLUMN_NAME, 0}, /* the axes follow */
-    {"fate", "fate", NULL, 0, 3, 0, 0},
-    {"launches", "launches", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
-    {"p50_s", "p50", "s", 0, 0, 0, 0},
-    {"throughput_per_s", "per second", "1/s", 0, 0, 0, 0},
-    {"memory_bytes", "memory", "B", 0, 1, 0, 0},
-    {"energy_j", "gross energy", "J", 0, 1, 0, 0},
-    {"drift_relative_l2", "drift", ASSAY__UNIT_PLAIN, 0, 4, 0, 0},
-    {"ratio", "cost / best's", TIMES, 0, 3, 0, 0},
-    {"ratio_low", NULL, TIMES, 0, 0, 0, 0},
-    {"ratio_high", NULL, TIMES, 0, 0, 0, 0},
-    {"mark", NULL, NULL, 0, 0, 0, 0},
-    {"pareto", "Pareto", NULL, 0, 3, 0, 0},
-    {"state", NULL, NULL, 0, 0, 0, 0},
-    {"reason", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "mark", NULL, 0, 0, 0, 0},
+    {.key = "trial"},
+    {.key = "configuration", .flags = ASSAY__COLUMN_NAME}, /* the axes follow */
+    {"fate", "fate", .priority = 3},
+    {"launches", "launches", ASSAY__UNIT_COUNT, .priority = 2},
+    {"p50_s", "p50", .unit = "s"},
+    {"throughput_per_s", "per second", .unit = "1/s"},
+    {"memory_bytes", "memory", "B", .priority = 1},
+    {"energy_j", "gross energy", "J", .priority = 1},
+    {"drift_relative_l2", "drift", ASSAY__UNIT_PLAIN, .priority = 4},
+    {"ratio", "cost / best's", TIMES, .priority = 3},
+    {.key = "ratio_low"},
+    {.key = "ratio_high"},
+    {.key = "mark"},
+    {"pareto", "Pareto", .priority = 3},
+    {.key = "state"},
+    {.key = "reason"},
+    {.title = "mark"},
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static const struct assay__column part_columns[] = {
-    {NULL, "setting", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "default", NULL, 0, 0, 0, 0},
-    {NULL, "best", NULL, 0, 0, 0, 0},
-    {NULL, "cost when reset", TIMES, 0, 0, ASSAY__COLUMN_KEEP, 0},
-    {NULL, "how known", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {.title = "setting", .flags = ASSAY__COLUMN_NAME},
+    {.title = "default"},
+    {.title = "best"},
+    {.title = "cost when reset", .unit = TIMES, .flags = ASSAY__COLUMN_KEEP},
+    {.title = "how known", .flags = ASSAY__COLUMN_PROSE},
 };
 
 struct view {
@@ -140,8 +140,7 @@ static bool stands_before(const struct assay__tune_row *a, const struct assay__t
 static size_t *reading_order(struct view *v)
 {
     const struct assay__tune_result *result = v->result;
-    size_t *order = assay__arena_array(v->doc->arena, result->count + 1, sizeof *order);
-    if (!order) v->doc->failed = true;
+    size_t *order = assay__doc_array(v->doc, result->count + 1, sizeof *order);
     for (size_t i = 0; order && i < result->count; i++) { /* a few hundred at most */
         size_t at = i;
         for (; at > 0 && stands_before(&result->rows[i], &result->rows[order[at - 1]]); at--)
@@ -166,12 +165,12 @@ static void add_table(struct view *v)
 static void add_legend(struct assay__doc *doc)
 {
     static const char *const rows[][2] = {
-        {"finalist", "judged by launches of its own"},
-        {"dropped", "only has the short launches of the search"},
+        {"finalist", "judged by separate launches"},
+        {"dropped", "has only the short launches of the search"},
         {"ablation", "the best with one setting reset to its default"},
-        {"Pareto", "nothing else is better in one of latency, throughput, memory and energy and as "
+        {"Pareto", "no other is better in one of latency, throughput, memory and energy and as "
                    "good in the rest"},
-        {"cost", "what the goal is about: latency, time per sample or energy"},
+        {"cost", "the quantity to minimise: latency, time per sample or energy"},
     };
     assay__doc_fold(doc, NULL, "What the columns are", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -182,9 +181,7 @@ static void add_legend(struct assay__doc *doc)
 static void add_faults(struct view *v)
 {
     const struct assay__tune_result *result = v->result;
-    struct assay__fault *faults = assay__arena_array(v->doc->arena, result->count + 1,
-                                                     sizeof *faults);
-    if (!faults) v->doc->failed = true;
+    struct assay__fault *faults = assay__doc_array(v->doc, result->count + 1, sizeof *faults);
     for (size_t i = 0; faults && i < result->count; i++) {
         const struct assay__tune_row *row = &result->rows[i];
         faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->judged.label,
@@ -239,7 +236,7 @@ static void add_spent(struct view *v)
         v->doc, "%zu of %zu configurations%s%s%s", r->configurations, r->grid, r->grid ? " (" : "",
         r->grid ? percent(v->doc, r->configurations, r->grid) : "", r->grid ? ")" : "");
     if (r->failed) assay__doc_item_text(v->doc, "%zu of them failed", r->failed);
-    if (r->refused) assay__doc_item_text(v->doc, "%zu more refused from the start", r->refused);
+    if (r->refused) assay__doc_item_text(v->doc, "%zu more rejected up front", r->refused);
     add_launches(v);
     if (!isfinite(r->elapsed_s) || !isfinite(r->plan->budget_s)) return;
     double left_s = r->plan->budget_s - r->elapsed_s;
@@ -272,11 +269,11 @@ static void add_best(struct view *v)
 static const char *how_known(struct view *v, const struct assay__tune_part *part)
 {
     if (*part->objection)
-        return assay__doc_printf(v->doc, "nothing with %s may be recommended: %s", part->from,
+        return assay__doc_printf(v->doc, "cannot be reset: %s is not allowed (%s)", part->from,
                                  part->objection);
     if (!part->measured) return "estimated by the search's model, not measured";
     if (isnan(part->ratio.p_value)) return "measured; too few launches for a test";
-    return part->ratio.p_value < 0.05 ? "measured" : "measured; no difference shown";
+    return part->ratio.p_value < 0.05 ? "measured" : "measured; no difference detected";
 }
 
 static void add_parts(struct view *v)

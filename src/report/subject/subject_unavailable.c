@@ -59,7 +59,7 @@ static struct group *group_of(struct group **groups, size_t *count, size_t *capa
         g++;
     if (g < *count) return &(*groups)[g];
     if (assay__vec_grow((void **)groups, capacity, g + 1, sizeof **groups)) return NULL;
-    if (g == REASONS_MOST) reason = "other reasons (JSON and CSV have them all)";
+    if (g == REASONS_MOST) reason = "other reasons (see JSON or CSV)";
     (*groups)[g] = (struct group){.reason = reason};
     ++*count;
     return &(*groups)[g];
@@ -95,7 +95,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     }
     if (others)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu more metrics of other subjects are not available either.", others);
+                            "%zu more metrics of other subjects are not available.", others);
     assay__doc_end(doc);
     free(groups);
 }

@@ -14,19 +14,13 @@
 /* "4 cores"; nothing when there are none. */
 static void add_count(struct assay__doc *doc, int count, const char *what)
 {
-    if (count > 0) assay__doc_item_text(doc, "%d %s%s", count, what, count == 1 ? "" : "s");
-}
-
-static void add_unknown(struct assay__doc *doc, const char *label)
-{
-    assay__doc_fact(doc, label);
-    assay__doc_item(doc, NULL, assay__datum_unknown(UNKNOWN));
+    if (count > 0) assay__doc_item_text(doc, "%d %s%s", count, what, assay__plural(count));
 }
 
 static void add_processors(struct assay__doc *doc, const struct assay__topology *t)
 {
     if (!t->packages && !t->dies && !t->cores && !t->threads) {
-        add_unknown(doc, "processors");
+        assay__doc_fact_unknown(doc, "processors", UNKNOWN);
     } else {
         assay__doc_fact(doc, "processors");
         add_count(doc, t->packages, "package");
@@ -42,7 +36,7 @@ static void add_processors(struct assay__doc *doc, const struct assay__topology 
             assay__doc_item_text(doc, "no SMT");
     }
     if (!*t->allowed) {
-        add_unknown(doc, "allowed");
+        assay__doc_fact_unknown(doc, "allowed", UNKNOWN);
         return;
     }
     assay__doc_fact(doc, "allowed");
@@ -64,34 +58,29 @@ static void add_kinds(struct assay__doc *doc, const struct assay__topology *t)
     }
 }
 
-/* "32 KiB"; what is no whole number of them by the general rule. */
-static void print_size(char *out, size_t out_size, uint64_t bytes)
+/* "32 KiB" if it is a whole number of them, else scaled as usual. */
+static const char *size_of(struct assay__doc *doc, uint64_t bytes)
 {
-    if (!bytes)
-        snprintf(out, out_size, "size " UNKNOWN);
-    else if (bytes % (1u << 20) == 0)
-        snprintf(out, out_size, "%llu MiB", (unsigned long long)(bytes >> 20));
-    else if (bytes % 1024 == 0)
-        snprintf(out, out_size, "%llu KiB", (unsigned long long)(bytes >> 10));
-    else
-        assay__text_scaled(out, out_size, (double)bytes, "B");
+    if (!bytes) return "size " UNKNOWN;
+    if (bytes % (1u << 20) == 0)
+        return assay__doc_printf(doc, "%llu MiB", (unsigned long long)(bytes >> 20));
+    if (bytes % 1024 == 0)
+        return assay__doc_printf(doc, "%llu KiB", (unsigned long long)(bytes >> 10));
+    return assay__doc_printf(doc, "%s", assay__scaled((double)bytes, "B").text);
 }
 
 static void add_cache(struct assay__doc *doc, const struct assay__cache *c)
 {
-    char size[32];
     const char *side = strcmp(c->kind, "data") == 0          ? "d"
                        : strcmp(c->kind, "instruction") == 0 ? "i"
                                                              : "";
     assay__doc_fact(doc, assay__doc_printf(doc, "L%d%s", c->level, side));
-    print_size(size, sizeof size, c->size_bytes);
-    if (c->count > 1)
-        assay__doc_item_text(doc, "%d × %s", c->count, size);
-    else
-        assay__doc_item_text(doc, "%s", size);
+    const char *size = size_of(doc, c->size_bytes);
+    if (c->count > 1) size = assay__doc_printf(doc, "%d × %s", c->count, size);
+    assay__doc_item_text(doc, "%s", size);
     if (c->threads > 0)
         assay__doc_item_text(doc, "%s %d hardware thread%s", c->threads > 1 ? "shared by" : "of",
-                             c->threads, c->threads == 1 ? "" : "s");
+                             c->threads, assay__plural(c->threads));
     if (c->ways > 0) assay__doc_item_text(doc, "%d-way", c->ways);
     if (c->ways < 0) assay__doc_item_text(doc, "fully associative");
     if (c->line_bytes) assay__doc_item_text(doc, "%u B lines", c->line_bytes);
@@ -112,7 +101,7 @@ static void add_memory(struct assay__doc *doc, const struct assay__topology *t)
         if (several && *node->cpus) assay__doc_item_text(doc, "near CPU %s", node->cpus);
         if (several && !*node->cpus) assay__doc_item_text(doc, "without processors");
     }
-    if (!t->node_count) add_unknown(doc, "memory");
+    if (!t->node_count) assay__doc_fact_unknown(doc, "memory", UNKNOWN);
 }
 
 /* Memory that was added while the machine ran may belong to no node: then the nodes are not the
@@ -121,17 +110,15 @@ static void add_memory_remark(struct assay__doc *doc, const struct assay__topolo
                               uint64_t memory_bytes)
 {
     double nodes = 0, whole = (double)memory_bytes;
-    char part[32], all[32];
     for (size_t i = 0; i < t->node_count; i++) {
-        if (!t->nodes[i].memory_bytes) return; /* its fact says so */
+        if (!t->nodes[i].memory_bytes) return; /* its fact shows that */
         nodes += (double)t->nodes[i].memory_bytes;
     }
     if (!(nodes > 0) || !(whole > 0)) return;
     if (nodes >= (1 - MEMORY_WITHIN) * whole && nodes <= (1 + MEMORY_WITHIN) * whole) return;
-    assay__text_scaled(part, sizeof part, nodes, "B");
-    assay__text_scaled(all, sizeof all, whole, "B");
     assay__doc_sentence(doc, ASSAY__TONE_NOTE, "The NUMA node%s %s of the machine's %s.",
-                        t->node_count == 1 ? " reports" : "s report", part, all);
+                        t->node_count == 1 ? " reports" : "s report",
+                        assay__scaled(nodes, "B").text, assay__scaled(whole, "B").text);
 }
 
 void assay__add_topology(struct assay__doc *doc, const struct assay__topology *topology,
@@ -145,7 +132,7 @@ void assay__add_topology(struct assay__doc *doc, const struct assay__topology *t
         add_kinds(doc, topology);
         for (size_t i = 0; i < topology->cache_count; i++)
             add_cache(doc, &topology->caches[i]);
-        if (!topology->cache_count) add_unknown(doc, "caches");
+        if (!topology->cache_count) assay__doc_fact_unknown(doc, "caches", UNKNOWN);
         add_memory(doc, topology);
         add_memory_remark(doc, topology, memory_bytes);
     }

@@ -7,21 +7,21 @@
 
 /* Of published measurements; of one machine the rows are models, and `row` is their family. */
 static const struct assay__column columns[] = {
-    {"row", "row", NULL, 0, 3, 0, 0},
-    {"measurement", "measurement", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"chip", "chip", NULL, 0, 0, 0, 0},
-    {"measured_s", "measured", "s", 0, 0, 0, 0},
-    {NULL, "predicted", "s", 0, 0, 0, 0}, /* by the fit that has seen least */
-    {"chip_out_s", NULL, "s", 0, 0, 0, 0},
-    {"model_out_s", NULL, "s", 0, 0, 0, 0},
-    {"in_sample_s", NULL, "s", 0, 0, 0, 0},
-    {"never_fitted_s", NULL, "s", 0, 0, 0, 0},
-    {NULL, "chip out", "ratio", 0, 0, 0, 0},
-    {NULL, "model out", "ratio", 0, 0, 0, 0},
-    {NULL, "seen", "ratio", 0, 0, 0, 0},
-    {NULL, "never fitted", "ratio", 0, 0, 0, 0},
-    {"excluded", NULL, NULL, 0, 0, 0, 0},
-    {"source", NULL, NULL, 0, 0, 0, 0},
+    {"row", "row", .priority = 3},
+    {"measurement", "measurement", .flags = ASSAY__COLUMN_NAME},
+    {"chip", .title = "chip"},
+    {"measured_s", "measured", .unit = "s"},
+    {.title = "predicted", .unit = "s"}, /* by the fit with the least information */
+    {.key = "chip_out_s"},
+    {.key = "model_out_s"},
+    {.key = "in_sample_s"},
+    {.key = "never_fitted_s"},
+    {.title = "chip out", .unit = "ratio"},
+    {.title = "model out", .unit = "ratio"},
+    {.title = "seen", .unit = "ratio"},
+    {.title = "never fitted", .unit = "ratio"},
+    {.key = "excluded"},
+    {.key = "source"},
 };
 
 /* "+15 %", signed: too long or too short. Nothing where there is none. */
@@ -41,7 +41,7 @@ static void put_time(struct assay__table *t, double seconds, enum assay_state st
 
 static void put_row(struct assay__table *t, const struct assay__validation_row *row)
 {
-    bool held = row->excluded != NULL; /* never fitted: what a fit of the others says */
+    bool held = row->excluded != NULL; /* never fitted: predicted by a fit of the others */
     double in_s = held ? (double)NAN : row->in_s, never_s = held ? row->in_s : (double)NAN;
     double unseen_s = held                         ? never_s
                       : isfinite(row->model_out_s) ? row->model_out_s
@@ -74,10 +74,10 @@ static void add_rows(struct assay__doc *doc, const struct assay__validation *v, 
 /* --- errors ----------------------------------------------------------------------------------- */
 
 static const struct assay__column error_columns[] = {
-    {"of", "of", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"median", "median", "ratio", 0, 0, 0, 0},
-    {"p90", "90th percentile", "ratio", 0, 0, 0, 0},
-    {"count", "measurements", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"of", "of", .flags = ASSAY__COLUMN_NAME},
+    {"median", "median", .unit = "ratio"},
+    {"p90", "90th percentile", .unit = "ratio"},
+    {"count", "measurements", .unit = ASSAY__UNIT_COUNT},
 };
 
 static void put_errors(struct assay__table *t, const char *of,
@@ -99,9 +99,9 @@ static void add_errors(struct assay__doc *doc, const struct assay__validation *v
     put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
     put_errors(t, "never fitted", &v->held_out);
     put_errors(t, "in sample", &v->in);
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "In sample stands beside the others; estimates are never labelled with "
-                        "it.");
+    assay__doc_sentence(
+        doc, ASSAY__TONE_NOTE,
+        "In-sample errors are for comparison only; estimates are never labelled with them.");
     if (v->missing)
         assay__doc_sentence(doc, ASSAY__TONE_WARN,
                             "%zu measured model%s left out: the file is gone", v->missing,
@@ -112,11 +112,11 @@ static void add_errors(struct assay__doc *doc, const struct assay__validation *v
 /* --- what is not used ------------------------------------------------------------------------- */
 
 static const struct assay__column excluded_columns[] = {
-    {"row", "row", NULL, 0, 0, 0, 0},
-    {"measurement", "measurement", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"chip", "chip", NULL, 0, 2, 0, 0},
-    {"excluded", "why", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"source", NULL, NULL, 0, 0, 0, 0},
+    {"row", .title = "row"},
+    {"measurement", "measurement", .flags = ASSAY__COLUMN_NAME},
+    {"chip", "chip", .priority = 2},
+    {"excluded", "why", .flags = ASSAY__COLUMN_PROSE},
+    {.key = "source"},
 };
 
 static void add_excluded(struct assay__doc *doc, const struct assay__validation *v)
@@ -142,12 +142,12 @@ int assay__validation_document(const struct assay__validation *v, bool published
                                                  : "This machine against predictions");
     if (!doc) return ASSAY_ENOMEM;
     doc->table = "validation";
-    const char *remark = assay__doc_printf(doc, "%zu, errors by a fit that has not seen the %s",
-                                           v->used, published ? "chip, the model" : "family");
+    const char *remark = assay__doc_printf(doc, "%zu, predicted by a fit without the %s", v->used,
+                                           published ? "chip, the model" : "family");
     assay__doc_section(doc, "predicted", "Predicted", remark, 0);
     add_rows(doc, v, false);
     assay__doc_end(doc);
-    assay__doc_section(doc, "never-fitted", "Never fitted", "further measurements of one source",
+    assay__doc_section(doc, "never-fitted", "Never fitted", "further measurements from one source",
                        0);
     add_rows(doc, v, true);
     assay__doc_end(doc);

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 static const struct assay__column columns[] = {
-    {"name", "model", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"summary", "what it is", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
-    {"parameters", NULL, NULL, 0, 0, 0, 0},
-    {NULL, "parameters", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
+    {"name", "model", .flags = ASSAY__COLUMN_NAME},
+    {"summary", "what it is", .flags = ASSAY__COLUMN_PROSE},
+    {.key = "parameters"},
+    {.title = "parameters", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
 };
 
 /* "batch=1, classes=1000": lines may break behind a comma. */

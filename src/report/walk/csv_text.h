@@ -1,4 +1,4 @@
-/* csv_text.h - a cell of CSV, for what is no document (assay query). */
+/* csv_text.h - a CSV cell, for output that is not a document (assay query). */
 #ifndef ASSAY_REPORT_WALK_CSV_TEXT_H
 #define ASSAY_REPORT_WALK_CSV_TEXT_H
 

@@ -14,6 +14,13 @@
 
 #include <string.h>
 
+static void put(struct assay__buf *out, const char *before, const char *text, const char *after)
+{
+    assay__buf_puts(out, before);
+    assay__html_text(out, text);
+    assay__buf_puts(out, after);
+}
+
 /* Of the text of one element: the parts behind each other. */
 static void put_hash(struct assay__buf *out, const char *first, const char *second,
                      const char *third)
@@ -35,7 +42,7 @@ bool assay__html_can_zoom(void)
     return assay__uplot_js[0] && assay__uplot_css[0] && assay__uplot_license[0];
 }
 
-static void put_head(struct assay__buf *out, const struct assay__html_head *head, bool zoom)
+static void put_head(struct assay__buf *out, const struct assay__doc *doc, bool zoom)
 {
     const char *more = zoom ? assay__uplot_css : "";
     assay__buf_puts(out,
@@ -53,11 +60,8 @@ static void put_head(struct assay__buf *out, const struct assay__html_head *head
         out, "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta name=\"color-scheme\" content=\"light dark\">\n"
              "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
-    assay__html_text(out, head->title);
-    if (head->kicker && *head->kicker) {
-        assay__buf_puts(out, " · ");
-        assay__html_text(out, head->kicker);
-    }
+    assay__html_text(out, *doc->title ? doc->title : "assay");
+    if (*doc->kicker) put(out, " · ", doc->kicker, "");
     assay__buf_puts(out, "</title>\n<style>");
     assay__buf_puts(out, assay__page_css);
     assay__buf_puts(out, assay__figure_css());
@@ -84,21 +88,17 @@ static void put_items(struct assay__buf *out, const char *items)
     }
 }
 
-static void put_banner(struct assay__buf *out, const struct assay__html_head *head)
+static void put_banner(struct assay__buf *out, const struct assay__doc *doc)
 {
     assay__buf_puts(out, "<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
                          "<header class=\"top\">\n<div class=\"who\">");
-    if (head->kicker && *head->kicker) {
-        assay__buf_puts(out, "<p class=\"kicker\">");
-        assay__html_text(out, head->kicker);
-        assay__buf_puts(out, "</p>");
-    }
+    if (*doc->kicker) put(out, "<p class=\"kicker\">", doc->kicker, "</p>");
     assay__buf_puts(out, "<h1>");
-    assay__html_name(out, head->title);
+    assay__html_name(out, *doc->title ? doc->title : "assay");
     assay__buf_puts(out, "</h1>");
-    if (head->subtitle && *head->subtitle) {
+    if (*doc->subtitle) {
         assay__buf_puts(out, "<p class=\"subtitle\">");
-        put_items(out, head->subtitle);
+        put_items(out, doc->subtitle);
         assay__buf_puts(out, "</p>");
     }
     /* The script fills and shows it: without one there is nothing to press. */
@@ -111,13 +111,12 @@ static void put_links(struct assay__buf *out, const struct assay__html *page)
     for (size_t i = 0; i < page->link_count; i++) {
         const struct assay__html_link *link = &page->links[i];
         assay__buf_printf(out, "<li data-views=\"%u\"><a href=\"#%s\">", link->views, link->id);
-        assay__html_text(out, link->title);
-        assay__buf_puts(out, "</a></li>\n");
+        put(out, "", link->title, "</a></li>\n");
     }
     assay__buf_puts(out, "</ul>\n</nav>\n");
 }
 
-/* uPlot as its package has it, with its licence; ours uses it only when it stands before it. */
+/* uPlot unchanged, with its licence; our script uses it only if it comes first. */
 static void put_scripts(struct assay__buf *out, bool zoom)
 {
     if (zoom) {
@@ -132,28 +131,23 @@ static void put_scripts(struct assay__buf *out, bool zoom)
     assay__buf_puts(out, "</script>\n");
 }
 
-void assay__html_document(struct assay__html *page, const struct assay__html_head *head,
-                          struct assay__buf *out)
+void assay__html_document(struct assay__html *page, const struct assay__doc *doc,
+                          const struct assay__buf *data, struct assay__buf *out)
 {
-    put_head(out, head, page->zoom);
-    put_banner(out, head);
+    put_head(out, doc, page->zoom);
+    put_banner(out, doc);
     assay__buf_puts(out, "<div class=\"columns\">\n");
     put_links(out, page);
     assay__buf_puts(out, "<main id=\"main\" tabindex=\"-1\">\n");
     assay__buf_add(out, assay__buf_text(&page->body), page->body.length);
     assay__buf_puts(out, "</main>\n</div>\n<footer>");
-    if (head->footer && *head->footer) {
-        assay__buf_puts(out, "<p>");
-        assay__html_text(out, head->footer);
-        assay__buf_puts(out, "</p>");
-    }
+    if (*doc->footer) put(out, "<p>", doc->footer, "</p>");
     assay__buf_puts(out, "</footer>\n");
-    if (head->data)
-        assay__buf_add(out, head->data->data ? head->data->data : "", head->data->length);
+    assay__buf_add(out, assay__buf_text(data), data->length);
     put_scripts(out, page->zoom);
     assay__buf_puts(out, "</body>\n</html>\n");
-    if (page->body.failed || (head->data && head->data->failed)) out->failed = true;
-    assay__buf_free(&page->body);
+    if (data->failed) out->failed = true;
+    assay__buf_drop(&page->body, out);
 }
 
 void assay__html_data(struct assay__buf *out, const char *id, const char *json, size_t length)

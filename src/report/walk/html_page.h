@@ -7,9 +7,8 @@
 #ifndef ASSAY_REPORT_WALK_HTML_PAGE_H
 #define ASSAY_REPORT_WALK_HTML_PAGE_H
 
+#include "report/doc/doc.h"
 #include "report/walk/html_text.h"
-
-struct assay__figure;
 
 /** A section that the navigation leads to. */
 struct assay__html_link {
@@ -22,27 +21,19 @@ struct assay__html {
     struct assay__buf body;
     struct assay__html_link links[ASSAY__HTML_SECTIONS];
     size_t link_count;
-    const char *heading; /* that stands above what is written now; NULL: none */
+    const char *heading; /* the heading above the current position; NULL: none */
     unsigned tips;       /* ids given so far */
     bool zoom;           /* a figure can be zoomed: the page carries uPlot */
     int trial;           /* id of the trial whose figures are drawn; -1 none */
-};
-
-struct assay__html_head {
-    const char *title;             /* of the page: the model's name */
-    const char *kicker;            /* above it: "assay run"; "" none */
-    const char *subtitle;          /* below it; "" none */
-    const char *footer;            /* "" none */
-    const struct assay__buf *data; /* made by assay__html_data…; NULL: none */
 };
 
 /** One figure as a <figure>: drawn wide and narrow, of which the style sheet shows one. */
 void assay__html_draw(struct assay__html *page, const struct assay__figure *figure);
 /** Whether the build has uPlot. */
 bool assay__html_can_zoom(void);
-/** The whole page; then the body is freed. */
-void assay__html_document(struct assay__html *page, const struct assay__html_head *head,
-                          struct assay__buf *out);
+/** The whole page around the body, which is freed; data: made by assay__html_data. */
+void assay__html_document(struct assay__html *page, const struct assay__doc *doc,
+                          const struct assay__buf *data, struct assay__buf *out);
 /** Data for the page's script and for downloads: <script type="application/json" id=…>. */
 void assay__html_data(struct assay__buf *out, const char *id, const char *json, size_t length);
 

@@ -77,8 +77,7 @@ void assay__html_text(struct assay__buf *out, const char *text)
     if (text) put_escaped(out, text, strlen(text));
 }
 
-/* What stands behind a number as its unit, so that no line ends between the two; longer than any is
- * no unit. */
+/* Is the next word a unit? No line breaks between a number and its unit. */
 static bool is_unit(const char *word)
 {
     static const char *const units[] = {"s",  "ms",  "µs",  "ns", "B",   "kB",  "MB", "GB",
@@ -137,8 +136,7 @@ static size_t bytes_of(const char *text, size_t length, size_t count)
     return at;
 }
 
-/* Where the last `count` characters begin; of bytes that are no UTF-8 not more than four go as
- * one. */
+/* Where the last `count` characters begin; of invalid UTF-8, at most four bytes count as one. */
 static size_t tail_of(const char *text, size_t length, size_t count)
 {
     size_t at = length;

@@ -15,8 +15,8 @@ void assay__html_prose(struct assay__buf *out, const char *text);
 void assay__html_breaking(struct assay__buf *out, const char *text);
 /** A name from a file: isolated (<bdi>), cut in its middle beyond 160 characters. */
 void assay__html_name(struct assay__buf *out, const char *name);
-/** JSON made safe inside <script type="application/json">: no "<", ">", "&" or line separator
- *  stands in it raw. White space between tokens is left out. The value stays the same. */
+/** JSON made safe for <script type="application/json">: "<", ">", "&" and line separators are
+ * escaped. White space between tokens is dropped. The value stays the same. */
 void assay__html_json(struct assay__buf *out, const char *json, size_t length);
 /** Base64 (RFC 4648) without line breaks. */
 void assay__html_base64(struct assay__buf *out, const void *bytes, size_t size);

@@ -1,4 +1,4 @@
-/* markdown_text.h - text within Markdown, escaped as walk_markdown.c says. */
+/* markdown_text.h - text escaped for Markdown (see walk_markdown.c). */
 #ifndef ASSAY_REPORT_WALK_MARKDOWN_TEXT_H
 #define ASSAY_REPORT_WALK_MARKDOWN_TEXT_H
 

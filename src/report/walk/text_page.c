@@ -35,7 +35,7 @@ void assay__page_title(struct assay__page *page, const char *title, const char *
     struct assay__buf safe = {0};
     assay__text_safe(&safe, right ? right : "");
     int width = (int)assay__text_width(assay__buf_text(&safe)), most = page->columns - 1 - 20;
-    if (width > most) width = most; /* a name has 20 columns at least */
+    if (width > most) width = most; /* at least 20 columns for the name */
     assay__page_style(page, ASSAY__STYLE_BOLD);
     assay__page_fit(page, title, page->columns - 1 - width, 1);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
@@ -255,25 +255,27 @@ void assay__page_bar(struct assay__page *page, double share, int columns)
     assay__page_style(page, ASSAY__STYLE_PLAIN);
 }
 
-void assay__page_right(struct assay__page *page, const char *text, int columns)
-{
-    size_t width = assay__text_width(text);
-    if (width < (size_t)columns) assay__buf_repeat(page->out, " ", (size_t)columns - width);
-    assay__buf_puts(page->out, text);
-}
-
 void assay__page_right_fit(struct assay__page *page, const char *text, int columns)
 {
-    struct assay__buf safe = {0}, cut = {0};
+    struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "");
-    const char *whole = assay__buf_text(&safe);
-    if (assay__text_width(whole) > (size_t)columns) {
-        assay__text_fit(&cut, whole, (size_t)columns, 0);
-        whole = assay__buf_text(&cut);
-    }
-    assay__page_right(page, whole, columns);
+    size_t width = assay__text_width(assay__buf_text(&safe)), room = (size_t)columns;
+    if (width < room) assay__buf_repeat(page->out, " ", room - width);
+    assay__text_fit(page->out, assay__buf_text(&safe), width < room ? width : room, 0);
     assay__buf_drop(&safe, page->out);
-    assay__buf_drop(&cut, page->out);
+}
+
+void assay__page_cut_middle(struct assay__buf *out, const char *text, size_t columns, size_t head)
+{
+    struct assay__buf start = {0}, end = {0};
+    assay__text_fit(&start, text, head, 0); /* ends with the ellipsis */
+    assay__text_fit(&end, text, columns - head + 1, 1);
+    const char *tail = assay__buf_text(&end);
+    size_t mark = strncmp(tail, "…", strlen("…")) == 0 ? strlen("…") : 0; /* one is enough */
+    assay__buf_puts(out, assay__buf_text(&start));
+    assay__buf_puts(out, tail + mark);
+    assay__buf_drop(&start, out);
+    assay__buf_drop(&end, out);
 }
 
 void assay__page_fit(struct assay__page *page, const char *text, int columns, int keep_end)
@@ -286,23 +288,14 @@ void assay__page_fit(struct assay__page *page, const char *text, int columns, in
 
 void assay__page_fit_middle(struct assay__page *page, const char *text, int columns)
 {
-    struct assay__buf safe = {0}, start = {0}, end = {0};
+    struct assay__buf safe = {0}, cut = {0};
+    size_t room = (size_t)columns;
     assay__text_safe(&safe, text ? text : "");
-    const char *whole = assay__buf_text(&safe);
-    if (assay__text_width(whole) <= (size_t)columns || columns < 8) {
-        assay__text_fit(page->out, whole, (size_t)columns, 0);
-    } else {
-        size_t head = (size_t)columns / 2;
-        assay__text_fit(&start, whole, head, 0); /* ends with the ellipsis */
-        assay__text_fit(&end, whole, (size_t)columns - head + 1, 1);
-        const char *tail = assay__buf_text(&end);
-        size_t mark = strncmp(tail, "…", strlen("…")) == 0 ? strlen("…") : 0; /* one is enough */
-        assay__buf_puts(page->out, assay__buf_text(&start));
-        assay__text_fit(page->out, tail + mark, (size_t)columns - head, 0);
-    }
+    if (assay__text_width(assay__buf_text(&safe)) > room && columns >= 8)
+        assay__page_cut_middle(&cut, assay__buf_text(&safe), room, room / 2);
+    assay__text_fit(page->out, assay__buf_text(cut.length ? &cut : &safe), room, 0);
     assay__buf_drop(&safe, page->out);
-    assay__buf_drop(&start, page->out);
-    assay__buf_drop(&end, page->out);
+    assay__buf_drop(&cut, page->out);
 }
 
 /* Every replacement is as wide as what it replaces where columns line up (bars, tables, cut

@@ -41,18 +41,17 @@ void assay__page_wrap_lines(struct assay__page *page, enum assay__style style, c
                             const char *text, size_t lines);
 /** Appends " · " between items; the item's own spaces do not break. */
 void assay__page_item(struct assay__buf *items, const char *format, ...) ASSAY_PRINTF(2, 3);
-/** A bar of share × columns (0 … 1), in eighths of a column, padded to `columns` only when
- *  `pad`. */
+/** A bar of share × columns (0 … 1), in eighths of a column. */
 void assay__page_bar(struct assay__page *page, double share, int columns);
-/** Text right-aligned to `columns` (never cut). */
-void assay__page_right(struct assay__page *page, const char *text, int columns);
 /** Text made safe, right-aligned, cut where it is wider: what an untrusted unit or an absurd number
  *  may be. */
 void assay__page_right_fit(struct assay__page *page, const char *text, int columns);
 /** Text made safe, cut to `columns` (the end is kept when `keep_end`) and padded. */
 void assay__page_fit(struct assay__page *page, const char *text, int columns, int keep_end);
-/** The same, but cut in its middle: names of one model often begin alike and often end alike. */
+/** The same, but cut in the middle: names in a model often share their beginning and their end. */
 void assay__page_fit_middle(struct assay__page *page, const char *text, int columns);
+/** Safe text that is wider than `columns`, cut in its middle behind `head` columns. */
+void assay__page_cut_middle(struct assay__buf *out, const char *text, size_t columns, size_t head);
 /** Replaces what is not ASCII from `start` on, column by column. */
 void assay__page_to_ascii(struct assay__buf *out, size_t start);
 

@@ -134,19 +134,32 @@ static size_t room(const struct layout *l)
     return (size_t)l->page->columns - INDENT;
 }
 
-/* Names give what is missing, the widest first, down to `least`. */
-static void shrink_names(struct layout *l, size_t least)
+static bool is_name(const struct layout *l, size_t column)
 {
-    while (used_width(l) > room(l)) {
+    return l->places[column] == COLUMN && l->table->columns[column].flags & ASSAY__COLUMN_NAME;
+}
+
+/* Shortens names, the widest first, until `missing` columns are gained; none below `least`. */
+static void shrink_names(struct layout *l, size_t least, size_t missing)
+{
+    while (missing) {
         size_t widest = SIZE_MAX;
         for (size_t c = 0; c < l->table->column_count; c++)
-            if (l->places[c] == COLUMN && l->table->columns[c].flags & ASSAY__COLUMN_NAME &&
-                l->widths[c] > least && (widest == SIZE_MAX || l->widths[c] > l->widths[widest]))
+            if (is_name(l, c) && l->widths[c] > least &&
+                (widest == SIZE_MAX || l->widths[c] > l->widths[widest]))
                 widest = c;
         if (widest == SIZE_MAX) return;
-        size_t excess = used_width(l) - room(l), give = l->widths[widest] - least;
-        l->widths[widest] -= excess < give ? excess : give;
+        size_t give = l->widths[widest] - least;
+        if (give > missing) give = missing;
+        l->widths[widest] -= give;
+        missing -= give;
     }
+}
+
+static size_t excess(const struct layout *l)
+{
+    size_t used = used_width(l);
+    return used > room(l) ? used - room(l) : 0;
 }
 
 static bool is_prose(const struct layout *l, size_t column)
@@ -186,9 +199,8 @@ static void place_prose(struct layout *l)
 {
     size_t count = 0, prose = 0;
     for (size_t c = 0; c < l->table->column_count; c++)
-        if (is_prose(l, c) && l->table->columns[c].priority && used_width(l) > room(l))
-            l->places[c] = DROPPED;
-    if (used_width(l) <= room(l)) return;
+        if (is_prose(l, c) && l->table->columns[c].priority && excess(l)) l->places[c] = DROPPED;
+    if (!excess(l)) return;
     for (size_t c = 0; c < l->table->column_count; c++)
         if (is_prose(l, c) && is_after(l, c)) l->places[c] = BELOW;
     for (size_t c = 0; c < l->table->column_count; c++)
@@ -197,7 +209,7 @@ static void place_prose(struct layout *l)
             prose += l->widths[c];
         }
     size_t others = used_width(l) - prose;
-    if (used_width(l) <= room(l)) return;
+    if (!excess(l)) return;
     if (others + count * PROSE_LEAST <= room(l)) {
         share_room(l, room(l) - others, count);
         return;
@@ -209,7 +221,7 @@ static void place_prose(struct layout *l)
 /* Columns of that priority or a higher number give way, the highest first. */
 static void drop_columns(struct layout *l, unsigned from)
 {
-    while (used_width(l) > room(l)) {
+    while (excess(l)) {
         size_t first = SIZE_MAX;
         unsigned highest = from;
         for (size_t c = 0; c < l->table->column_count; c++)
@@ -242,36 +254,22 @@ static void arrange(struct layout *l)
     bool narrow = l->page->columns < NARROW;
     place_prose(l);
     drop_columns(l, SPARE);
-    shrink_names(l, narrow ? NAME_LEAST : NAME_FAIR);
+    shrink_names(l, narrow ? NAME_LEAST : NAME_FAIR, excess(l));
     drop_columns(l, 1);
     for (size_t c = 0; c < l->table->column_count; c++) /* they have the room of what gave way */
-        if (l->places[c] == COLUMN && l->table->columns[c].flags & ASSAY__COLUMN_NAME)
-            l->widths[c] = natural_width(l, c);
-    shrink_names(l, narrow ? NAME_NARROW : NAME_LEAST);
-    if (used_width(l) <= room(l)) stretch_bar(l);
+        if (is_name(l, c)) l->widths[c] = natural_width(l, c);
+    shrink_names(l, narrow ? NAME_NARROW : NAME_LEAST, excess(l));
+    if (!excess(l)) stretch_bar(l);
 }
 
 /* --- shortened names -------------------------------------------------------------------------- */
-
-static void cut_middle(struct assay__buf *out, const char *name, size_t width, size_t head)
-{
-    struct assay__buf start = {0}, end = {0};
-    assay__text_fit(&start, name, head, 0);
-    assay__text_fit(&end, name, width - head + 1, 1);
-    const char *tail = assay__buf_text(&end);
-    size_t mark = strncmp(tail, "…", strlen("…")) == 0 ? strlen("…") : 0; /* one is enough */
-    assay__buf_puts(out, assay__buf_text(&start));
-    assay__buf_puts(out, tail + mark);
-    assay__buf_drop(&start, out);
-    assay__buf_drop(&end, out);
-}
 
 static void cut(struct assay__buf *out, const char *name, size_t width, size_t head)
 {
     if (assay__text_width(name) <= width || width < 4)
         assay__text_fit(out, name, width, 0);
     else
-        cut_middle(out, name, width, head);
+        assay__page_cut_middle(out, name, width, head);
 }
 
 struct cut_name {
@@ -309,7 +307,7 @@ static bool is_equal(const char *const *names, const struct assay__buf *out, siz
     return false;
 }
 
-/* Where no cut keeps all apart, those that are equal get a number; of very many all do. */
+/* If no cut keeps all names distinct, equal ones get a number; if there are very many, all do. */
 static void number_equal(const char *const *names, size_t count, size_t width,
                          struct assay__buf *out)
 {
@@ -358,7 +356,7 @@ static void fit_names(struct layout *l, size_t column)
         l->page->out->failed = true;
         return;
     }
-    /* the rows behind the body are no names: they are cut at their end */
+    /* the rows after the body are not names: cut at their end */
     size_t body = 0;
     for (size_t i = 0; i < count; i++)
         names[i] = text_at(l, i, column);
@@ -535,7 +533,7 @@ static void put_chunk(struct layout *l, const bool *chunk, bool last)
     }
 }
 
-/* The names stand in every part: they give way until the widest other column fits beside them. */
+/* Names are repeated in every part: shorten them until the widest other column fits. */
 static void make_room(struct layout *l)
 {
     size_t names = 0, widest = 0;
@@ -545,17 +543,7 @@ static void make_room(struct layout *l)
         if (name) names += l->widths[c] + GAP;
         if (!name && l->widths[c] > widest) widest = l->widths[c];
     }
-    while (names + widest > room(l)) {
-        size_t longest = SIZE_MAX;
-        for (size_t c = 0; c < l->table->column_count; c++)
-            if (l->places[c] == COLUMN && l->table->columns[c].flags & ASSAY__COLUMN_NAME &&
-                l->widths[c] > NAME_SHORTEST &&
-                (longest == SIZE_MAX || l->widths[c] > l->widths[longest]))
-                longest = c;
-        if (longest == SIZE_MAX) return;
-        l->widths[longest]--;
-        names--;
-    }
+    if (names + widest > room(l)) shrink_names(l, NAME_SHORTEST, names + widest - room(l));
 }
 
 /* As many columns as fit, the names first in each part. */
@@ -571,7 +559,7 @@ static void put_parts(struct layout *l)
         size_t used = 0, own = 0;
         memset(chunk, 0, columns * sizeof *chunk);
         for (size_t c = 0; c < columns; c++)
-            if (l->places[c] == COLUMN && l->table->columns[c].flags & ASSAY__COLUMN_NAME) {
+            if (is_name(l, c)) {
                 chunk[c] = true;
                 used += l->widths[c] + GAP;
             }
@@ -647,13 +635,13 @@ void assay__text_table(struct assay__page *page, const struct assay__table *tabl
     }
     if (!l.row_count) goto out;
     arrange(&l);
-    if (used_width(&l) > room(&l)) make_room(&l);
+    if (excess(&l)) make_room(&l);
     for (size_t c = 0; c < table->column_count; c++)
-        if (l.places[c] == COLUMN && table->columns[c].flags & ASSAY__COLUMN_NAME) fit_names(&l, c);
-    if (used_width(&l) <= room(&l))
-        put_chunk(&l, NULL, true);
-    else
+        if (is_name(&l, c)) fit_names(&l, c);
+    if (excess(&l))
         put_parts(&l);
+    else
+        put_chunk(&l, NULL, true);
     put_dropped(&l);
     put_gaps(&l);
 out:

@@ -25,8 +25,9 @@ bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *d
     for (int code = 0; row && !code && drawn < PARTS;) {
         struct assay__figure figure = {0};
         struct assay__arena *arena = assay__arena_new(); /* of one part: they are large */
-        code = arena ? row->make(picture->study, picture->trial, drawn, arena, &figure, why)
-                     : ASSAY_ENOMEM;
+        struct assay__sketch sketch = {
+            picture->study, picture->trial, arena, &figure, why, false, {0}};
+        code = arena ? row->make(&sketch, drawn) : ASSAY_ENOMEM;
         if (!code) {
             draw(context, &figure);
             drawn++;

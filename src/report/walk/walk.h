@@ -12,20 +12,18 @@ typedef int assay__walk_fn(const struct assay__doc *doc, const struct assay_repo
 
 assay__walk_fn assay__walk_text, assay__walk_html, assay__walk_markdown, assay__walk_csv;
 
-/** Draws each part of a picture with `draw`; nothing where there is none. False: there was none,
- * and *why says why not. */
+/** Draws each part of a picture with `draw`. False: there was none, for the reason in *why. */
 typedef void assay__draw_fn(void *context, const struct assay__figure *figure);
 bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *draw, void *context,
                          struct assay_error *why, bool *failed);
 
-/** A part of a table as a table of its own: the columns that belong to it, with the same rows.
- * NULL: out of memory. Of a table without parts, the table itself. */
+/** A part of a table as a separate table: its columns, with the same rows. A table without parts is
+ * returned as it is. NULL: out of memory. */
 const struct assay__table *assay__walk_part(const struct assay__table *table, size_t part,
                                             struct assay__arena *arena);
 
-/** Rows that people read, in their order: `limit` of them at most, then (*more of them left out)
- *  the totals. indices has row_count entries. Returns how many stand in it; the first *body of them
- *  are no totals. */
+/** Rows that people see, in order: at most `limit` (*more are left out), then the totals. indices
+ * has room for row_count. Returns how many there are; the first *body of them are not totals. */
 size_t assay__walk_rows(const struct assay__table *table, size_t limit, size_t *indices,
                         size_t *body, size_t *more);
 /** How many rows of a table people see where the report shows `top` of long ones; SIZE_MAX: all. */
@@ -39,7 +37,7 @@ bool assay__walk_column_is_shown(const struct assay__table *table, size_t column
 /** Whether people see a column that belongs to this part alone. */
 bool assay__walk_has_columns(const struct assay__table *part);
 
-/** Why cells have no number: columns that lack it for the same reason are told together. */
+/** Why cells have no number: columns with the same reason are listed together. */
 struct assay__gap {
     const char *columns; /* "power, energy" */
     const char *rows;    /* "npu, gpu"; "" every row */

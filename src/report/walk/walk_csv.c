@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Also the signs' full-width forms, which spreadsheets read alike. */
+/* Also full-width signs, which spreadsheets treat the same. */
 static bool is_formula(const char *text)
 {
     static const char *const wide[] = {"＝", "＋", "－", "＠"};

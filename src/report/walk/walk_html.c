@@ -20,19 +20,38 @@ struct walk {
     struct assay__buf *body;
     const struct assay__doc *doc;
     int depth;             /* of sections and folds that are open … */
-    int folds;             /* … of which so many are folds: their titles are no headings */
+    int folds;             /* … of which so many are folds, whose titles are not headings */
     unsigned views[OPEN];  /* of the sections around */
     const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
 };
 
 /* --- numbers with where they come from -------------------------------------------------------- */
 
-static void tip_line(struct assay__buf *out, const char *term, const char *text)
+/* Text, or a sentence, between two pieces of markup. */
+static void put(struct walk *w, const char *before, const char *text, const char *after)
+{
+    assay__buf_puts(w->body, before);
+    assay__html_text(w->body, text);
+    assay__buf_puts(w->body, after);
+}
+
+static void put_prose(struct walk *w, const char *before, const char *text, const char *after)
+{
+    assay__buf_puts(w->body, before);
+    assay__html_prose(w->body, text);
+    assay__buf_puts(w->body, after);
+}
+
+static void put_note(struct walk *w, const char *text)
+{
+    if (text) put_prose(w, "<p class=\"note\">", text, "</p>\n");
+}
+
+static void tip_line(struct walk *w, const char *term, const char *text)
 {
     if (!text || !*text) return;
-    assay__buf_printf(out, "<span><b>%s</b> ", term);
-    assay__html_text(out, text);
-    assay__buf_puts(out, "</span>");
+    assay__buf_printf(w->body, "<span><b>%s</b> ", term);
+    put(w, "", text, "</span>");
 }
 
 static void put_tip(struct walk *w, const struct assay__datum *value, const char *text)
@@ -46,14 +65,10 @@ static void put_tip(struct walk *w, const struct assay__datum *value, const char
     assay__html_text(w->body, text);
     assay__buf_printf(w->body, "</span><span class=\"tip\" role=\"tooltip\" id=\"tip-%u\">",
                       w->page.tips);
-    tip_line(w->body, "what", info ? info->summary : value->name);
-    tip_line(w->body, "state", assay_state_name(known ? value->state : ASSAY_UNAVAILABLE));
-    if (known) tip_line(w->body, "source", value->source);
-    tip_line(w->body,
-             !known                          ? "why"
-             : value->state == ASSAY_DERIVED ? "formula"
-                                             : "note",
-             value->note);
+    tip_line(w, "what", info ? info->summary : value->name);
+    tip_line(w, "state", assay_state_name(known ? value->state : ASSAY_UNAVAILABLE));
+    if (known) tip_line(w, "source", value->source);
+    tip_line(w, !known ? "why" : value->state == ASSAY_DERIVED ? "formula" : "note", value->note);
     assay__buf_puts(w->body, "</span></span>");
 }
 
@@ -67,8 +82,7 @@ static void put_value(struct walk *w, const struct assay__datum *value,
     bool number = value->kind == ASSAY__DATUM_NUMBER;
     if (value->badge) {
         assay__buf_printf(w->body, "<span class=\"verdict %s\">", badges[value->badge]);
-        assay__html_text(w->body, shown);
-        assay__buf_puts(w->body, "</span>");
+        put(w, "", shown, "</span>");
     } else if (number && tipped && (value->name || (value->note && *value->note)))
         put_tip(w, value, shown);
     else if (number)
@@ -99,29 +113,19 @@ static void put_sentence(struct walk *w, const struct assay__block *block)
         [ASSAY__TONE_WARN] = "<p class=\"alert\">",
         [ASSAY__TONE_ALERT] = "<p class=\"alert\">",
     };
-    assay__buf_puts(w->body, classes[block->tone]);
-    assay__html_prose(w->body, block->text);
-    assay__buf_puts(w->body, "</p>\n");
+    put_prose(w, classes[block->tone], block->text, "</p>\n");
 }
 
 static void put_item(struct walk *w, const struct assay__item *item)
 {
     bool unknown = item->value.kind == ASSAY__DATUM_NUMBER && !assay__datum_is_known(&item->value);
-    if (item->name) {
-        assay__html_text(w->body, item->name);
-        assay__buf_putc(w->body, ' ');
-    }
+    if (item->name) put(w, "", item->name, " ");
     put_value(w, &item->value, NULL, true);
-    if (unknown && item->value.note) {
-        assay__buf_putc(w->body, ' ');
-        assay__html_prose(w->body, item->value.note);
-    }
-    if (!item->after) return;
-    assay__buf_putc(w->body, ' ');
-    assay__html_prose(w->body, item->after);
+    if (unknown && item->value.note) put_prose(w, " ", item->value.note, "");
+    if (item->after) put_prose(w, " ", item->after, "");
 }
 
-/* Each item is a card of its own, its name the label. */
+/* A card per item, labelled with its name. */
 static void put_cards(struct walk *w, const struct assay__fact *fact)
 {
     close_list(w);
@@ -130,14 +134,12 @@ static void put_cards(struct walk *w, const struct assay__fact *fact)
         const struct assay__item *item = &fact->items[i];
         const char *state = assay_state_name(
             assay__datum_is_known(&item->value) ? item->value.state : ASSAY_UNAVAILABLE);
-        assay__buf_puts(w->body, "<div class=\"card\"><dt>");
-        assay__html_text(w->body, item->name ? item->name : fact->label);
-        assay__buf_puts(w->body, "</dt><dd class=\"big\">");
+        put(w, "<div class=\"card\"><dt>", item->name ? item->name : fact->label,
+            "</dt><dd class=\"big\">");
         put_value(w, &item->value, NULL, true);
         assay__buf_printf(w->body, "</dd><dd class=\"from\"><span class=\"state %s\">%s</span> ",
                           state, state);
-        assay__html_prose(w->body, item->after ? item->after : item->value.name);
-        assay__buf_puts(w->body, "</dd></div>\n");
+        put_prose(w, "", item->after ? item->after : item->value.name, "</dd></div>\n");
     }
     assay__buf_puts(w->body, "</dl>\n");
 }
@@ -150,9 +152,7 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
     }
     if (!w->open_list) assay__buf_puts(w->body, "<dl class=\"facts\">\n");
     w->open_list = "</dl>\n";
-    assay__buf_puts(w->body, "<div><dt>");
-    assay__html_text(w->body, fact->label);
-    assay__buf_puts(w->body, "</dt><dd>");
+    put(w, "<div><dt>", fact->label, "</dt><dd>");
     for (size_t i = 0; i < fact->count; i++) {
         if (i) assay__buf_puts(w->body, " · ");
         put_item(w, &fact->items[i]);
@@ -163,24 +163,15 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
 static void put_list(struct walk *w, const struct assay__list *list)
 {
     assay__buf_puts(w->body, "<ul>\n");
-    for (size_t i = 0; i < list->count; i++) {
-        assay__buf_puts(w->body, "<li>");
-        assay__html_prose(w->body, list->items[i]);
-        assay__buf_puts(w->body, "</li>\n");
-    }
+    for (size_t i = 0; i < list->count; i++)
+        put_prose(w, "<li>", list->items[i], "</li>\n");
     assay__buf_puts(w->body, "</ul>\n");
 }
 
 static void put_code(struct walk *w, const struct assay__code *code)
 {
-    if (code->title) {
-        assay__buf_puts(w->body, "<h3>");
-        assay__html_text(w->body, code->title);
-        assay__buf_puts(w->body, "</h3>\n");
-    }
-    assay__buf_puts(w->body, "<pre class=\"command\" tabindex=\"0\"><code>");
-    assay__html_text(w->body, code->text);
-    assay__buf_puts(w->body, "</code></pre>\n");
+    if (code->title) put(w, "<h3>", code->title, "</h3>\n");
+    put(w, "<pre class=\"command\" tabindex=\"0\"><code>", code->text, "</code></pre>\n");
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -188,28 +179,22 @@ static void put_code(struct walk *w, const struct assay__code *code)
 static void put_head(struct walk *w, const struct assay__table *table, bool sortable)
 {
     const char *caption = table->caption ? table->caption : "";
-    assay__buf_puts(w->body, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
-    assay__html_text(w->body, caption);
-    assay__buf_puts(w->body, "\">\n<table");
+    put(w, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", caption,
+        "\">\n<table");
     if (table->id) assay__buf_printf(w->body, " id=\"%s%s\"", table->prefix, table->id);
     if (table->name) assay__buf_printf(w->body, " data-table=\"%s\"", table->name);
     if (table->scripted)
         assay__buf_printf(w->body, " class=\"%s\"", table->name);
     else if (sortable)
         assay__buf_puts(w->body, " class=\"sortable\"");
-    assay__buf_puts(w->body, ">\n<caption class=\"hidden\">");
-    assay__html_text(w->body, caption);
-    assay__buf_puts(w->body, "</caption>\n<thead><tr>");
+    put(w, ">\n<caption class=\"hidden\">", caption, "</caption>\n<thead><tr>");
     for (size_t c = 0; c < table->column_count; c++) {
         const struct assay__column *column = &table->columns[c];
         if (!assay__walk_column_is_shown(table, c)) continue;
         assay__buf_puts(w->body, "<th scope=\"col\"");
         if (column->unit) assay__buf_puts(w->body, " class=\"n\"");
-        assay__buf_puts(w->body, " data-key=\"");
-        assay__html_text(w->body, column->key ? column->key : column->title);
-        assay__buf_puts(w->body, "\">");
-        assay__html_text(w->body, column->title);
-        assay__buf_puts(w->body, "</th>");
+        put(w, " data-key=\"", column->key ? column->key : column->title, "\">");
+        put(w, "", column->title, "</th>");
     }
     assay__buf_puts(w->body, "</tr></thead>\n<tbody>\n");
 }
@@ -274,14 +259,13 @@ static void put_left_out(struct walk *w, const struct assay__table *table, size_
                          size_t more)
 {
     if (!more) return;
-    assay__buf_puts(w->body, "<p class=\"note\">The first ");
-    assay__print_count(w->body, (int64_t)shown);
-    assay__buf_puts(w->body, " of ");
-    assay__print_count(w->body, (int64_t)(shown + more));
-    assay__buf_printf(w->body, " %s are shown here; %s</p>\n", table->more ? table->more : "rows",
+    assay__buf_printf(w->body, "<p class=\"note\">The first %s of %s %s are shown here; %s</p>\n",
+                      assay__scaled((double)shown, "count").text,
+                      assay__scaled((double)(shown + more), "count").text,
+                      table->more ? table->more : "rows",
                       table->scripted ? "with JavaScript the others can be shown, sorted and "
-                                        "searched, and all are in the data of this page."
-                                      : "the CSV format has all.");
+                                        "searched; all are in the data of this page."
+                                      : "the CSV format has all of them.");
 }
 
 static void put_part(struct walk *w, const struct assay__table *table)
@@ -315,14 +299,8 @@ static void put_table(struct walk *w, const struct assay__table *table)
         if (!part) w->body->failed = true;
         if (!part || (table->part_count && !assay__walk_has_columns(part))) continue;
         if (table->part_count && i) {
-            assay__buf_puts(w->body, "<h3>");
-            assay__html_text(w->body, table->parts[i].title);
-            assay__buf_puts(w->body, "</h3>\n");
-            if (table->parts[i].remark) {
-                assay__buf_puts(w->body, "<p class=\"note\">");
-                assay__html_prose(w->body, table->parts[i].remark);
-                assay__buf_puts(w->body, "</p>\n");
-            }
+            put(w, "<h3>", table->parts[i].title, "</h3>\n");
+            put_note(w, table->parts[i].remark);
         }
         put_part(w, part);
     }
@@ -345,8 +323,7 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
                           "<section id=\"%s\" data-views=\"%u\" aria-labelledby=\"h-%s\">\n<h2 "
                           "id=\"h-%s\"><a href=\"#%s\">",
                           id, views, id, id, id);
-        assay__html_text(w->body, h->title);
-        assay__buf_puts(w->body, "</a></h2>\n");
+        put(w, "", h->title, "</a></h2>\n");
     } else {
         int level = w->depth - w->folds < 3 ? w->depth - w->folds + 2 : 4;
         assay__buf_puts(w->body, "<div class=\"part\"");
@@ -355,10 +332,7 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
         assay__html_text(w->body, h->title);
         assay__buf_printf(w->body, "</h%d>\n", level);
     }
-    if (!h->remark) return;
-    assay__buf_puts(w->body, "<p class=\"note\">");
-    assay__html_prose(w->body, h->remark);
-    assay__buf_puts(w->body, "</p>\n");
+    put_note(w, h->remark);
 }
 
 static void begin_fold(struct walk *w, const struct assay__heading *h)
@@ -367,11 +341,7 @@ static void begin_fold(struct walk *w, const struct assay__heading *h)
     if (h->id) assay__buf_printf(w->body, " id=\"%s\"", h->id);
     assay__buf_puts(w->body, "><summary>");
     assay__html_name(w->body, h->title);
-    if (h->remark) {
-        assay__buf_puts(w->body, ": ");
-        assay__html_prose(w->body, h->remark);
-    }
-    assay__buf_puts(w->body, "</summary>\n");
+    put_prose(w, h->remark ? ": " : "", h->remark, "</summary>\n");
 }
 
 static void draw(void *context, const struct assay__figure *figure)
@@ -385,11 +355,8 @@ static void put_picture(struct walk *w, const struct assay__picture *picture)
     struct assay_error why;
     w->page.trial = picture->trial ? picture->trial->id : -1;
     if (!assay__walk_picture(picture, draw, w, &why, &w->body->failed) &&
-        picture->flags & ASSAY__PICTURE_SAY && why.message[0]) {
-        assay__buf_puts(w->body, "<p class=\"note\">No picture: ");
-        assay__html_prose(w->body, why.message);
-        assay__buf_puts(w->body, "</p>\n");
-    }
+        picture->flags & ASSAY__PICTURE_SAY && why.message[0])
+        put_prose(w, "<p class=\"note\">No picture: ", why.message, "</p>\n");
     w->page.trial = -1;
 }
 
@@ -462,12 +429,7 @@ int assay__walk_html(const struct assay__doc *doc, const struct assay_report_opt
     for (size_t i = 0; i < doc->attachment_count; i++)
         assay__html_data(&data, doc->attachments[i].id, doc->attachments[i].json.data,
                          doc->attachments[i].json.length);
-    struct assay__html_head head = {.title = *doc->title ? doc->title : "assay",
-                                    .kicker = doc->kicker,
-                                    .subtitle = doc->subtitle,
-                                    .footer = doc->footer,
-                                    .data = &data};
-    assay__html_document(&w.page, &head, out);
+    assay__html_document(&w.page, doc, &data, out);
     assay__buf_free(&data);
     return 0;
 }

@@ -93,6 +93,13 @@ static void put_summary(struct assay__buf *out, const char *given)
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
+static void put(struct walk *w, const char *before, const char *text, const char *after)
+{
+    assay__buf_puts(w->out, before);
+    assay__markdown_text(w->out, text);
+    assay__buf_puts(w->out, after);
+}
+
 static void put_value(struct assay__buf *out, const struct assay__datum *value,
                       const struct assay__column *column)
 {
@@ -105,36 +112,23 @@ static void put_value(struct assay__buf *out, const struct assay__datum *value,
 static void put_sentence(struct walk *w, const struct assay__block *block)
 {
     bool strong = block->tone == ASSAY__TONE_ALERT || block->tone == ASSAY__TONE_WARN;
-    assay__buf_puts(w->out, strong ? "\n**" : "\n");
-    assay__markdown_text(w->out, block->text);
-    assay__buf_puts(w->out, strong ? "**\n" : "\n");
+    put(w, strong ? "\n**" : "\n", block->text, strong ? "**\n" : "\n");
 }
 
 static void put_fact(struct walk *w, const struct assay__fact *fact)
 {
     if (!w->in_facts) assay__buf_puts(w->out, "\n| | |\n|---|---|\n");
     w->in_facts = true;
-    assay__buf_puts(w->out, "| ");
-    assay__markdown_text(w->out, fact->label);
-    assay__buf_puts(w->out, " | ");
+    put(w, "| ", fact->label, " | ");
     for (size_t i = 0; i < fact->count; i++) {
         const struct assay__item *item = &fact->items[i];
         bool unknown = item->value.kind == ASSAY__DATUM_NUMBER &&
                        !assay__datum_is_known(&item->value);
         if (i) assay__buf_puts(w->out, " · ");
-        if (item->name) {
-            assay__markdown_text(w->out, item->name);
-            assay__buf_putc(w->out, ' ');
-        }
+        if (item->name) put(w, "", item->name, " ");
         put_value(w->out, &item->value, NULL);
-        if (unknown && item->value.note && *item->value.note) {
-            assay__buf_putc(w->out, ' ');
-            assay__markdown_text(w->out, item->value.note);
-        }
-        if (item->after) {
-            assay__buf_putc(w->out, ' ');
-            assay__markdown_text(w->out, item->after);
-        }
+        if (unknown && item->value.note && *item->value.note) put(w, " ", item->value.note, "");
+        if (item->after) put(w, " ", item->after, "");
     }
     assay__buf_puts(w->out, " |\n");
 }
@@ -142,11 +136,8 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
 static void put_list(struct walk *w, const struct assay__list *list)
 {
     assay__buf_putc(w->out, '\n');
-    for (size_t i = 0; i < list->count; i++) {
-        assay__buf_puts(w->out, "- ");
-        assay__markdown_text(w->out, list->items[i]);
-        assay__buf_putc(w->out, '\n');
-    }
+    for (size_t i = 0; i < list->count; i++)
+        put(w, "- ", list->items[i], "\n");
 }
 
 /* A fence that is longer than any in the code. */
@@ -157,11 +148,7 @@ static void put_code(struct walk *w, const struct assay__code *code)
         run = *c == '`' ? run + 1 : 0;
         if (run > longest) longest = run;
     }
-    if (code->title) {
-        assay__buf_puts(w->out, "\n**");
-        assay__markdown_text(w->out, code->title);
-        assay__buf_puts(w->out, "**\n");
-    }
+    if (code->title) put(w, "\n**", code->title, "**\n");
     assay__buf_putc(w->out, '\n');
     assay__buf_repeat(w->out, "`", longest + 1);
     assay__buf_printf(w->out, "%s\n", code->language ? code->language : "");
@@ -190,10 +177,7 @@ static void put_head(struct walk *w, const struct assay__table *table)
 {
     assay__buf_puts(w->out, "\n|");
     for (size_t c = 0; c < table->column_count; c++) {
-        if (!is_shown(table, c)) continue;
-        assay__buf_putc(w->out, ' ');
-        assay__markdown_text(w->out, table->columns[c].title);
-        assay__buf_puts(w->out, " |");
+        if (is_shown(table, c)) put(w, " ", table->columns[c].title, " |");
     }
     assay__buf_puts(w->out, "\n|");
     for (size_t c = 0; c < table->column_count; c++)
@@ -243,16 +227,9 @@ static void put_gaps(struct walk *w, const struct assay__table *table)
     if (!arena || assay__walk_gaps(table, arena, &gaps, &count)) w->out->failed = true;
     if (count) assay__buf_putc(w->out, '\n');
     for (size_t i = 0; i < count; i++) {
-        assay__buf_puts(w->out, "- — ");
-        assay__markdown_text(w->out, gaps[i].columns);
-        if (*gaps[i].rows) {
-            assay__buf_puts(w->out, " (");
-            assay__markdown_text(w->out, gaps[i].rows);
-            assay__buf_putc(w->out, ')');
-        }
-        assay__buf_puts(w->out, ": ");
-        assay__markdown_text(w->out, gaps[i].why);
-        assay__buf_putc(w->out, '\n');
+        put(w, "- — ", gaps[i].columns, "");
+        if (*gaps[i].rows) put(w, " (", gaps[i].rows, ")");
+        put(w, ": ", gaps[i].why, "\n");
     }
     assay__arena_free(arena);
 }
@@ -288,11 +265,7 @@ static void put_table(struct walk *w, const struct assay__table *table)
         const struct assay__table *part = assay__walk_part(table, i, arena);
         if (!part) w->out->failed = true;
         if (!part || (table->part_count && !assay__walk_has_columns(part))) continue;
-        if (table->part_count && i) {
-            assay__buf_puts(w->out, "\n**");
-            assay__markdown_text(w->out, table->parts[i].title);
-            assay__buf_puts(w->out, "**\n");
-        }
+        if (table->part_count && i) put(w, "\n**", table->parts[i].title, "**\n");
         put_part(w, part);
     }
     assay__arena_free(arena);
@@ -306,13 +279,8 @@ static void put_heading(struct walk *w, const struct assay__heading *heading)
     if (heading->flags & ASSAY__SECTION_QUIET) return;
     assay__buf_putc(w->out, '\n');
     assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth + 1 : DEEPEST + 1));
-    assay__buf_putc(w->out, ' ');
-    assay__markdown_text(w->out, heading->title);
-    assay__buf_putc(w->out, '\n');
-    if (!heading->remark) return;
-    assay__buf_putc(w->out, '\n');
-    assay__markdown_text(w->out, heading->remark);
-    assay__buf_putc(w->out, '\n');
+    put(w, " ", heading->title, "\n");
+    if (heading->remark) put(w, "\n", heading->remark, "\n");
 }
 
 static void put_fold(struct walk *w, const struct assay__heading *heading)
@@ -369,9 +337,7 @@ int assay__walk_markdown(const struct assay__doc *doc, const struct assay_report
     w.top = options->top < 0 || options->full ? SIZE_MAX
             : options->top                    ? (size_t)options->top
                                               : TOP;
-    assay__buf_puts(out, "# ");
-    assay__markdown_text(out, doc->title);
-    assay__buf_putc(out, '\n');
+    put(&w, "# ", doc->title, "\n");
     put_blocks(&w);
     return 0;
 }

@@ -21,7 +21,7 @@ struct walk {
     size_t top;    /* rows of a table */
     size_t folded; /* folds that were left out */
     size_t label_width;
-    const char *heading; /* of the section or fold that was begun last */
+    const char *heading; /* of the last section or fold */
     bool keyed;          /* of the picture that is drawn */
 };
 
@@ -178,7 +178,7 @@ static void put_block(struct walk *w, const struct assay__block *block)
     }
 }
 
-/* Of what is left out, that it is there, where its heading says how much it is. */
+/* Mentions what is left out, if its remark says how much it is. */
 static void put_folded(struct walk *w, const struct assay__heading *heading)
 {
     struct assay__buf text = {0};
