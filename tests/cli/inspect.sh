@@ -79,7 +79,7 @@ expect_exit 0 "$ASSAY" inspect external.onnx
 expect_has out "MISSING"
 expect_has out "not_there.bin"
 expect_exit 0 "$ASSAY" inspect sequence_input.onnx
-expect_has out "inputs are left as the file has them"
+expect_has out "inputs keep the shapes"
 
 # one document: every view says the same; the name of a file chooses the format
 for model in mlp external sequence_input; do
