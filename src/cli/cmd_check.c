@@ -21,26 +21,24 @@ struct check_options {
 #define AT(member) offsetof(struct check_options, member)
 
 static const struct assay__option options[] = {
-    {"target", 't', ASSAY__OPTION_STRING, AT(target), "TARGET",
-     "What it shall run on: ane (Apple's Neural Engine, by rules) or a device as 'assay devices' "
-     "names it (cuda, webgpu, openvino, coreml, …), which is asked.",
-     NULL, NULL, 0, 0, false},
-    {"chip", 0, ASSAY__OPTION_STRING, AT(chip), "CHIP",
-     "Chip of target ane: \"M1 Max\", A17 Pro, … (default: all, and what differs is said).", NULL,
-     NULL, 0, 0, false},
-    {"strict", 0, ASSAY__OPTION_FLAG, AT(strict), NULL, "A warning fails too.", NULL, NULL, 0, 0,
-     false},
-    {"all", 0, ASSAY__OPTION_FLAG, AT(all), NULL,
-     "Show every node of every rule; the same as --full.", NULL, NULL, 0, 0, false},
-    {"timeout", 0, ASSAY__OPTION_DURATION, AT(timeout_s), "TIME",
-     "Give up a device that takes longer to answer (default 300 s).", NULL, NULL, 0.001, 86400,
-     false},
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.render.format), "FORMAT",
-     "Format (default text).", FORMATS, NULL, 0, 0, false},
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.render.table), "TABLE",
-     "Table of the CSV format (default items).", "items|chips|partitions", NULL, 0, 0, false},
-    {"library", 0, ASSAY__OPTION_STRING, AT(library), "PATH",
-     "ONNX Runtime library, or its folder, to ask.", NULL, NULL, 0, 0, false},
+    ASSAY__STRING_ROW(
+        "target", 't', target, "TARGET",
+        "What it shall run on: ane (Apple's Neural Engine, by rules) or a device as 'assay "
+        "devices' names it (cuda, webgpu, openvino, coreml, …), which is asked."),
+    ASSAY__STRING_ROW(
+        "chip", 0, chip, "CHIP",
+        "Chip of target ane: \"M1 Max\", A17 Pro, … (default: all, and what differs is said)."),
+    ASSAY__FLAG_ROW("strict", 0, strict, "A warning fails too."),
+    ASSAY__FLAG_ROW("all", 0, all, "Show every node of every rule; the same as --full."),
+    ASSAY__DURATION_ROW("timeout", timeout_s,
+                        "Give up a device that takes longer to answer (default 300 s).", 0.001,
+                        86400),
+    ASSAY__CHOICE_ROW("format", 'f', model.render.format, "FORMAT", "Format (default text).",
+                      FORMATS),
+    ASSAY__CHOICE_ROW("table", 0, model.render.table, "TABLE",
+                      "Table of the CSV format (default items).", "items|chips|partitions"),
+    ASSAY__STRING_ROW("library", 0, library, "PATH",
+                      "ONNX Runtime library, or its folder, to ask."),
     {"engine", 0, ASSAY__OPTION_STRING, AT(engine), "ENGINE", "Engine to ask (default ort).", NULL,
      NULL, 0, 0, true},
     {0},
@@ -48,8 +46,7 @@ static const struct assay__option options[] = {
 
 static int usage(const char *text)
 {
-    assay__say("check: %s", text);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse("check: %s", text);
 }
 
 static int check_usage(const struct check_options *o)
@@ -114,19 +111,15 @@ const struct assay__command assay__command_check = {
     .max_arguments = 1,
     .description =
         "For the Apple Neural Engine (--target ane) the graph is held against rules from published "
-        "sources: operators "
-        "without a path, axes, sizes, layouts, shapes, precision, memory. Each item has its "
-        "severity, the node, the "
-        "reason, a fix and the source. Nothing is run, no weight is read, and no Mac is needed.\n\n"
+        "sources: operators without a path, axes, sizes, layouts, shapes, precision, memory. Each "
+        "item has its severity, the node, the reason, a fix and the source. Nothing is run, no "
+        "weight is read, and no Mac is needed.\n\n"
         "For other targets the engine is asked: a session is created on the device and says which "
-        "of its providers got "
-        "which node. A device that is not here cannot be asked; then only what follows from the "
-        "model is said.\n\n"
+        "of its providers got which node. A device that is not here cannot be asked; then only "
+        "what follows from the model is said.\n\n"
         "A map shows where the graph would break, what crosses, and what share of the FLOPs stays "
-        "on the target. The "
-        "status is 0 when the model passes or only warns, 1 when it fails (with --strict also when "
-        "it warns), 4 when "
-        "there is no verdict.",
+        "on the target. The status is 0 when the model passes or only warns, 1 when it fails (with "
+        "--strict also when it warns), 4 when there is no verdict.",
     .examples = "  assay check model.onnx --target ane\n"
                 "  assay check model.mlpackage --target ane --chip \"M1 Max\"\n"
                 "  assay check model.onnx --target cuda --batch 8\n"

@@ -14,28 +14,25 @@ struct compare_options {
 #define AT(member) offsetof(struct compare_options, member)
 
 static const struct assay__option options[] = {
-    {"devices", 0, ASSAY__OPTION_STRING, AT(devices), "LIST",
-     "Devices, separated by commas: names ('assay devices') or the classes cpu, gpu, npu (default: "
-     "all that are usable).",
-     NULL, NULL, 0, 0, false},
-    {"no-power", 0, ASSAY__OPTION_FLAG, AT(no_power), NULL, "Do not read the sensors.", NULL, NULL,
-     0, 0, false},
-    {"no-drift", 0, ASSAY__OPTION_FLAG, AT(no_drift), NULL, "Do not compare the outputs.", NULL,
-     NULL, 0, 0, false},
-    {"no-placement", 0, ASSAY__OPTION_FLAG, AT(no_placement), NULL,
-     "Do not ask the engines which nodes run where.", NULL, NULL, 0, 0, false},
-    {"launches", 0, ASSAY__OPTION_INTEGER, AT(run.launches), "N",
-     "Worker processes of each row, taking turns (default 10; 5 or more give a verdict).", NULL,
-     NULL, 1, 1000, false},
-    {"time", 0, ASSAY__OPTION_DURATION, AT(run.time_s), "TIME",
-     "Measure for TIME per launch, such as 2s (default 500ms).", NULL, NULL, 1e-3, 86400, false},
-    {"memory", 0, ASSAY__OPTION_FLAG, AT(memory), NULL,
-     "Follow the worker's and the device's memory too: one launch more of each.", NULL, NULL, 0, 0,
-     false},
-    {"launch-limit", 0, ASSAY__OPTION_DURATION, AT(launch_limit_s), "TIME",
-     "End a launch that takes longer, and leave that row out of later rounds; what it measured by "
-     "then is shown (default 120s).",
-     NULL, NULL, 0.1, 604800, false},
+    ASSAY__STRING_ROW("devices", 0, devices, "LIST",
+                      "Devices, separated by commas: names ('assay devices') or the classes cpu, "
+                      "gpu, npu (default: all that are usable)."),
+    ASSAY__FLAG_ROW("no-power", 0, no_power, "Do not read the sensors."),
+    ASSAY__FLAG_ROW("no-drift", 0, no_drift, "Do not compare the outputs."),
+    ASSAY__FLAG_ROW("no-placement", 0, no_placement,
+                    "Do not ask the engines which nodes run where."),
+    ASSAY__INTEGER_ROW(
+        "launches", run.launches, "N",
+        "Worker processes of each row, taking turns (default 10; 5 or more give a verdict).", 1,
+        1000),
+    ASSAY__DURATION_ROW("time", run.time_s,
+                        "Measure for TIME per launch, such as 2s (default 500ms).", 1e-3, 86400),
+    ASSAY__FLAG_ROW("memory", 0, memory,
+                    "Follow the worker's and the device's memory too: one launch more of each."),
+    ASSAY__DURATION_ROW("launch-limit", launch_limit_s,
+                        "End a launch that takes longer, and leave that row out of later rounds; "
+                        "what it measured by then is shown (default 120s).",
+                        0.1, 604800),
     {0},
 };
 
@@ -106,17 +103,15 @@ const struct assay__command assay__command_compare = {
     .min_arguments = 1,
     .max_arguments = 16,
     .description = "Runs MODEL on every usable device, launches alternating, and compares latency, "
-                   "throughput, energy, memory and the "
-                   "numbers that come out. With several models it compares those on one device.\n\n"
+                   "throughput, energy, memory and the numbers that come out. With several models "
+                   "it compares those on one device.\n\n"
                    "The process is the unit of replication: a difference is claimed only when the "
-                   "95 % interval of the ratio of the "
-                   "launches' medians excludes 1; otherwise the smallest difference that could "
-                   "have been shown is given. The CPU provider "
-                   "of every further build of ONNX Runtime takes part as a control.\n\n"
+                   "95 % interval of the ratio of the launches' medians excludes 1; otherwise the "
+                   "smallest difference that could have been shown is given. The CPU provider of "
+                   "every further build of ONNX Runtime takes part as a control.\n\n"
                    "A device that is very slow cannot hold the others: a launch ends after 120 s "
-                   "(--launch-limit), and no row gets more than "
-                   "two and a half times that altogether. Nodes that the engine ran elsewhere than "
-                   "on the device are named.",
+                   "(--launch-limit), and no row gets more than two and a half times that "
+                   "altogether. Nodes that the engine ran elsewhere than on the device are named.",
     .examples = "  assay compare resnet50\n"
                 "  assay compare model.onnx --devices cpu,ovn/openvino:cpu\n"
                 "  assay compare old.onnx new.onnx --launches 10 -o compared.assay\n",

@@ -24,21 +24,15 @@ struct devices_options {
 /* What excludes what. 0, or ASSAY__EXIT_USAGE after it was said. */
 static int check(const struct devices_options *o)
 {
-    if (!o->ceilings && (o->remeasure || o->only)) {
-        assay__say("devices: --%s needs --ceilings", o->remeasure ? "remeasure" : "only");
-        return ASSAY__EXIT_USAGE;
-    }
-    if (o->engine && !assay__engine_find(o->engine)) {
-        assay__say("devices: --engine: there is no engine '%s'", o->engine);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (!o->ceilings && (o->remeasure || o->only))
+        return assay__refuse("devices: --%s needs --ceilings", o->remeasure ? "remeasure" : "only");
+    if (o->engine && !assay__engine_find(o->engine))
+        return assay__refuse("devices: --engine: there is no engine '%s'", o->engine);
     const struct assay__render_options *r = &o->render;
     if ((o->add.count || o->remove.count) &&
-        (r->json || r->format || r->table || o->ceilings || o->ort.count || o->device)) {
-        assay__say("devices: --add-ort and --remove-ort edit the list and show nothing: give them "
-                   "alone");
-        return ASSAY__EXIT_USAGE;
-    }
+        (r->json || r->format || r->table || o->ceilings || o->ort.count || o->device))
+        return assay__refuse(
+            "devices: --add-ort and --remove-ort edit the list and show nothing: give them alone");
     return assay__render_check("devices", r);
 }
 
@@ -66,10 +60,8 @@ static int add_one(const char *text, const struct devices_options *flags,
     struct assay__builds builds = {.items = item};
     struct assay_error error = {0};
     struct loaded loaded = {.works = false};
-    if (!strchr(text, '=')) {
-        assay__say("devices: --add-ort: '%s' is not of the form NAME=PATH", text);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (!strchr(text, '='))
+        return assay__refuse("devices: --add-ort: '%s' is not of the form NAME=PATH", text);
     if (assay__build_take(arena, text, &builds, &error)) {
         assay__say("devices: --add-ort: %s", error.message);
         return error.code == ASSAY_ENOMEM ? ASSAY__EXIT_FAILED : ASSAY__EXIT_USAGE;
@@ -159,36 +151,30 @@ static int list_devices(struct assay__invocation *invocation)
 }
 
 static const struct assay__option options[] = {
-    {"engine", 0, ASSAY__OPTION_STRING, AT(engine), "NAME", "Only devices of this engine.", NULL,
-     NULL, 0, 0, false},
-    {"library", 0, ASSAY__OPTION_STRING, AT(library), "FILE",
-     "The engine's library (default: $ASSAY_ORT_LIBRARY, else the one set up here).", NULL, NULL, 0,
-     0, false},
-    {"ort", 0, ASSAY__OPTION_LIST, AT(ort), "[NAME=]PATH",
-     "Another build of ONNX Runtime for this call: its library or folder; may be given again.",
-     NULL, NULL, 0, 0, false},
-    {"add-ort", 0, ASSAY__OPTION_LIST, AT(add), "NAME=PATH",
-     "Put a build on your list: its devices are then called NAME/cpu and so on.", NULL, NULL, 0, 0,
-     false},
-    {"remove-ort", 0, ASSAY__OPTION_LIST, AT(remove), "NAME", "Take a build off your list.", NULL,
-     NULL, 0, 0, false},
-    {"device", 0, ASSAY__OPTION_STRING, AT(device), "NAME",
-     "Only this device, such as cuda:0 or ovn/openvino:cpu.", NULL, NULL, 0, 0, false},
-    {"timeout", 0, ASSAY__OPTION_DURATION, AT(timeout_s), "TIME",
-     "Give up on a device that does not answer for so long (default 30s).", NULL, NULL, 0.1, 86400,
-     false},
-    {"ceilings", 0, ASSAY__OPTION_FLAG, AT(ceilings), NULL,
-     "Show what the CPU (measured in about 17 s) and each other usable device (at most 60 s each) "
-     "can do "
-     "at most; then kept for this machine.",
-     NULL, NULL, 0, 0, false},
-    {"remeasure", 0, ASSAY__OPTION_FLAG, AT(remeasure), NULL,
-     "Measure the ceilings again, although they are kept.", NULL, NULL, 0, 0, false},
-    {"only", 0, ASSAY__OPTION_STRING, AT(only), "NAME",
-     "Only ceilings whose names begin so, such as compute.float32 or bandwidth.dram.", NULL, NULL,
-     0, 0, false},
-    {"quiet", 'q', ASSAY__OPTION_FLAG, AT(quiet), NULL,
-     "No progress on stderr; errors are still said.", NULL, NULL, 0, 0, false},
+    ASSAY__STRING_ROW("engine", 0, engine, "NAME", "Only devices of this engine."),
+    ASSAY__STRING_ROW(
+        "library", 0, library, "FILE",
+        "The engine's library (default: $ASSAY_ORT_LIBRARY, else the one set up here)."),
+    ASSAY__LIST_ROW(
+        "ort", ort, "[NAME=]PATH",
+        "Another build of ONNX Runtime for this call: its library or folder; may be given again."),
+    ASSAY__LIST_ROW("add-ort", add, "NAME=PATH",
+                    "Put a build on your list: its devices are then called NAME/cpu and so on."),
+    ASSAY__LIST_ROW("remove-ort", remove, "NAME", "Take a build off your list."),
+    ASSAY__STRING_ROW("device", 0, device, "NAME",
+                      "Only this device, such as cuda:0 or ovn/openvino:cpu."),
+    ASSAY__DURATION_ROW("timeout", timeout_s,
+                        "Give up on a device that does not answer for so long (default 30s).", 0.1,
+                        86400),
+    ASSAY__FLAG_ROW("ceilings", 0, ceilings,
+                    "Show what the CPU (measured in about 17 s) and each other usable device (at "
+                    "most 60 s each) can do at most; then kept for this machine."),
+    ASSAY__FLAG_ROW("remeasure", 0, remeasure,
+                    "Measure the ceilings again, although they are kept."),
+    ASSAY__STRING_ROW(
+        "only", 0, only, "NAME",
+        "Only ceilings whose names begin so, such as compute.float32 or bandwidth.dram."),
+    ASSAY__FLAG_ROW("quiet", 'q', quiet, "No progress on stderr; errors are still said."),
     ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__DEVICES_TABLES),
     {0},
 };
@@ -197,18 +183,15 @@ const struct assay__command assay__command_devices = {
     .name = "devices",
     .summary = "list the devices a model can run on, and why others cannot",
     .arguments = "",
-    .description =
-        "Shows the processors of this machine and asks every engine which devices it can reach on "
-        "them. Each device is "
-        "tried with a tiny model in a process of its own; one that cannot be used is listed with "
-        "the reason.\n\n"
-        "Several builds of ONNX Runtime can stand side by side: --ort adds one for this call, "
-        "--add-ort keeps one on your "
-        "list. Devices of such a build have its name before theirs, here and in 'assay run "
-        "--device'.\n\n"
-        "With --ceilings it also measures what the devices can do at most: arithmetic per data "
-        "type, bandwidth and "
-        "latency. The result is kept for this machine and measured again when the machine changes.",
+    .description = "Shows the processors of this machine and asks every engine which devices it "
+                   "can reach on them. Each device is tried with a tiny model in a process of its "
+                   "own; one that cannot be used is listed with the reason.\n\n"
+                   "Several builds of ONNX Runtime can stand side by side: --ort adds one for this "
+                   "call, --add-ort keeps one on your list. Devices of such a build have its name "
+                   "before theirs, here and in 'assay run --device'.\n\n"
+                   "With --ceilings it also measures what the devices can do at most: arithmetic "
+                   "per data type, bandwidth and latency. The result is kept for this machine and "
+                   "measured again when the machine changes.",
     .examples = "  assay devices\n  assay devices --add-ort ovn=/opt/onnxruntime-openvino\n"
                 "  assay devices --device ovn/openvino:cpu\n  assay devices --ceilings\n"
                 "  assay devices --ceilings --only compute --json\n",

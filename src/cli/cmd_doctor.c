@@ -126,9 +126,9 @@ static void check_quota(const struct assay__patient *p, struct assay__diagnosis 
         assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
                         "the control group was never throttled by a CPU limit");
     else if (throttled_s < 0.05)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "the control group was throttled for less than 0.1 s so far by its CPU "
-                        "limit");
+        assay__diagnose(
+            d, ASSAY__HEALTH_GOOD, NULL,
+            "the control group was throttled for less than 0.1 s so far by its CPU limit");
     else
         assay__diagnose(d, ASSAY__HEALTH_WARNING, "raise or remove the CPU limit: see the limits",
                         "the control group was throttled for %.1f s so far by its CPU limit",

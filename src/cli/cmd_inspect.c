@@ -21,28 +21,25 @@ struct inspect_options {
 #define AT(member) offsetof(struct inspect_options, member)
 
 static const struct assay__option options[] = {
-    {"top", 0, ASSAY__OPTION_INTEGER, AT(model.render.top), "N",
-     "Layers shown in text and Markdown (default 12; 0 shows all).", NULL, NULL, 0, 1e6, false},
-    {"layers", 0, ASSAY__OPTION_FLAG, AT(layers), NULL, "Show all layers; the same as --top 0.",
-     NULL, NULL, 0, 0, false},
-    {"sort", 0, ASSAY__OPTION_CHOICE, AT(sort), "BY", "What makes a layer large (default flops).",
-     "flops|bytes|memory", NULL, 0, 0, false},
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.render.format), "FORMAT",
-     "Format (default text); of two models all but dot.", FORMATS, NULL, 0, 0, false},
-    {"dot", 0, ASSAY__OPTION_FLAG, AT(dot), NULL,
-     "Print the graph for Graphviz; the same as --format dot.", NULL, NULL, 0, 0, false},
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.render.table), "TABLE",
-     "Table of the CSV format (default layers); of two models layers, operators, parameters or "
-     "totals.",
-     "layers|operators|parameters|metrics|values|compressed|tensors|groups|steps|unknown|totals",
-     NULL, 0, 0, false},
+    ASSAY__INTEGER_ROW("top", model.render.top, "N",
+                       "Layers shown in text and Markdown (default 12; 0 shows all).", 0, 1e6),
+    ASSAY__FLAG_ROW("layers", 0, layers, "Show all layers; the same as --top 0."),
+    ASSAY__CHOICE_ROW("sort", 0, sort, "BY", "What makes a layer large (default flops).",
+                      "flops|bytes|memory"),
+    ASSAY__CHOICE_ROW("format", 'f', model.render.format, "FORMAT",
+                      "Format (default text); of two models all but dot.", FORMATS),
+    ASSAY__FLAG_ROW("dot", 0, dot, "Print the graph for Graphviz; the same as --format dot."),
+    ASSAY__CHOICE_ROW("table", 0, model.render.table, "TABLE",
+                      "Table of the CSV format (default layers); of two models layers, operators, "
+                      "parameters or totals.",
+                      "layers|operators|parameters|metrics|values|compressed|tensors|groups|steps|"
+                      "unknown|totals"),
     {0},
 };
 
 static int exclude(const char *one, const char *other)
 {
-    assay__say("inspect: %s and %s exclude each other", one, other);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse("inspect: %s and %s exclude each other", one, other);
 }
 
 static int check(const struct assay__invocation *invocation)
@@ -69,10 +66,8 @@ static int view_of(struct assay__invocation *invocation, struct assay_report_opt
     int status = assay__model_view(invocation, two ? FORMATS_OF_TWO : FORMATS, view);
     if (status) return status;
     view->sort = o->sort;
-    if (two && strcmp(view->format, "dot") == 0) {
-        assay__say("inspect: the graph for Graphviz is of one model, not of two");
-        return ASSAY__EXIT_USAGE;
-    }
+    if (two && strcmp(view->format, "dot") == 0)
+        return assay__refuse("inspect: the graph for Graphviz is of one model, not of two");
     return 0;
 }
 
@@ -128,15 +123,13 @@ const struct assay__command assay__command_inspect = {
     .arguments = "MODEL [MODEL2]",
     .min_arguments = 1,
     .max_arguments = 2,
-    .description = "Reads MODEL, an ONNX file, a Core ML package or .mlmodel file, or the name of "
-                   "a built-in model, and shows "
-                   "its operators, FLOPs, bytes, parameters, memory over time and largest layers. "
-                   "Nothing is run and no weight is "
-                   "read. An operator it does not know is counted and named, and left out of the "
-                   "totals, never taken as 0.\n\n"
-                   "With MODEL2 it shows the difference of the two. The status is 1 when shapes of "
-                   "a model contradict each "
-                   "other.",
+    .description =
+        "Reads MODEL, an ONNX file, a Core ML package or .mlmodel file, or the name of a built-in "
+        "model, and shows its operators, FLOPs, bytes, parameters, memory over time and largest "
+        "layers. Nothing is run and no weight is read. An operator it does not know is counted and "
+        "named, and left out of the totals, never taken as 0.\n\n"
+        "With MODEL2 it shows the difference of the two. The status is 1 when shapes of a model "
+        "contradict each other.",
     .examples = "  assay inspect model.onnx\n"
                 "  assay inspect model.onnx --batch 8 --sort memory --layers\n"
                 "  assay inspect model.onnx --dot | dot -Tsvg > model.svg\n"

@@ -24,38 +24,34 @@ struct predict_options {
 #define AT(member) offsetof(struct predict_options, member)
 
 static const struct assay__option options[] = {
-    {"chip", 'c', ASSAY__OPTION_STRING, AT(chip), "CHIP",
-     "Chip (\"M1 Max\"), 'this' machine, or a profile with ceilings (FILE.assay).", NULL, NULL, 0,
-     0, false},
-    {"unit", 'u', ASSAY__OPTION_CHOICE, AT(unit), "UNIT", "One unit of it (default: all).",
-     "cpu|gpu|ane", NULL, 0, 0, false},
-    {"precision", 'p', ASSAY__OPTION_CHOICE, AT(precision), "TYPE",
-     "Weights and activations (default: float16, on a CPU float32).",
-     "float32|float16|w8|w8a8|w6|w4", NULL, 0, 0, false},
-    {"chips", 0, ASSAY__OPTION_FLAG, AT(chips), NULL,
-     "List the chips, their numbers and what is not known.", NULL, NULL, 0, 0, false},
-    {"validate", 0, ASSAY__OPTION_FLAG, AT(validate), NULL,
-     "Show published measurements against predictions, or with --chip this those of --calibrate.",
-     NULL, NULL, 0, 0, false},
-    {"calibrate", 0, ASSAY__OPTION_FLAG, AT(calibrate), NULL,
-     "Run a set of small models here (and MODELs) and keep this machine's efficiencies.", NULL,
-     NULL, 0, 0, false},
-    {"whole", 0, ASSAY__OPTION_FLAG, AT(whole), NULL, "Calibrate with the whole zoo.", NULL, NULL,
-     0, 0, false},
-    {"launches", 0, ASSAY__OPTION_INTEGER, AT(launches), "N",
-     "Calibrate: undisturbed launches of each model (default 3).", NULL, NULL, 1, 100, false},
+    ASSAY__STRING_ROW(
+        "chip", 'c', chip, "CHIP",
+        "Chip (\"M1 Max\"), 'this' machine, or a profile with ceilings (FILE.assay)."),
+    ASSAY__CHOICE_ROW("unit", 'u', unit, "UNIT", "One unit of it (default: all).", "cpu|gpu|ane"),
+    ASSAY__CHOICE_ROW("precision", 'p', precision, "TYPE",
+                      "Weights and activations (default: float16, on a CPU float32).",
+                      "float32|float16|w8|w8a8|w6|w4"),
+    ASSAY__FLAG_ROW("chips", 0, chips, "List the chips, their numbers and what is not known."),
+    ASSAY__FLAG_ROW("validate", 0, validate,
+                    "Show published measurements against predictions, or with --chip this those of "
+                    "--calibrate."),
+    ASSAY__FLAG_ROW(
+        "calibrate", 0, calibrate,
+        "Run a set of small models here (and MODELs) and keep this machine's efficiencies."),
+    ASSAY__FLAG_ROW("whole", 0, whole, "Calibrate with the whole zoo."),
+    ASSAY__INTEGER_ROW("launches", launches, "N",
+                       "Calibrate: undisturbed launches of each model (default 3).", 1, 100),
     {"time", 't', ASSAY__OPTION_DURATION, AT(time_s), "TIME",
      "Calibrate: measuring time of each launch (default 0.3s).", NULL, NULL, 0.01, 60, false},
-    {"top", 0, ASSAY__OPTION_INTEGER, AT(model.render.top), "N",
-     "Layers shown (default 10; 0 shows none, -1 all).", NULL, NULL, -1, 1e6, false},
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.render.format), "FORMAT",
-     "Format (default text).", FORMATS, NULL, 0, 0, false},
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.render.table), "TABLE",
-     "Table of the CSV format: units (default) or layers; of --chips chips; of --validate "
-     "validation (default), errors or excluded.",
-     "units|layers|chips|validation|errors|excluded", NULL, 0, 0, false},
-    {"quiet", 'q', ASSAY__OPTION_FLAG, AT(quiet), NULL, "No progress bar.", NULL, NULL, 0, 0,
-     false},
+    ASSAY__INTEGER_ROW("top", model.render.top, "N",
+                       "Layers shown (default 10; 0 shows none, -1 all).", -1, 1e6),
+    ASSAY__CHOICE_ROW("format", 'f', model.render.format, "FORMAT", "Format (default text).",
+                      FORMATS),
+    ASSAY__CHOICE_ROW("table", 0, model.render.table, "TABLE",
+                      "Table of the CSV format: units (default) or layers; of --chips chips; of "
+                      "--validate validation (default), errors or excluded.",
+                      "units|layers|chips|validation|errors|excluded"),
+    ASSAY__FLAG_ROW("quiet", 'q', quiet, "No progress bar."),
     {0},
 };
 
@@ -118,9 +114,9 @@ static int load_calibration(struct assay__arena *arena, const char *chip, const 
     int code = assay__calibration_path(key, path, sizeof path, error);
     if (!code) code = assay__calibration_load(arena, path, key, out, error);
     if (code == ASSAY_ENOTFOUND)
-        return assay_error_set(error, code,
-                               "this machine was not calibrated: assay predict --calibrate does it "
-                               "(about a minute)");
+        return assay_error_set(
+            error, code,
+            "this machine was not calibrated: assay predict --calibrate does it (about a minute)");
     return code;
 }
 
@@ -181,10 +177,9 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
                made.count, made.fit.out.median * 100, made.fit.out.p90 * 100,
                made.fit.in.median * 100);
     if (made.disturbed)
-        assay__say(
-            "predict: every launch of %zu of them was disturbed by other processes: on a quiet "
-            "machine the fit is better",
-            made.disturbed);
+        assay__say("predict: every launch of %zu of them was disturbed by other processes: on a "
+                   "quiet machine the fit is better",
+                   made.disturbed);
     assay__say("predict: kept in %s; --chip this uses it, --validate --chip this shows it", path);
     return ASSAY__EXIT_DONE;
 }
@@ -203,8 +198,7 @@ static int list_chips(const struct predict_options *o, const struct assay_report
 
 static int misuse(const char *text)
 {
-    assay__say("predict: %s", text);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse("predict: %s", text);
 }
 
 static int check(const struct assay__invocation *invocation)
@@ -260,15 +254,12 @@ const struct assay__command assay__command_predict = {
     .min_arguments = 0,
     .max_arguments = 256,
     .description = "Estimates how long MODEL takes on a chip: an analytic model per operator with "
-                   "the chip's published numbers. Every "
-                   "value is an estimate and stands with the error that such estimates were found "
-                   "to have of measurements that "
-                   "the model had not seen. A unit for which a number is not public is not "
-                   "estimated, and the reason is given. No "
-                   "weight is read.\n\n"
+                   "the chip's published numbers. Every value is an estimate and stands with the "
+                   "error that such estimates were found to have of measurements that the model "
+                   "had not seen. A unit for which a number is not public is not estimated, and "
+                   "the reason is given. No weight is read.\n\n"
                    "--validate shows those measurements. --calibrate measures this machine's own "
-                   "efficiencies, which --chip this "
-                   "then uses.",
+                   "efficiencies, which --chip this then uses.",
     .examples = "  assay predict resnet50 --chip \"M1 Max\"\n"
                 "  assay predict model.onnx --chip a17pro --unit ane --precision w8a8\n"
                 "  assay predict --validate\n"

@@ -39,11 +39,12 @@ static const struct assay__option options[] = {
     ONCE("devices", devices, "LIST",
          "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the "
          "configuration matrix."),
-    {"preset", 0, ASSAY__OPTION_CHOICE, AT(preset), "CHIP",
-     "Batch size, and backbone units of the model 'cfc', from the requirement table of a chip.",
-     "m1|m1-pro|m1-max|m1-ultra", NULL, 0, 0, false},
-    {"goal", 0, ASSAY__OPTION_CHOICE, AT(goal), "GOAL", "What is best (default throughput).",
-     "throughput|latency|energy", NULL, 0, 0, false},
+    ASSAY__CHOICE_ROW(
+        "preset", 0, preset, "CHIP",
+        "Batch size, and backbone units of the model 'cfc', from the requirement table of a chip.",
+        "m1|m1-pro|m1-max|m1-ultra"),
+    ASSAY__CHOICE_ROW("goal", 0, goal, "GOAL", "What is best (default throughput).",
+                      "throughput|latency|energy"),
     ONCE("slo", slo, "PERCENTILE=TIME", "Only points within a latency, such as p99=20ms."),
     ONCE("memory-budget", memory, "SIZE",
          "Only points whose worker takes at most so much, such as 500MB."),
@@ -158,14 +159,12 @@ const struct assay__command assay__command_sweep = {
     .min_arguments = 1,
     .max_arguments = 1,
     .description = "Runs MODEL at every point of a grid and says which point is best for a goal, "
-                   "which others could not be told from it, and where "
-                   "a larger batch stops paying. Each point has three launches that measure for "
-                   "0.5 s, alternating with those of the other "
-                   "points; a point that fails (out of memory, a provider that refuses it) is a "
-                   "row with its reason, and the status is 3.\n\n"
+                   "which others could not be told from it, and where a larger batch stops paying. "
+                   "Each point has three launches that measure for 0.5 s, alternating with those "
+                   "of the other points; a point that fails (out of memory, a provider that "
+                   "refuses it) is a row with its reason, and the status is 3.\n\n"
                    "An interrupted sweep with --output goes on when the same command is given with "
-                   "--resume: only the launches that are missing are "
-                   "measured.",
+                   "--resume: only the launches that are missing are measured.",
     .examples = "  assay sweep resnet50 --batch 1,2,4,8,16\n"
                 "  assay sweep model.onnx --threads 1,2,4 --opt none,all --goal latency\n"
                 "  assay sweep cfc:units=64,outputs=16 --batch 1,8,64 --slo p99=1ms -o s.assay\n"

@@ -29,8 +29,8 @@ struct tune_options {
     }
 
 static const struct assay__option options[] = {
-    {"goal", 0, ASSAY__OPTION_CHOICE, AT(goal), "GOAL", "What is best (default latency).",
-     "latency|throughput|energy", NULL, 0, 0, false},
+    ASSAY__CHOICE_ROW("goal", 0, goal, "GOAL", "What is best (default latency).",
+                      "latency|throughput|energy"),
     ONCE("budget", budget, "TIME", "How long it may take in all, such as 60s (default)."),
     ONCE("slo", slo, "PERCENTILE=TIME", "Advise only what is within a latency, such as p99=20ms."),
     ONCE("memory-budget", memory, "SIZE", "Advise only what takes at most so much, such as 500MB."),
@@ -44,18 +44,17 @@ static const struct assay__option options[] = {
          ASSAY__PRECISION_NAMES " (default: those that can be made)."),
     ONCE("spinning", spinning, "LIST",
          "Whether idle threads spin: on, off (default: both on the CPU)."),
-    {"trials", 0, ASSAY__OPTION_INTEGER, AT(trials), "N",
-     "Configurations to try at most (default: a quarter of them, 16 at least).", NULL, NULL, 1,
-     ASSAY__GRID_POINTS, false},
-    {"allow-drift", 0, ASSAY__OPTION_FLAG, AT(allow_drift), NULL,
-     "Advise a precision or a device whatever it does to the outputs.", NULL, NULL, 0, 0, false},
+    ASSAY__INTEGER_ROW("trials", trials, "N",
+                       "Configurations to try at most (default: a quarter of them, 16 at least).",
+                       1, ASSAY__GRID_POINTS),
+    ASSAY__FLAG_ROW("allow-drift", 0, allow_drift,
+                    "Advise a precision or a device whatever it does to the outputs."),
     {0},
 };
 
 static int usage(const char *format, const char *text)
 {
-    assay__say(format, text);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse(format, text);
 }
 
 static int tune_options_of(const struct assay__invocation *invocation,
@@ -181,14 +180,13 @@ const struct assay__command assay__command_tune = {
     .max_arguments = 1,
     .description =
         "Tries configurations of MODEL (device, precision, graph optimisation, threads, spinning, "
-        "batch) in short launches until the budget is spent, "
-        "and says which is best for the goal. A model of what was seen proposes what to try next; "
-        "the likeliest ones are run again, half as many each "
-        "time; the finalists are judged by five launches of their own with an exact rank test.\n\n"
+        "batch) in short launches until the budget is spent, and says which is best for the goal. "
+        "A model of what was seen proposes what to try next; the likeliest ones are run again, "
+        "half as many each time; the finalists are judged by five launches of their own with an "
+        "exact rank test.\n\n"
         "Prints the Pareto front, the configurations that cannot be told from the best one, what "
-        "each setting contributes, and the best as "
-        "Python, C and JSON. A precision or a device whose outputs drift beyond 1 %, or are NaN or "
-        "infinite, is not advised.",
+        "each setting contributes, and the best as Python, C and JSON. A precision or a device "
+        "whose outputs drift beyond 1 %, or are NaN or infinite, is not advised.",
     .examples = "  assay tune model.onnx --goal latency --budget 60s\n"
                 "  assay tune resnet50 --goal throughput --slo p99=50ms --budget 2m\n"
                 "  assay tune cfc --threads 1,2,4 --precision float32,float16 -o t.assay\n",

@@ -133,18 +133,18 @@ void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis 
          known = intel || assay__sysfs_value(&boost, CPU "/cpufreq/boost");
     (void)p;
     if (!known)
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN,
-                        "on a virtual machine the host decides; else load the driver: sudo "
-                        "modprobe acpi-cpufreq",
-                        "whether the clock may rise above its nominal rate (turbo, boost) cannot "
-                        "be read");
+        assay__diagnose(
+            d, ASSAY__HEALTH_UNKNOWN,
+            "on a virtual machine the host decides; else load the driver: sudo modprobe "
+            "acpi-cpufreq",
+            "whether the clock may rise above its nominal rate (turbo, boost) cannot be read");
     else if (intel ? off != 0 : boost == 0)
         assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
                         "turbo (boost) is off: the clock stays at its nominal rate");
     else
-        assay__diagnose(d, ASSAY__HEALTH_WARNING, commands[!intel],
-                        "turbo (boost) is on: the clock depends on heat and on how many cores "
-                        "work");
+        assay__diagnose(
+            d, ASSAY__HEALTH_WARNING, commands[!intel],
+            "turbo (boost) is on: the clock depends on heat and on how many cores work");
 }
 
 /* --- swap ------------------------------------------------------------------------------------- */
@@ -172,11 +172,11 @@ void assay__check_swap(const struct assay__patient *p, struct assay__diagnosis *
     else if (total - unused <= 0)
         assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "%s of swap, none in use", size);
     else
-        assay__diagnose(d, ASSAY__HEALTH_WARNING,
-                        "sudo swapoff -a (when free memory holds what is swapped out)",
-                        "%s of swap, %s in use: memory was short, and pages may have to be read "
-                        "back",
-                        size, used);
+        assay__diagnose(
+            d, ASSAY__HEALTH_WARNING,
+            "sudo swapoff -a (when free memory holds what is swapped out)",
+            "%s of swap, %s in use: memory was short, and pages may have to be read back", size,
+            used);
 }
 
 /* --- counters of the processor ---------------------------------------------------------------- */

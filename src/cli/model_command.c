@@ -11,12 +11,11 @@
 
 const struct assay__option assay__model_rows[] = {
     ASSAY__SHAPE_ROWS,
-    {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL, "Print JSON; the same as --format json.",
-     NULL, NULL, 0, 0, false},
+    ASSAY__FLAG_ROW("json", 0, render.json, "Print JSON; the same as --format json."),
     ASSAY__TEXT_ROWS,
-    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE",
-     "Write to FILE instead of stdout; its extension chooses the format unless --format does.",
-     NULL, NULL, 0, 0, false},
+    ASSAY__STRING_ROW(
+        "output", 'o', output, "FILE",
+        "Write to FILE instead of stdout; its extension chooses the format unless --format does."),
     {0},
 };
 
@@ -80,8 +79,7 @@ int assay__model_output_check(const char *command, const struct assay__model_fla
 {
     const char *how = flags->output ? assay__model_owns(model, name, zoo, flags->output) : NULL;
     if (!how) return 0;
-    assay__say("%s: '%s' %s; give another name", command, flags->output, how);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse("%s: '%s' %s; give another name", command, flags->output, how);
 }
 
 int assay__model_finish(const struct assay__model_flags *flags, const struct assay__buf *out,

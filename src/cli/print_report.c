@@ -51,18 +51,18 @@ struct assay_report_options assay__report_options_of(const struct assay__render_
     int columns = to_file ? 80 : assay__stdout_columns();
     if (columns > 120) columns = 120; /* longer lines read worse */
     if (options->columns) columns = (int)options->columns;
-    return (struct assay_report_options){
-        .size = sizeof(struct assay_report_options),
-        .format = options->json ? "json" : options->format,
-        .table = options->table,
-        .detail = options->detail,
-        .ascii = options->ascii || (!to_file && !locale_is_utf8()),
-        .color = !to_file && !options->no_color && assay__stdout_color(),
-        .columns = columns,
-        .top = (int)options->top,
-        .full = options->full,
-        .hint = assay__metric_hint,
-        .unfold = "details are folded: --full shows them"};
+    return (struct assay_report_options){.size = sizeof(struct assay_report_options),
+                                         .format = options->json ? "json" : options->format,
+                                         .table = options->table,
+                                         .detail = options->detail,
+                                         .ascii = options->ascii || (!to_file && !locale_is_utf8()),
+                                         .color = !to_file && !options->no_color &&
+                                                  assay__stdout_color(),
+                                         .columns = columns,
+                                         .top = (int)options->top,
+                                         .full = options->full,
+                                         .hint = assay__metric_hint,
+                                         .unfold = "details are folded: --full shows them"};
 }
 
 bool assay__wants_json(const struct assay__render_options *options)

@@ -49,19 +49,18 @@ const struct assay__option assay__run_rows[] = {
     INTEGER("warmup", warmup, "N", 0, 1e9,
             "Iterations dropped as warm-up (default: found in the data, at least 10)."),
     INTEGER("iters", iters, "N", 1, 1e9, "Exactly N iterations per launch."),
-    {"time", 0, ASSAY__OPTION_DURATION, AT(time_s), "TIME",
-     "Measure for TIME per launch, such as 5s or 500ms (default: 1 s and 1,000 iterations, until "
-     "the median is known to 1 %, at most 10 s).",
-     NULL, NULL, 1e-3, 86400, false},
+    ASSAY__DURATION_ROW("time", time_s,
+                        "Measure for TIME per launch, such as 5s or 500ms (default: 1 s and 1,000 "
+                        "iterations, until the median is known to 1 %, at most 10 s).",
+                        1e-3, 86400),
     INTEGER("launches", launches, "N", 1, 1000,
             "Worker processes, one after the other (default 1; 5 or more give an interval between "
             "runs)."),
     INTEGER("streams", streams, "N", 1, 1024, "Requests in flight (default 1)."),
     INTEGER("threads", threads, "N", 1, 4096, "Threads of the engine (default: the engine's)."),
     STRING("cpus", 0, cpus, "LIST", "Pin the worker to these CPUs, such as 0-3,8."),
-    {"opt", 0, ASSAY__OPTION_CHOICE, AT(opt), "LEVEL",
-     "Graph optimisation of the engine (default all).", "none|basic|extended|all", NULL, 0, 0,
-     false},
+    ASSAY__CHOICE_ROW("opt", 0, opt, "LEVEL", "Graph optimisation of the engine (default all).",
+                      "none|basic|extended|all"),
     STRING("device", 0, device, "NAME",
            "Device to run on (default cpu); 'assay devices' lists them."),
     STRING("engine", 0, engine, "NAME", "Engine that runs the model (default ort: ONNX Runtime)."),
@@ -71,8 +70,8 @@ const struct assay__option assay__run_rows[] = {
     {"layers", 0, ASSAY__OPTION_CHOICE, AT(layers), "METHOD",
      "How layers are timed (default auto).", "auto|markers|isolated|engine|off", "auto", 0, 0,
      false},
-    {"timeout", 0, ASSAY__OPTION_DURATION, AT(timeout_s), "TIME",
-     "Kill a worker that is silent for longer (default 300s).", NULL, NULL, 0.1, 604800, false},
+    ASSAY__DURATION_ROW("timeout", timeout_s,
+                        "Kill a worker that is silent for longer (default 300s).", 0.1, 604800),
     FLAG("ceilings", 0, ceilings,
          "Measure first what the device can do at most, unless it is kept already (the CPU: about "
          "17 s)."),
@@ -86,8 +85,7 @@ const struct assay__option assay__run_rows[] = {
 
 static int usage(const char *command, const char *option, const char *value, const char *expected)
 {
-    assay__say("%s: --%s: '%s' is not %s", command, option, value, expected);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse("%s: --%s: '%s' is not %s", command, option, value, expected);
 }
 
 static int check_output(const char *command, const char *path)
@@ -98,10 +96,9 @@ static int check_output(const char *command, const char *path)
         return ASSAY__EXIT_FAILED; /* as any path that cannot be written */
     }
     if (!assay__format_of_path(path) && !assay__path_is_svg(path)) return 0;
-    assay__say(
+    return assay__refuse(
         "%s: --output keeps the profile (*.assay), not a report; for a report use --report %s",
         command, path);
-    return ASSAY__EXIT_USAGE;
 }
 
 static int check_engine(const char *command, const char *name)
@@ -111,10 +108,9 @@ static int check_engine(const char *command, const char *name)
     for (size_t i = 0; assay__engine_at(i); i++)
         assay__nearest_try(&nearest, assay__engine_at(i)->name);
     const char *best = assay__nearest_get(&nearest);
-    assay__say(best ? "%s: --engine: there is no engine '%s'; did you mean '%s'?"
-                    : "%s: --engine: there is no engine '%s'",
-               command, name, best);
-    return ASSAY__EXIT_USAGE;
+    return assay__refuse(best ? "%s: --engine: there is no engine '%s'; did you mean '%s'?"
+                              : "%s: --engine: there is no engine '%s'",
+                         command, name, best);
 }
 
 static int check_generation(const char *command, const struct assay__run_flags *o,
@@ -259,11 +255,9 @@ int assay__run_go(struct assay__invocation *invocation, const struct assay__run_
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
     struct assay__bar bar;
-    if (!invocation->argument_count && !o->script) {
-        assay__say("%s: MODEL is missing: assay %s [options] MODEL", invocation->command->name,
-                   invocation->command->name);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (!invocation->argument_count && !o->script)
+        return assay__refuse("%s: MODEL is missing: assay %s [options] MODEL",
+                             invocation->command->name, invocation->command->name);
     assay__render_top(invocation, &o->render);
     assay__catch_interrupts();
     struct assay__run_options asked = *library;

@@ -190,10 +190,10 @@ static int make_plan(struct plan *plan, const struct assay__run_options *run,
     const char *device = run->target.device;
     bool several = options->model_count > 1;
     if (options->devices && (several || device))
-        return assay__refuse_option(error, "devices",
-                                    several ? "a list of devices is for one model; several run on "
-                                              "one device"
-                                            : "one device and a list of them exclude each other");
+        return assay__refuse_option(
+            error, "devices",
+            several ? "a list of devices is for one model; several run on one device"
+                    : "one device and a list of them exclude each other");
     if (several && (!device || strcmp(device, "cpu") == 0))
         return plan_models(plan, options, device, error);
     const struct assay__device_search search = {

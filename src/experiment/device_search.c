@@ -291,9 +291,9 @@ static int find_ceilings(struct finding *finding)
     struct assay__found *found = finding->found;
     const struct assay__device_search *search = finding->search;
     const char *root = getenv("ASSAY_FSROOT"); /* advice that would not work is none */
-    const char *not_asked = root && *root ? "ASSAY_FSROOT stands for another machine, which cannot "
-                                            "be measured"
-                                          : "not asked for";
+    const char *not_asked =
+        root && *root ? "ASSAY_FSROOT stands for another machine, which cannot be measured"
+                      : "not asked for";
     bool cpu = !search->device;
     int code = 0;
     found->asked = search->ceilings;

@@ -51,9 +51,9 @@ static int read_grid(struct work *work, struct assay_error *error)
     if (!code) code = assay__grid_read(&work->space, grid, list, error);
     if (!code) code = assay__config_count(&work->space, ASSAY__GRID_POINTS, error);
     if (!code && work->space.points < 2)
-        code = assay__refuse_option(error, "grid",
-                                    "nothing varies: give an axis at least two values, such as "
-                                    "batch 1,2,4,8");
+        code = assay__refuse_option(
+            error, "grid",
+            "nothing varies: give an axis at least two values, such as batch 1,2,4,8");
     return code;
 }
 

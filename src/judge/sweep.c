@@ -19,18 +19,16 @@ int assay__sweep_slo_check(const char *text, struct assay_error *error)
     double seconds = 0;
     if (assay__plan_set_slo(&plan, text)) return 0;
     if (strchr(text, ','))
-        return assay__refuse_option(error, "slo",
-                                    "'%s' has several limits, it takes one, such as p99=20ms: give "
-                                    "the strictest",
-                                    text);
+        return assay__refuse_option(
+            error, "slo",
+            "'%s' has several limits, it takes one, such as p99=20ms: give the strictest", text);
     if (equals && assay__text_duration_s(equals + 1, &seconds) == 0 && seconds > 0 &&
         equals[strlen(equals) - 1] < 'a')
         return assay__refuse_option(error, "slo", "'%s' has no unit: write %sms, or with ns, us, s",
                                     text, text);
-    return assay__refuse_option(error, "slo",
-                                "'%s' is not of the form p99=20ms (p50, p90, p95, p99, p99.9, max "
-                                "or mean)",
-                                text);
+    return assay__refuse_option(
+        error, "slo", "'%s' is not of the form p99=20ms (p50, p90, p95, p99, p99.9, max or mean)",
+        text);
 }
 
 int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_error *error)
@@ -40,8 +38,7 @@ int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_err
                                     text);
     if (text[strlen(text) - 1] >= '0' && text[strlen(text) - 1] <= '9') /* 10 of what? */
         return assay__refuse_option(error, "memory_budget",
-                                    "'%s' has no unit: write %sMB, or with B, kB, GB, "
-                                    "MiB, GiB",
+                                    "'%s' has no unit: write %sMB, or with B, kB, GB, MiB, GiB",
                                     text, text);
     return 0;
 }
