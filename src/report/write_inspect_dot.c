@@ -7,7 +7,6 @@
 #include "report/report_model.h"
 
 #include <math.h>
-#include <string.h>
 
 #define NAME_LIMIT 60 /* columns of a name in a label */
 

@@ -5,7 +5,6 @@
 #include "report/junit.h"
 
 #include "base/text.h"
-#include "report/doc/datum.h"
 
 #include <math.h>
 #include <stdio.h>

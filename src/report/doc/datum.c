@@ -2,8 +2,6 @@
 #include "report/doc/datum.h"
 
 #include "report/json/json_members.h"
-#include "base/text.h"
-#include "judge/comparison.h"
 
 #include <inttypes.h>
 #include <math.h>

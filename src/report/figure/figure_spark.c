@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COLUMNS_MOST 64
 #define LEAST_RANGE 0.02

@@ -2,10 +2,7 @@
  * across. Labels of marks go above the plot, on as many lines as needed to avoid overlap. */
 #include "report/figure/figure_svg.h"
 
-#include "base/text.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define HEIGHT 300.0

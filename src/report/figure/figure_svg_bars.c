@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <string.h>
 
 #define BAR 15.0
 #define GAP 7.0

@@ -2,8 +2,6 @@
  * figures_<subject>.c and a row here. */
 #include "report/figure/figures.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "report/figure/figures.h"
 
 #include "base/stats.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

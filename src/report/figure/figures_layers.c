@@ -3,7 +3,6 @@
  * stand beside the layers as the profile has them. */
 #include "report/figure/figures.h"
 
-#include "base/text.h"
 #include "report/subject/layer_list.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
  * of the other axes is a line. A sweep without such an axis is bars. (judge/sweep.h) */
 #include "report/figure/figures.h"
 
-#include "base/text.h"
 #include "judge/sweep.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
  * passed over; when there is none, the reason is that of the first channel that could not be read.
  * At most LINES series share a picture, those with the greatest values; how many more there are is
  * said. */
-#include "base/text.h"
 #include "report/figure/figures.h"
 #include "report/subject/layer_list.h"
 

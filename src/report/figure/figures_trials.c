@@ -3,14 +3,11 @@
  * of the best points. Pure functions of the profile (judge/comparison.h, sweep.h). */
 #include "report/figure/figures.h"
 
-#include "base/text.h"
 #include "judge/comparison.h"
 #include "judge/sweep.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* --- bars per trial --------------------------------------------------------------------------- */
 

@@ -4,10 +4,7 @@
 #include "report/figure/figure_text.h"
 #include "report/figure/figures.h"
 
-#include "base/text.h"
-
 #include <math.h>
-#include <string.h>
 
 #define HISTOGRAM_ROWS 4
 #define COLUMNS_MOST 72

@@ -8,7 +8,6 @@
 #include "report/json/attach.h"
 
 #include "report/json/json_members.h"
-#include "report/doc/datum.h"
 #include "report/formats.h"
 #include "report/walk/html_text.h"
 

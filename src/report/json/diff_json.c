@@ -7,8 +7,6 @@
 
 #include "base/json.h"
 
-#include <math.h>
-
 static void put_delta(struct assay__json_writer *w, const struct assay__diff *diff, size_t s,
                       const struct assay__diff_delta *d, enum assay__diff_sense sense)
 {

@@ -6,7 +6,6 @@
 
 #include <assay/profile.h>
 #include <math.h>
-#include <string.h>
 
 void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assay_metrics *set)
 {

@@ -3,7 +3,6 @@
 #include "judge/sweep.h"
 #include "report/json/json_parts.h"
 
-#include <math.h>
 #include <stdint.h>
 
 static void put_point(struct assay__json_writer *w, const struct assay_profile *profile,

@@ -1,7 +1,6 @@
 /* advice_document.c - see advice_document.h. */
 #include "report/subject/advice_document.h"
 
-#include "base/text.h"
 #include "experiment/verify.h"
 #include "report/subject/finding_list.h"
 

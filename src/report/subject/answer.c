@@ -1,7 +1,6 @@
 /* answer.c - one sentence: where the time of one inference goes. */
 #include "report/subject/answer.h"
 
-#include "base/text.h"
 #include "report/doc/datum.h"
 #include "report/subject/layer_list.h"
 

@@ -4,8 +4,6 @@
 
 #include "base/text.h"
 
-#include <stdint.h>
-
 static const struct assay__column written_columns[] = {
     {"folder", "copied", .flags = ASSAY__COLUMN_NAME},
     {"files", "files", .unit = ASSAY__UNIT_COUNT},

@@ -7,8 +7,6 @@
 #include "ceiling/published.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 /* above this, a repeat was disturbed and the exact number is meaningless */

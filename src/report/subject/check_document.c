@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* --- the verdict ------------------------------------------------------------------------------ */

@@ -3,7 +3,6 @@
 #include "report/report_model.h"
 
 #include <math.h>
-#include <stdint.h>
 
 static const struct assay__column columns[] = {
     {"chip", "chip", .flags = ASSAY__COLUMN_NAME},

@@ -5,7 +5,6 @@
 #include "report/json/attach.h"
 #include "report/subject/review_page.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { TRIALS_MOST = 24 }; /* shown beside the main one; CSV and JSON have all */

@@ -3,7 +3,6 @@
 #include "report/report_machine.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 const char *assay__found_hardware(const struct assay__found *found,

@@ -2,11 +2,9 @@
  * much, metric by metric and layer by layer, and what else differs that may be why. */
 #include "report/report_diff.h"
 
-#include "base/text.h"
 #include "report/figure/figures.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { BARS = 12 };

@@ -3,7 +3,6 @@
 #include "report/report_machine.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 const char *assay__health_name(enum assay__health health)

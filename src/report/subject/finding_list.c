@@ -6,7 +6,6 @@
 #include "experiment/verify.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #define TIMES ASSAY__UNIT_TIMES

@@ -3,8 +3,6 @@
 
 #include "report/figure/figure.h"
 
-#include <stdint.h>
-
 static const struct assay__column columns[] = {
     {.key = "kind"},
     {"name", "name", .flags = ASSAY__COLUMN_NAME},

@@ -2,7 +2,6 @@
  * problem and the command that fixes it. */
 #include "report/report_machine.h"
 
-#include <stdint.h>
 #include <string.h>
 
 static const struct assay__column columns[] = {

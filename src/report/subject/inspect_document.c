@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 const char *assay__doc_op(struct assay__doc *doc, const char *domain, const char *op)

@@ -3,11 +3,9 @@
  * make it up. */
 #include "report/subject/inspect_document.h"
 
-#include "base/text.h"
 #include "report/figure/figures.h"
 
 #include <math.h>
-#include <string.h>
 
 /* --- memory ----------------------------------------------------------------------------------- */
 

@@ -7,9 +7,6 @@
 #include "report/subject/layer_list.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static double latency_s(const struct assay__trial *trial)

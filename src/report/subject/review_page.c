@@ -1,8 +1,6 @@
 /* review_page.c - see review_page.h. */
 #include "report/subject/review_page.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdint.h>
 

@@ -4,7 +4,6 @@
 #include "report/subject/subject.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

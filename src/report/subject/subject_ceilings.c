@@ -3,7 +3,6 @@
 #include "report/subject/subject.h"
 
 #include <math.h>
-#include <stdint.h>
 
 static const struct assay__column columns[] = {
     {"device", .title = "device"},

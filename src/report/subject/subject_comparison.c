@@ -3,11 +3,7 @@
  */
 #include "report/subject/subject.h"
 
-#include "base/text.h"
-
-#include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { NUMBERS = 1, RATIOS, OUTPUTS, NODES };

@@ -2,8 +2,6 @@
  * unseen, the machine, the model, versions, options and the exact command. */
 #include "report/subject/subject.h"
 
-#include <inttypes.h>
-
 static void add_machine(struct assay__doc *doc, const struct assay__environment *e)
 {
     assay__doc_fold(doc, "machine", "Machine", NULL);

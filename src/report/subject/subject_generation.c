@@ -3,7 +3,6 @@
 #include "report/subject/subject.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static const struct assay__column columns[] = {
     {.title = "time to", .flags = ASSAY__COLUMN_NAME},

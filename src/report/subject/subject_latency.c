@@ -2,11 +2,9 @@
  * and every sample, for programs. */
 #include "report/subject/subject.h"
 
-#include "base/text.h"
 #include "report/figure/figure_text.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* --- percentiles ------------------------------------------------------------------------------ */

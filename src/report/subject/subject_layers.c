@@ -7,8 +7,6 @@
 #include "report/subject/layer_list.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct assay__column columns[] = {
@@ -151,8 +149,7 @@ static void add_method(struct assay__doc *doc, const struct assay__layers *layer
         assay__doc_item_text(doc, "the instrumented run took %.2f × the plain one",
                              layers->slowdown);
     if (isfinite(layers->scale_factor))
-        assay__doc_item_text(doc, "layer times scaled by %.4f",
-                             layers->scale_factor);
+        assay__doc_item_text(doc, "layer times scaled by %.4f", layers->scale_factor);
     if (layers->sessions > 0)
         assay__doc_item_text(doc, "%d session%s", layers->sessions,
                              layers->sessions > 1 ? "s" : "");

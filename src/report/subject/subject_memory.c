@@ -3,7 +3,6 @@
  * allocated is subject_allocations.c. */
 #include "report/subject/subject.h"
 
-#include "base/text.h"
 #include "report/subject/layer_list.h"
 
 #include <math.h>

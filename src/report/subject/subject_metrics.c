@@ -2,7 +2,6 @@
  * all of them with state, source and formula. */
 #include "report/subject/subject.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
  * reading is in subject_series.c. */
 #include "report/subject/subject.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

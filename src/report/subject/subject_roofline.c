@@ -2,7 +2,6 @@
  * layers in it and the roofs (cost/roofline.h, doc/roofline.md). */
 #include "report/subject/subject.h"
 
-#include "base/text.h"
 #include "report/figure/figures.h"
 #include "report/subject/layer_list.h"
 

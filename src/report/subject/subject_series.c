@@ -3,10 +3,7 @@
  * the run. */
 #include "report/subject/subject.h"
 
-#include "base/text.h"
-
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* --- channels --------------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
  * everybody looks for, and what was measured where. */
 #include "report/subject/subject.h"
 
-#include "base/text.h"
 #include "judge/comparison.h"
 #include "judge/sweep.h"
 #include "report/subject/answer.h"
@@ -10,7 +9,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* --- what went wrong -------------------------------------------------------------------------- */

@@ -2,12 +2,10 @@
  * best and why, which are tied, and where the time of the sweep went. */
 #include "report/subject/subject.h"
 
-#include "base/text.h"
 #include "report/subject/point_list.h"
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 enum { LABEL = 1, PAIRS_NAMED = 12 };
 enum { NUMBERS = 1, RATES };

@@ -3,12 +3,9 @@
  */
 #include "report/subject/subject.h"
 
-#include "base/text.h"
 #include "report/subject/point_list.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 enum { LABEL = 1 };
 

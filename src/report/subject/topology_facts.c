@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MEMORY_WITHIN 0.1 /* the kernel's own memory is counted by some and not by others */

@@ -3,7 +3,6 @@
 #include "report/report_model.h"
 
 #include <math.h>
-#include <stdint.h>
 
 /* Of published measurements; of one machine the rows are models, and `row` is their family. */
 static const struct assay__column columns[] = {

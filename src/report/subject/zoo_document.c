@@ -3,8 +3,6 @@
 
 #include "zoo/zoo.h"
 
-#include <stdint.h>
-
 static const struct assay__column columns[] = {
     {"name", "model", .flags = ASSAY__COLUMN_NAME},
     {"summary", "what it is", .flags = ASSAY__COLUMN_PROSE},

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 
-#include <math.h>
 #include <string.h>
 
 void assay__page_style(struct assay__page *page, enum assay__style style)

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "report/walk/walk.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,10 +8,7 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROWS = 1000, TIPPED_ROWS = 200, OPEN = 64, WIDTHS = 50 };
 
