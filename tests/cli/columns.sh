@@ -21,10 +21,10 @@ cat >pages.py <<'PYTHON'
 import subprocess, sys, unicodedata
 assay, model = sys.argv[1:]
 pages = [
-    ("report run.assay", ["Latency host to host, profilers off", "Not observed could have disturbed the run unseen"]),
+    ("report run.assay", ["Latency host to host, profilers off", "Not observed"]),
     ("report run.assay second.assay", ["Layers matched by what they came from; largest change first"]),
-    ("report compare.assay", ["Comparison medians over launches that take turns", "Speed and energy against the reference; 95 % intervals, each launch counts once",
-                              "Outputs of the first inference, against the reference's", "Who ran the nodes by the engine's own record"]),
+    ("report compare.assay", ["Comparison medians", "Speed and energy against the reference; 95 % intervals",
+                              "Outputs of the first inference", "Who ran the nodes by the engine's own record"]),
     ("report sweep.assay", ["Configurations compiled: graph optimisation on; accelerator: not the CPU"]),
     ("report tune.assay", ["Tune finalists first, then by cost"]),
     ("report memory.assay", ["Alive at the peak activations, the largest first", "Layers by the bytes they move"]),

@@ -101,7 +101,7 @@ expect_has flat "npu (100 µs) is not recommended: its outputs differ from those
 # alone, or the reference of what is left: one reference for speed and outputs
 ASSAY_FAKE_SCRIPTS='npu output=nan' expect_exit 0 compare --devices npu
 flat
-expect_has flat "npu: 4 of its own values are NaN or infinite"
+expect_has flat "npu: 4 of its outputs are NaN or infinite"
 expect_has flat "latency nothing that ran can be recommended; npu (100 µs) is not recommended"
 ASSAY_FAKE_SCRIPTS='gpu gone=2:left' ASSAY_FAKE_DEVICES='gpu;npu;npu:1' expect_exit 3 compare
 flat

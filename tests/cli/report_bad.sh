@@ -39,7 +39,7 @@ refused "add --format csv" good.assay --table layers --json
 refused "--list goes with" --list good.assay
 refused "--list goes with" --list -o list.txt
 refused "--list goes with" --list --format csv --table layers
-refused "no report in the format" --list --format junit
+refused "junit" --list --format junit
 refused "no format is called '.pdf'; known are .txt, .json, .csv, .md, .markdown, .xml, .html, .htm, .svg" good.assay -o x.pdf
 refused "no format is called '.assay'" good.assay -o x.assay
 refused "junit is always the whole report" good.assay --detail basic -o x.xml

@@ -137,7 +137,7 @@ static void test_compare(void)
         "Comparison medians over alternating launches",
         "gross energy",
         "Speed and energy against the reference; 95 % intervals over launches",
-        "Outputs of the first inference, against the reference's",
+        "Outputs of the first inference",
         "Not observed ",
     };
     struct assay_profile *p = several("compare");
