@@ -4,7 +4,6 @@
  * stores as well; the best is kept and named. In main memory a thread goes round its memory in
  * slices of 4 MiB, one step each, so that a window is short and every byte is still met only once
  * per round. Latency: one thread follows a chain (pointer_chase.h). */
-#include "base/clock.h"
 #include "ceiling/kernels/kernels.h"
 #include "ceiling/pointer_chase.h"
 #include "ceiling/ceiling_survey.h"

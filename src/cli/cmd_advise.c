@@ -1,13 +1,11 @@
 /* cmd_advise.c - assay advise: what to change, from a kept profile or from a run made for it. A
  * profile is told from a model by its first bytes. */
-#include "cli/commands.h"
 #include "cli/render_options.h"
 #include "cli/report_file.h"
 #include "cli/run_command.h"
 
 #include "advise/advise.h"
 #include "experiment/experiment.h"
-#include "base/file.h"
 #include "report/json/advise_json.h"
 #include "report/subject/advice_document.h"
 

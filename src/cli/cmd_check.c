@@ -1,7 +1,6 @@
 /* cmd_check.c - assay check: will a model run on a target, all of it, and well? Status 0 when it
  * passes or only warns, 1 when it fails (with --strict also when it warns), 4 when the target could
  * not be asked and the model alone does not decide. */
-#include "cli/commands.h"
 #include "cli/model_command.h"
 
 #include "report/formats.h"

@@ -1,6 +1,5 @@
 /* cmd_counters.c - assay counters: what the processor counted: cycles, instructions, caches, per
  * layer class. */
-#include "cli/commands.h"
 #include "cli/run_command.h"
 
 #define TIME_S 2.0

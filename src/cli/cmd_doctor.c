@@ -3,7 +3,6 @@
  * table below; those of kernel settings are in doctor_system.c. The exit status is 0: the doctor
  * advises, it does not judge. */
 #include "base/clock.h"
-#include "cli/commands.h"
 #include "cli/doctor.h"
 #include "cli/render_options.h"
 #include "probe/live.h"

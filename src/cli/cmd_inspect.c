@@ -1,6 +1,5 @@
 /* cmd_inspect.c - assay inspect: what a model is made of, costs and holds in memory, without
  * running it; or the difference of two models. Status 1 when shapes contradict each other. */
-#include "cli/commands.h"
 #include "cli/model_command.h"
 
 #include "report/formats.h"

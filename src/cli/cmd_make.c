@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/render_options.h"
-#include "base/text.h"
 #include "report/report_make.h"
 #include "run/activation_range.h"
 #include "zoo/model_open.h"

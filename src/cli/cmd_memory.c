@@ -1,6 +1,5 @@
 /* cmd_memory.c - assay memory: where the memory of a model goes: weights, activations, allocations,
  * growth. */
-#include "cli/commands.h"
 #include "cli/run_command.h"
 
 #define TIME_S 2.0

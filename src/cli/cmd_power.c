@@ -1,6 +1,5 @@
 /* cmd_power.c - assay power: where the energy of a model goes: power, temperature and clocks over
  * time. */
-#include "cli/commands.h"
 #include "cli/run_command.h"
 
 #define DURATION_S 30.0

@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/report_file.h"
 #include "cli/require_option.h"
-#include "report/figure/figure.h"
 #include "cli/render_options.h"
 #include "report/report_diff.h"
 #include "report/subject/subjects.h"

@@ -3,7 +3,6 @@
 #include "cli/require_option.h"
 #include "cli/run_command.h"
 
-#include <string.h>
 
 struct run_options {
     struct assay__run_flags run; /* first: the shared rows write it */

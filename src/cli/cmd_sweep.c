@@ -1,9 +1,7 @@
 /* cmd_sweep.c - assay sweep: the options of a sweep, presets, and what is said of it. */
 #include "base/file.h"
-#include "cli/commands.h"
 #include "cli/run_command.h"
 #include "experiment/experiment.h"
-#include "judge/comparison.h"
 #include "judge/require.h"
 #include "judge/sweep.h"
 #include "model/rewrite/rewrites.h"

@@ -1,7 +1,6 @@
 /* cmd_tune.c - assay tune: the options of a tuning, and what is said of it. */
 #include "base/clock.h"
 #include "base/text.h"
-#include "cli/commands.h"
 #include "cli/render_options.h"
 #include "cli/run_command.h"
 #include "experiment/experiment.h"
@@ -11,7 +10,6 @@
 #include "profile/trial_values.h"
 
 #include <math.h>
-#include <string.h>
 
 struct tune_options {
     struct assay__run_flags run; /* first: the shared rows write it */

@@ -6,7 +6,6 @@
 #include "cost/cost_table.h"
 
 #include <math.h>
-#include <string.h>
 
 #define D "coreml"
 #define EACH(name, each) ASSAY__COST_EACH(name, D, each)

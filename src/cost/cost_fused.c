@@ -4,7 +4,6 @@
 #include "cost/cost_table.h"
 
 #include <math.h>
-#include <string.h>
 
 #define EACH ASSAY__COST_EACH
 #define EACH_IN ASSAY__COST_EACH_IN

@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

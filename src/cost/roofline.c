@@ -4,7 +4,6 @@
  * engine's cost of running any node. */
 #include "cost/roofline.h"
 
-#include "base/metric_value.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -10,7 +10,6 @@
 #include "platform/platform.h"
 #include "zoo/model_open.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CONFIGURATIONS_LEAST 16
 #define NEW_PER_ROUND 3

@@ -7,7 +7,6 @@
  * finalists are judged by their energy, and nothing is set back alone. */
 #include "experiment/tune_session.h"
 
-#include "judge/comparison.h"
 #include "experiment/tune.h"
 #include "judge/tune_report.h"
 #include "base/clock.h"

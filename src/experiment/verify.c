@@ -6,7 +6,6 @@
  * budget would not suffice. */
 #include "experiment/verify_attempt.h"
 
-#include "judge/comparison.h"
 #include "base/clock.h"
 #include "run/watch/watch.h"
 

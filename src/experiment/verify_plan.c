@@ -2,9 +2,7 @@
  * helped together. See verify.h. */
 #include "experiment/verify_attempt.h"
 
-#include "judge/comparison.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "zoo/model_open.h"
 
 #include <math.h>

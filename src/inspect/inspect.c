@@ -9,7 +9,6 @@
 #include "base/metric_value.h"
 #include "base/no_memory.h"
 #include "base/options_read.h"
-#include "base/text.h"
 #include "model/onnx/onnx.h"
 #include "zoo/model_open.h"
 

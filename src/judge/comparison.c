@@ -15,7 +15,6 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "run/builds.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -2,7 +2,6 @@
  * another, and the sentences around the rows. */
 #include "judge/diff.h"
 
-#include "judge/comparison.h"
 #include "base/buf.h"
 #include "base/text.h"
 

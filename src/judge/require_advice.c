@@ -3,11 +3,9 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "cost/score.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* --- evidence --------------------------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 
 #include "base/options_read.h"
 
-#include "judge/comparison.h"
 #include "base/stats.h"
 #include "base/text.h"
 

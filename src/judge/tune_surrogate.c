@@ -15,7 +15,6 @@
 
 #include <assay/error.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #define CONSTANT 1.0 /* prior variance of the level left after the mean */

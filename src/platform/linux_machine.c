@@ -2,7 +2,6 @@
  * uname and CPUID only where the machine is the real one. What cannot be found stays unknown: "" or
  * 0. */
 #include "base/cpu_list.h"
-#include "base/file.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "platform/linux_fs.h"

@@ -2,7 +2,6 @@
  * Arm), one place per core for threads that measure, the size of a cache line, and the microcode's
  * version. */
 #include "platform/posix_cpu.h"
-#include "platform/platform.h"
 
 #include <stdio.h>
 #include <stdlib.h>

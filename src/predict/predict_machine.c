@@ -18,7 +18,6 @@
 #include "ceiling/ceiling.h"
 
 #include "run/run_options.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

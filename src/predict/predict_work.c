@@ -6,7 +6,6 @@
  * an operator without a known cost is left out and counted. */
 #include "predict/predict.h"
 
-#include "base/checked.h"
 #include "base/map.h"
 #include "base/no_memory.h"
 #include "base/text.h"

@@ -9,7 +9,6 @@
  *   qaic         nothing in sysfs: the vendor's tool asks the card
  * A clock of 0 MHz is an NPU that sleeps: believed while idle, a fault under load (sampler.h). */
 #include "probe/file_channels.h"
-#include "probe/probes.h"
 
 #include <string.h>
 

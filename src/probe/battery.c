@@ -6,7 +6,6 @@
  * (scope "Device") are not ours. Values change every few seconds: the sampler's measured period
  * says so. */
 #include "probe/file_channels.h"
-#include "probe/probes.h"
 
 #include <math.h>
 #include <string.h>

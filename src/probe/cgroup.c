@@ -12,7 +12,6 @@
  * documentation. */
 #include "platform/platform.h"
 #include "probe/file_channels.h"
-#include "probe/probes.h"
 
 #include <math.h>
 #include <string.h>

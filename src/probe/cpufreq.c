@@ -7,7 +7,6 @@
  * documentation. */
 #include "probe/cpus.h"
 #include "probe/file_channels.h"
-#include "probe/probes.h"
 
 #include <string.h>
 

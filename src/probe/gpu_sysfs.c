@@ -15,7 +15,6 @@
  * and xe documentation. */
 #include "probe/file_channels.h"
 #include "probe/hwmon.h"
-#include "probe/probes.h"
 
 #include <string.h>
 

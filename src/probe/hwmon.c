@@ -6,7 +6,6 @@
  * amd_energy driver has 64 bits and does not wrap. Source: the kernel's hwmon sysfs interface. */
 #include "probe/hwmon.h"
 #include "probe/file_channels.h"
-#include "probe/probes.h"
 
 #include <stdlib.h>
 #include <string.h>

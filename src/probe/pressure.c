@@ -3,7 +3,6 @@
  * same for "full"; total is in microseconds. "some": at least one task waited; "full": all did.
  * Source: the kernel's PSI documentation. */
 #include "probe/file_channels.h"
-#include "probe/probes.h"
 
 #include <string.h>
 

@@ -12,7 +12,6 @@
 
 #include "probe/file_channels.h"
 #include "probe/live.h"
-#include "probe/probes.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -5,7 +5,6 @@
  * that does not count) is unavailable. Below $ASSAY_FSROOT the tick is 1/100 s, as on every Linux
  * of today. Source: proc(5). */
 #include "probe/file_channels.h"
-#include "probe/probes.h"
 
 #include <stdlib.h>
 #include <string.h>

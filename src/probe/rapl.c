@@ -6,7 +6,6 @@
  * second time through MMIO (intel-rapl-mmio:N): only used where the first is missing. Since Linux
  * 5.10 only root may read energy_uj. Source: the kernel's power-capping documentation. */
 #include "probe/file_channels.h"
-#include "probe/probes.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
  * x86 ABI. */
 #include "probe/cpus.h"
 #include "probe/file_channels.h"
-#include "probe/probes.h"
 
 #include <math.h>
 #include <string.h>

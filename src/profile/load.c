@@ -8,7 +8,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 static const struct assay__key of_profile[] = {{.number = 1}}; /* a file holds one */
 static const char no_reason[] = "the profile holds no value and no reason";

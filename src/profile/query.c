@@ -7,7 +7,6 @@
 #include "profile/store.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define BLOB_SHOWN 32
 #define STEPS_PER_LOOK 1000

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 
-#include <math.h>
 #include <string.h>
 
 bool assay__load_failed(struct assay__loader *loader, int code, const char *why)

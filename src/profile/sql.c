@@ -4,8 +4,6 @@
 #include "profile/chunk.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

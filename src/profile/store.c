@@ -9,7 +9,6 @@
  * bytes on the absolute path. */
 #include "profile/store.h"
 
-#include "base/buf.h"
 #include "base/log.h"
 #include "profile/chunk.h"
 #include "profile/previous.h"

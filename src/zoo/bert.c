@@ -6,7 +6,6 @@
  *
  * attention_mask is 1 for a token and 0 for padding; keys of padding are hidden from all
  * queries. Every layer ends in a norm, so that activations keep a variance of one at any depth. */
-#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 

@@ -10,7 +10,6 @@
  * sensory synapses; its output is the first `outputs` units (ncps gives all of them).
  * Dense: one cell of `units` behind a backbone of linear layers and 1.7159 tanh(0.666 x). */
 #include "zoo/ncp_net.h"
-#include "zoo/zoo_models.h"
 
 #include "base/text.h"
 

@@ -1,7 +1,6 @@
 /* efficientnet.c - EfficientNet-B0 (Tan and Le, arXiv 1905.11946), torchvision's layout: inverted
  * residuals with squeeze and excitation (squeezed to a quarter of the block's input) and SiLU.
  * 5,288,548 trainable parameters with 1,000 classes. */
-#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 struct stage {

@@ -7,7 +7,6 @@
  * Weights: every matrix keeps variance one, the last of each residual branch is scaled by
  * 1/sqrt(2 layers), as the paper does, so that the sum of all branches has a variance of about
  * one whatever the depth. */
-#include "zoo/zoo_models.h"
 
 #include "zoo/decoder.h"
 

@@ -7,7 +7,6 @@
  * kv, 1, d, t], so that the cache is never repeated in memory. The frequencies are
  * theta^(-2i/d), computed from a Range (they are not parameters); the stretched frequencies of
  * Llama 3.1 and later for long contexts are not applied: the same cost, other numbers. */
-#include "zoo/zoo_models.h"
 
 #include "zoo/decoder.h"
 

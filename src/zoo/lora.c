@@ -2,7 +2,6 @@
  * (alpha/rank) (x A) B, W d × d, A d × rank, B rank × d. d² + 2 d rank parameters. merged=1 is
  * the layer after merging, one matrix of the size of W (drawn, not computed: the same cost,
  * other numbers). */
-#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 

@@ -11,7 +11,6 @@
  * implicit=1 is ncps' implicit_param_constraints: w, C and g went through a softplus, which is
  * folded into the weights here. */
 #include "zoo/ncp_net.h"
-#include "zoo/zoo_models.h"
 
 #include <stdlib.h>
 

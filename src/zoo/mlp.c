@@ -1,6 +1,5 @@
 /* mlp.c - a multi-layer perceptron: `layers` hidden layers of `width`, each a Gemm and an
  * activation, and a last Gemm. */
-#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 

@@ -1,7 +1,6 @@
 /* mobilenet.c - MobileNetV2 (Sandler et al., arXiv 1801.04381) and MobileNetV3-Small (Howard et
  * al., arXiv 1905.02244), torchvision's layouts: inverted residuals, 1 × 1 up, depthwise, 1 × 1
  * down without an activation. With 1,000 classes 3,504,872 and 2,542,856 trainable parameters. */
-#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 struct residual {

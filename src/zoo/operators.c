@@ -1,7 +1,6 @@
 /* operators.c - models of one operator (or of the few that a common one is made of), for finding
  * what a machine makes of it alone: softmax, layernorm, rmsnorm, gelu on a matrix of rows ×
  * width, matmul, attention. Sizes are fixed numbers, so that a result belongs to a size. */
-#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 

@@ -4,7 +4,6 @@
  * × gates × hidden] (the input's biases, then the state's), gates in the order i o f c (LSTM)
  * and z r h (GRU, the reset applied after the state's matrix, as PyTorch and cuDNN do). The
  * number of parameters is PyTorch's. Time is the first axis. state=1: initial states are inputs. */
-#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 

@@ -6,7 +6,6 @@
  *
  * The last norm of each block is scaled by one half, so that the residual sums neither vanish nor
  * explode. */
-#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* squeezenet.c - SqueezeNet 1.0 and 1.1 (Iandola et al., arXiv 1602.07360), torchvision's layouts:
  * fire modules (1 × 1 squeeze, then 1 × 1 and 3 × 3 side by side, concatenated), a 1 × 1
  * convolution as classifier. 1,248,424 and 1,235,496 trainable parameters with 1,000 classes. */
-#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 static void conv_relu(struct assay__vision *vision, const char *fire, const char *name, int64_t in,

@@ -2,7 +2,6 @@
  * convolutions with batch norm, four levels of widths 64 … 1024, transposed convolutions up, skip
  * connections concatenated. 31,037,698 trainable parameters with 3 channels in and 2 classes
  * out. */
-#include "zoo/zoo_models.h"
 #include "zoo/vision.h"
 
 #include <math.h>

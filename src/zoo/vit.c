@@ -3,7 +3,6 @@
  * exact GELU, a classifier on the class token. Names are those of Hugging Face's state dict; the
  * layers' matrices lie transposed, [in, out]. With 16 × 16 patches of 224 × 224 pixels and 1,000
  * classes: tiny 5,717,416, small 22,050,664, base 86,567,656, large 304,326,632 parameters. */
-#include "zoo/zoo_models.h"
 
 #include "zoo/blocks.h"
 

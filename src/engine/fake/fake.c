@@ -6,7 +6,6 @@
  * Each stream has its own clock and its own count of steps. now_ns() shows the clock of the stream
  * that the calling thread stepped last; a thread that never stepped sees stream 0's, or with
  * several streams the time at which the session was open: a new stream's clock starts there. */
-#include "engine/engines.h"
 #include "engine/fake/fake.h"
 
 #include "base/clock.h"

@@ -12,7 +12,6 @@
  * medians of 20 alternating sessions), and it costs 0.1 ms. On other providers it would attach to
  * the device's own tracer, so there the two times are unavailable. */
 #include "engine/engine.h"
-#include "engine/engines.h"
 #include "engine/ort/ort_session.h"
 
 #include "base/clock.h"

@@ -9,7 +9,6 @@
 #include "engine/engine.h"
 #include "engine/ort/ort_session.h"
 
-#include <string.h>
 
 struct assignment_query {
     struct assay__ort ort;

@@ -24,7 +24,6 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
-#include "engine/ort/ort_instrument.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -20,7 +20,6 @@
 
 #include "base/map.h"
 #include "base/stats.h"
-#include "engine/ort/ort_instrument.h"
 
 #include <math.h>
 #include <stdio.h>

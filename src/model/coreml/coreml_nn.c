@@ -5,7 +5,6 @@
 #include "model/coreml/coreml_nn.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* --- generic mapping: attributes by field number -----------------------------------------------
  */

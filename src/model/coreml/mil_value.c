@@ -8,7 +8,6 @@
 
 #include "base/checked.h"
 
-#include <string.h>
 
 enum {
     TYPE_MIL_TENSOR = 1,

@@ -13,7 +13,6 @@
 #include "model/onnx/onnx.h"
 #include "model/onnx/onnx_output.h"
 
-#include "base/checked.h"
 #include "base/vec.h"
 
 #include <limits.h>

@@ -2,7 +2,6 @@
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/checked.h"
-#include "base/vec.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -8,7 +8,6 @@
  * across that axis (Softmax, TopK, CumSum, … along it). */
 #include "model/inputs/inputs.h"
 #include "model/rewrite/rewrite_graph.h"
-#include "model/tensor_data.h"
 
 #include <string.h>
 

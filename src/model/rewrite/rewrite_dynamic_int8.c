@@ -18,7 +18,6 @@
 #include "model/tensor_data.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct quantized {
     const char *data, *scale, *zero;

@@ -3,7 +3,6 @@
  * inference finds for them (a shape that is not known is left open, a type that is not known is an
  * error). Bodies are kept whole: a cut inside one is not possible. */
 #include "model/rewrite/rewrite_graph.h"
-#include "model/rewrite/rewrites.h"
 
 #include "base/text.h"
 

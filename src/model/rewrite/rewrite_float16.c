@@ -25,7 +25,6 @@
  * When only one form of a value was needed it has the value's own name. */
 #include "model/rewrite/rewrite_half.h"
 #include "model/rewrite/rewrite_graph.h"
-#include "model/rewrite/rewrites.h"
 #include "model/tensor_data.h"
 
 #include "base/vec.h"

@@ -2,7 +2,6 @@
 #include "model/rewrite/rewrite_int8.h"
 
 #include "base/vec.h"
-#include "model/rewrite/rewrites.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
  * result then anyway. The two extra operators per copy are named NODE_guard…; what they cost can be
  * seen there. */
 #include "model/rewrite/rewrite_graph.h"
-#include "model/rewrite/rewrites.h"
 
 #include "base/text.h"
 

@@ -15,10 +15,8 @@
  * error, not a silent leak. */
 #include "base/text.h"
 #include "model/rewrite/rewrite_graph.h"
-#include "model/rewrite/rewrites.h"
 #include "model/tensor_data.h"
 
-#include <math.h>
 #include <string.h>
 
 #define TRACE_DEPTH 3 /* operators between an integer product and its scale */

@@ -8,7 +8,6 @@
 #include "model/tensor_data.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct weights_rewrite {
     struct assay__model *model;

@@ -10,7 +10,6 @@
 #include "base/vec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_DEPTH 16
 #define MAX_PASSES 4

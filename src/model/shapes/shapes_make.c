@@ -4,7 +4,6 @@
 #include "model/wire.h"
 
 #include <math.h>
-#include <string.h>
 
 static void infer_shape(struct assay__shape_call *call)
 {

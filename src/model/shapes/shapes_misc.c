@@ -1,7 +1,6 @@
 /* shapes_misc.c - shape rows of signals, losses, strings, sampling and ai.onnx.ml. */
 #include "model/shapes/shape_call.h"
 
-#include <string.h>
 
 /* --- signals ---------------------------------------------------------------------------------- */
 

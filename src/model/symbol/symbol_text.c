@@ -2,7 +2,6 @@
  * expression. */
 #include "model/symbol/symbol_internal.h"
 
-#include "base/arena.h"
 #include "base/buf.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "probe/sampler/sampler.h"
 #include "probe/sampler/sampler_state.h"
 
-#include "base/checked.h"
 #include "base/clock.h"
 #include "base/vec.h"
 #include "platform/platform.h"

@@ -3,7 +3,6 @@
  * be predicted stands with the reason. */
 #include "report/report_model.h"
 
-#include "base/text.h"
 #include "report/subject/layer_list.h"
 
 #include <math.h>

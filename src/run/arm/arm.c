@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "cost/roofline.h"
-#include "model/inputs/generation_roles.h"
 #include "run/builds.h"
 #include "run/watch/watch.h"
 

@@ -4,13 +4,11 @@
 #include "run/arm/launch.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/metric_value.h"
 #include "run/child.h"
 #include "run/arm/conversation.h"
 #include "run/watch/watch.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "run/arm/recover.h"
 
 #include "base/metric_value.h"
-#include "profile/trial_values.h"
 #include "run/trial/trial.h"
 
 #include <math.h>

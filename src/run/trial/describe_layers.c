@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 
-#include <math.h>
 #include <string.h>
 
 #define LIST_MOST 8    /* numbers of an attribute that are shown */

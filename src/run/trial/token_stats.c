@@ -8,7 +8,6 @@
  * median over launches of each. */
 #include "run/trial/token_stats.h"
 
-#include "base/buf.h"
 #include "base/stats.h"
 #include "base/vec.h"
 #include "run/trial/trial.h"
@@ -16,7 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* 32 MB of times in the parent; the rest counts as dropped */
 #define VALUES_MOST ((size_t)1 << 22)

@@ -6,10 +6,8 @@
 #include "run/trial/trial.h"
 
 #include "base/metric_value.h"
-#include "base/text.h"
 
 #include <math.h>
-#include <string.h>
 
 #define STEAL_SHARE 0.01
 #define OTHER_SHARE 0.05

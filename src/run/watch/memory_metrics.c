@@ -3,7 +3,6 @@
 
 #include "base/metric_value.h"
 #include "base/text.h"
-#include "run/builds.h"
 #include "run/watch/memory_track.h"
 
 #include <math.h>

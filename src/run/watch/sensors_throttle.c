@@ -6,7 +6,6 @@
 #include "run/watch/sensors.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CLOCK_FALL 0.05

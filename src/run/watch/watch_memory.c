@@ -6,7 +6,6 @@
  * where no inference runs, at most four times a second. Allocations are counted in one more launch,
  * after the measured ones, with the tracker loaded (memory_track.h): nothing of it is in the
  * latency. */
-#include "run/watch/watchers.h"
 
 #include "base/clock.h"
 #include "probe/live.h"

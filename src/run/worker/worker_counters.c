@@ -24,7 +24,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SLICE_S 0.125
 #define FAST_NS 6e7
