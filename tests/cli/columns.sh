@@ -24,7 +24,7 @@ pages = [
     ("report run.assay", ["Latency host to host, profilers off", "Not observed"]),
     ("report run.assay second.assay", ["Layers"]),
     ("report compare.assay", ["Comparison medians", "Speed and energy against the reference; 95 % intervals",
-                              "Outputs of the first inference", "Who ran the nodes"]),
+                              "Outputs of the first inference", "Placement of the nodes"]),
     ("report sweep.assay", ["Configurations"]),
     ("report tune.assay", ["Tune finalists first"]),
     ("report memory.assay", ["Alive at the peak", "Layers by the bytes they move"]),
