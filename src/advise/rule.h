@@ -39,7 +39,7 @@ enum assay__need {
 };
 #define ASSAY__NEED_COUNT 11
 
-/* What the potential of a rule is, beside what it needs: of latency and derived from the profile,
+/* What the potential of a rule refers to: latency,
  * unless one of these is set. */
 enum assay__potential {
     ASSAY__POTENTIAL_SAMPLES = 1u << 16, /* of samples per second */
@@ -126,7 +126,7 @@ void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_resul
 /** The concrete change, where it is not the same for every profile. */
 void assay__rule_advice(struct assay__advice *advice, struct assay__rule_result *result,
                         const char *format, ...) ASSAY_PRINTF(3, 4);
-/** Found, with that potential (NaN: not known before it is tried). Below ASSAY__GAIN_LEAST:
+/** Found, with that potential (NaN: unknown until it is tried). Below ASSAY__GAIN_LEAST:
  *  nothing. */
 enum assay__rule_outcome assay__rule_found(struct assay__rule_result *result, double gain);
 /** Not evaluated because this metric is unknown, with its reason. */

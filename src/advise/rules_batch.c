@@ -35,7 +35,7 @@ static double fixed_ns(const struct assay__advice *a, double *engine_ns, double 
     return *engine_ns + (isnan(*weights_ns) ? 0 : *weights_ns);
 }
 
-/* "about all of an inference (15.2 µs)", "62 % of …": layers are timed in a run of their own, whose
+/* "about all of an inference (15.2 µs)", "62 % of …": layers are timed in a separate run, whose
  * times may add up to more than the latency. */
 static void say_fixed(struct assay__advice *a, struct assay__rule_result *r, double share,
                       double engine_ns, double weights_ns)

@@ -22,18 +22,17 @@
 #define GATHER_LOCAL 2.0 /* a table of 16 bits */
 #define NORM_SHARE 0.2
 #define LANES_USED 0.75       /* of the vector lanes: a quarter of the work on padding */
-#define BODIES "Scan|Loop|If" /* hold layers of their own, and the calls of these */
+#define BODIES "Scan|Loop|If" /* contain layers, and the calls of these */
 #define GATHERS "Gather|GatherElements|GatherND|EmbedLayerNormalization"
 #define NORMS                                                                                    \
     "Softmax|LogSoftmax|LayerNormalization|SkipLayerNormalization|SimplifiedLayerNormalization|" \
     "RMSNormalization|InstanceNormalization|GroupNormalization|BatchNormalization|ReduceMean|"   \
     "LpNormalization"
 
-/* What shares are taken of. Layers are timed in a run of their own, which may be slower than the
- * unprofiled median, and some engines run them side by side: where their times add up to more than
+/* The whole that shares refer to. Layers are timed in a separate run, which may be slower than the
+ * unprofiled median, and some engines run them in parallel: where their times add up to more than
  * the latency, a share of the latency would pass 1 and the potential 1 / (1 - share) be lost; their
- * sum is the whole then. Bodies' holders stand for the layers inside them, which are counted
- * themselves. */
+ * sum is the whole then. Nodes with bodies are left out: the layers inside them are counted. */
 static double whole_ns(const struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
@@ -76,7 +75,7 @@ static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__
     say_whole(a, r);
     assay__rule_evidence(a, r, "the engine's fixed cost per run: %s",
                          layers->engine_ns > 0 ? assay__advice_scaled(a, engine / 1e9, "s")
-                                               : "not known");
+                                               : "unknown");
     /* the engine's fixed cost is one per run, however many calls there are */
     return assay__rule_found(
         r, assay__amdahl(calls / fmax(whole_ns(a), engine + calls), DISPATCH_LOCAL));

@@ -1,6 +1,6 @@
 /* rules_graph.c - rules about nodes that need not be there: conversions and moves, pairs of them
- * that undo each other, weights nobody reads. Where the layers were timed, a node that the engine
- * removed by itself is no finding, and the potential is the time of those that ran. */
+ * that undo each other, weights that no node reads. Where the layers were timed, a node that the
+ * engine removed by itself is no finding, and the potential is the time of those that ran. */
 #include "advise/rules.h"
 
 #include <math.h>
@@ -209,7 +209,7 @@ const struct assay__rule assay__rules_graph[] = {
      "export the model for inference (no Dropout), or use optimisation level basic, which removes "
      "them",
      removable, assay__try_optimization, &identities},
-    {"unused-weights", "graph", "note", "Weights that nobody reads",
+    {"unused-weights", "graph", "note", "Weights that no node reads",
      "initializers of 1 KiB together or more that no node reads", ASSAY__NEED_MODEL, "medium",
      "leave them out of the file: it loads faster and takes less room", unused_weights, NULL, NULL},
     {"constant-outputs", "graph", "low", "Outputs that never change",

@@ -45,7 +45,7 @@ static enum assay__rule_outcome clock_below(struct assay__advice *a, struct assa
     if (hz >= CLOCK_BELOW * most) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "the CPUs ran at %s of %s; governor '%s'",
                          assay__advice_scaled(a, hz, "Hz"), assay__advice_scaled(a, most, "Hz"),
-                         governor && *governor ? governor : "not known");
+                         governor && *governor ? governor : "unknown");
     return assay__rule_found(r, most / hz);
 }
 

@@ -51,7 +51,7 @@ static enum assay__rule_outcome fragmentation(struct assay__advice *a, struct as
     return assay__rule_found(r, NAN);
 }
 
-/* The arena holds weights beside activations, so what is beyond both is what nobody needs. */
+/* The arena holds weights beside activations, so what is beyond both is unused. */
 static enum assay__rule_outcome arena(struct assay__advice *a, struct assay__rule_result *r)
 {
     double held = assay__trial_value(a->trial, "memory.activation.arena"),

@@ -160,7 +160,7 @@ struct assay__bar {
     int columns;
 };
 /** Drawn only when stderr is a terminal; neither drawn nor remarked upon when quiet. What the
- * library shall call: the bar, remarks as lines of that command on stderr, Ctrl-C. */
+ * library calls: the bar, remarks as lines of that command on stderr, Ctrl-C. */
 struct assay_callbacks assay__bar_start(struct assay__bar *bar, const char *command, bool quiet);
 /** An assay_progress_fn; context is the bar. */
 void assay__bar_update(void *context, const struct assay_progress *progress);

@@ -1,5 +1,5 @@
 /* cmd_advise.c - assay advise: what to change, from a kept profile or from a run made for it. A
- * profile is told from a model by its first bytes. */
+ * profile is recognised by its first bytes. */
 #include "cli/render_options.h"
 #include "cli/report_file.h"
 #include "cli/run_command.h"

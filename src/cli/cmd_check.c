@@ -22,11 +22,11 @@ struct check_options {
 static const struct assay__option options[] = {
     ASSAY__STRING_ROW(
         "target", 't', target, "TARGET",
-        "What it shall run on: ane (Apple's Neural Engine, by rules) or a device as 'assay "
+        "Where it is to run: ane (Apple's Neural Engine, by rules) or a device as 'assay "
         "devices' names it (cuda, webgpu, openvino, coreml, …), which is asked."),
     ASSAY__STRING_ROW(
         "chip", 0, chip, "CHIP",
-        "Chip of target ane: \"M1 Max\", A17 Pro, … (default: all, and what differs is said)."),
+        "Chip of target ane: \"M1 Max\", A17 Pro, … (default: all, with their differences)."),
     ASSAY__FLAG_ROW("strict", 0, strict, "A warning fails too."),
     ASSAY__FLAG_ROW("all", 0, all, "Show every node of every rule; the same as --full."),
     ASSAY__DURATION_ROW("timeout", timeout_s,
@@ -115,7 +115,7 @@ const struct assay__command assay__command_check = {
         "weight is read, and no Mac is needed.\n\n"
         "For other targets the engine is asked: a session is created on the device and says which "
         "of its providers got which node. A device that is not here cannot be asked; then only "
-        "what follows from the model is said.\n\n"
+        "what follows from the model is reported.\n\n"
         "A map shows where the graph would break, what crosses, and what share of the FLOPs stays "
         "on the target. The status is 0 when the model passes or only warns, 1 when it fails (with "
         "--strict also when it warns), 4 when there is no verdict.",

@@ -1,4 +1,4 @@
-/* cmd_compare.c - assay compare: the options of a comparison, and what is said of it. */
+/* cmd_compare.c - assay compare: the options of a comparison, and its messages. */
 #include "cli/run_command.h"
 #include "experiment/experiment.h"
 #include "judge/comparison.h"

@@ -183,15 +183,16 @@ const struct assay__command assay__command_devices = {
     .name = "devices",
     .summary = "list the devices a model can run on, and why others cannot",
     .arguments = "",
-    .description = "Shows the processors of this machine and asks every engine which devices it "
-                   "can reach on them. Each device is tried with a tiny model in a process of its "
-                   "own; one that cannot be used is listed with the reason.\n\n"
-                   "Several builds of ONNX Runtime can stand side by side: --ort adds one for this "
-                   "call, --add-ort keeps one on your list. Devices of such a build have its name "
-                   "before theirs, here and in 'assay run --device'.\n\n"
-                   "With --ceilings it also measures what the devices can do at most: arithmetic "
-                   "per data type, bandwidth and latency. The result is kept for this machine and "
-                   "measured again when the machine changes.",
+    .description =
+        "Shows the processors of this machine and asks every engine which devices it "
+        "can reach on them. Each device is tried with a tiny model in a process of its "
+        "own; one that cannot be used is listed with the reason.\n\n"
+        "Several builds of ONNX Runtime can be used side by side: --ort adds one for this "
+        "call, --add-ort keeps one on your list. Devices of such a build have its name "
+        "before theirs, here and in 'assay run --device'.\n\n"
+        "With --ceilings it also measures the peaks of the devices: arithmetic "
+        "per data type, bandwidth and latency. The result is kept for this machine and "
+        "measured again when the machine changes.",
     .examples = "  assay devices\n  assay devices --add-ort ovn=/opt/onnxruntime-openvino\n"
                 "  assay devices --device ovn/openvino:cpu\n  assay devices --ceilings\n"
                 "  assay devices --ceilings --only compute --json\n",

@@ -133,8 +133,8 @@ static struct assay__drift_options engine_of(struct making *make)
                                          .progress_context = &make->bar};
 }
 
-/* Which values go beyond float16 on the inputs of this seed. That it is not known is said, and no
- * failure. */
+/* Which values go beyond float16 on the inputs of this seed. If that is unknown, a note says so; it
+ * is no failure. */
 static int look_at_ranges(struct making *make, struct assay__activation_ranges *ranges)
 {
     const struct make_options *o = make->options;
@@ -156,7 +156,7 @@ static int look_at_ranges(struct making *make, struct assay__activation_ranges *
         if (code) reason = detail.message;
     }
     if (reason)
-        return assay__rewrite_note(&make->notes, "whether values overflow float16 is not known: %s",
+        return assay__rewrite_note(&make->notes, "whether values overflow float16 is unknown: %s",
                                    reason);
     return assay__rewrite_note(&make->notes,
                                "%zu float32 values looked at on the inputs of seed %" PRId64
@@ -263,7 +263,7 @@ static int check(const struct assay__invocation *invocation, const char **source
     const struct make_options *o = invocation->options;
     *source = o->from ? o->from : invocation->argument_count ? invocation->arguments[0] : NULL;
     if (!*source)
-        return assay__refuse("make: what shall be made? assay make NAME -o FILE builds a model of "
+        return assay__refuse("make: no model given: assay make NAME -o FILE builds a model of "
                              "the zoo (--list shows them), --from MODEL rewrites one");
     if (o->from && invocation->argument_count)
         return assay__refuse("make: '%s' and --from exclude each other", invocation->arguments[0]);
@@ -356,7 +356,7 @@ static int original(struct making *make, const char *source, char *path, size_t 
     return code;
 }
 
-/* The file stands whatever comes out here. Status: a rewritten model that does not run is a
+/* The file is kept whatever comes out here. Status: a rewritten model that does not run is a
  * failure. */
 static int measure_drift(struct making *make, const char *source)
 {
@@ -460,7 +460,7 @@ const struct assay__command assay__command_make = {
         "Rewrites are applied in this order, whatever the order of the options:" REWRITE_NAMES
         " (--batch goes with --fix-dim). Then the original and the rewritten model run once on the "
         "same seeded inputs, on the CPU, and the drift of every output is printed: largest "
-        "absolute error, relative L2, cosine, and how often the largest element stands at the same "
+        "absolute error, relative L2, cosine, and how often the largest element is at the same "
         "place.",
     .examples = "  assay make resnet50 -o resnet50.onnx\n"
                 "  assay make cfc:units=64,outputs=16 -o cfc.onnx\n"

@@ -147,10 +147,10 @@ static void command_page(struct assay__buf *out, const struct assay__command *co
 
 static void main_page(struct assay__buf *out)
 {
-    put_head(out, "assay", "say where a neural network's time and memory go");
+    put_head(out, "assay", "show where a neural network's time and memory go");
     assay__buf_puts(out, ".SH SYNOPSIS\n.B assay\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n"
-                         "assay profiles neural networks on this machine. It measures; what it "
-                         "cannot measure it says it cannot.\n.SH COMMANDS\n");
+                         "assay profiles neural networks on this machine. What it cannot measure "
+                         "it reports as unavailable, with the reason.\n.SH COMMANDS\n");
     for (size_t i = 0; assay__command_at(i); i++) {
         const struct assay__command *command = assay__command_at(i);
         if (command->hidden) continue;

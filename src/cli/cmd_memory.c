@@ -38,7 +38,7 @@ const struct assay__command assay__command_memory = {
     .max_arguments = 1,
     .description =
         "Runs MODEL for 2 s and follows the worker's memory meanwhile: resident memory over time, "
-        "what it shares (PSS), the memory of a device. Beside it stand what the graph predicts, "
+        "what it shares (PSS), the memory of a device. Beside it are what the graph predicts, "
         "what the engine's arena says and the bytes that each layer moves.\n\n"
         "Then one more worker runs with an allocation tracker loaded in front of the C library. It "
         "counts allocations and bytes by phase, size and caller, how much live memory grows per "

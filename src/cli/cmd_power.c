@@ -56,7 +56,7 @@ const struct assay__command assay__command_power = {
     .arguments = "MODEL",
     .min_arguments = 0,
     .max_arguments = 1,
-    .description = "Runs MODEL and reads meanwhile what this machine can tell of power, energy, "
+    .description = "Runs MODEL and meanwhile reads what this machine reports about power, energy, "
                    "temperature, clocks and throttling: RAPL, sensor chips, thermal zones, NVML, "
                    "GPU and NPU drivers, powermetrics, and as the last resort the battery. Reports "
                    "energy per inference, with and without what the idle machine draws, operations "

@@ -31,7 +31,7 @@ static const struct assay__option options[] = {
     ASSAY__CHOICE_ROW("precision", 'p', precision, "TYPE",
                       "Weights and activations (default: float16, on a CPU float32).",
                       "float32|float16|w8|w8a8|w6|w4"),
-    ASSAY__FLAG_ROW("chips", 0, chips, "List the chips, their numbers and what is not known."),
+    ASSAY__FLAG_ROW("chips", 0, chips, "List the chips, their numbers and what is unknown."),
     ASSAY__FLAG_ROW("validate", 0, validate,
                     "Show published measurements against predictions, or with --chip this those of "
                     "--calibrate."),
@@ -254,7 +254,7 @@ const struct assay__command assay__command_predict = {
     .min_arguments = 0,
     .max_arguments = 256,
     .description = "Estimates how long MODEL takes on a chip: an analytic model per operator with "
-                   "the chip's published numbers. Every value is an estimate and stands with the "
+                   "the chip's published numbers. Every value is an estimate, shown with the "
                    "error that such estimates were found to have of measurements that the model "
                    "had not seen. A unit for which a number is not public is not estimated, and "
                    "the reason is given. No weight is read.\n\n"

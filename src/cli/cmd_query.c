@@ -174,7 +174,7 @@ static int end_output(struct result *r, const struct assay__render_options *rend
     return code ? assay__fail(code, error) : ASSAY__EXIT_DONE;
 }
 
-/* On the terminal the rows stand alone; a page says what they are. */
+/* The terminal shows the rows alone; a page also names the query. */
 static int begin_output(struct result *r, const struct assay__render_options *render,
                         const char *path, const char *sql)
 {

@@ -57,7 +57,7 @@ static int produce(const struct assay_profile *profile, const struct report_opti
     return assay__render(profile, &o->render, to_file, out, error);
 }
 
-/* A figure is of one profile and a format of its own. True after one line about what does not go
+/* A figure shows one profile and is a format by itself. True after one line about what does not go
  * together. */
 static bool conflicts(const struct assay__invocation *invocation, const struct report_options *o)
 {
@@ -138,7 +138,7 @@ static int check_several(const struct assay__invocation *invocation,
 {
     size_t count = invocation->argument_count;
     if (count > ASSAY__DIFF_MOST)
-        return assay__refuse("report: at most %d profiles stand side by side, not %zu",
+        return assay__refuse("report: at most %d profiles can be compared, not %zu",
                              ASSAY__DIFF_MOST, count);
     const char *format = render->json ? "json" : render->format ? render->format : "text";
     const struct assay__format *row = assay__format_find(format);

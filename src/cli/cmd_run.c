@@ -18,7 +18,7 @@ static const struct assay__option options[] = {
                     "Also read power, energy, temperature and clocks while it runs."),
     ASSAY__FLAG_ROW(
         "memory", 0, memory,
-        "Also follow the worker's memory, and count its allocations in a launch of their own."),
+        "Also follow the worker's memory, and count its allocations in a separate launch."),
     ASSAY__FLAG_ROW("counters", 0, counters,
                     "Also read the processor's and the kernel's counters."),
     ASSAY__DURATION_ROW("interval", interval_s,

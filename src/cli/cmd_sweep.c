@@ -1,4 +1,4 @@
-/* cmd_sweep.c - assay sweep: the options of a sweep, presets, and what is said of it. */
+/* cmd_sweep.c - assay sweep: the options of a sweep, presets, and its messages. */
 #include "base/file.h"
 #include "cli/run_command.h"
 #include "experiment/experiment.h"
@@ -157,7 +157,7 @@ const struct assay__command assay__command_sweep = {
     .min_arguments = 1,
     .max_arguments = 1,
     .description = "Runs MODEL at every point of a grid and says which point is best for a goal, "
-                   "which others could not be told from it, and where a larger batch stops paying. "
+                   "which others are tied with it, and where a larger batch stops paying. "
                    "Each point has three launches that measure for 0.5 s, alternating with those "
                    "of the other points; a point that fails (out of memory, a provider that "
                    "refuses it) is a row with its reason, and the status is 3.\n\n"

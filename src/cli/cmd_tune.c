@@ -1,4 +1,4 @@
-/* cmd_tune.c - assay tune: the options of a tuning, and what is said of it. */
+/* cmd_tune.c - assay tune: the options of a tuning, and its messages. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/render_options.h"
@@ -180,9 +180,9 @@ const struct assay__command assay__command_tune = {
         "Tries configurations of MODEL (device, precision, graph optimisation, threads, spinning, "
         "batch) in short launches until the budget is spent, and says which is best for the goal. "
         "A model of what was seen proposes what to try next; the likeliest ones are run again, "
-        "half as many each time; the finalists are judged by five launches of their own with an "
+        "half as many each time; the finalists are judged by five fresh launches each with an "
         "exact rank test.\n\n"
-        "Prints the Pareto front, the configurations that cannot be told from the best one, what "
+        "Prints the Pareto front, the configurations that are tied with the best one, what "
         "each setting contributes, and the best as Python, C and JSON. A precision or a device "
         "whose outputs drift beyond 1 %, or are NaN or infinite, is not advised.",
     .examples = "  assay tune model.onnx --goal latency --budget 60s\n"

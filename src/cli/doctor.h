@@ -33,7 +33,7 @@ assay__check assay__check_drivers;
 /** Opens every probe and measures what a read costs. 0 or ASSAY_ENOMEM. */
 int assay__doctor_probes_open(struct assay__patient *patient);
 void assay__doctor_probes_close(struct assay__patient *patient);
-/** A limit that the cgroup probe reads; NaN: none, or not known. *known: the file was read.
+/** A limit that the cgroup probe reads; NaN: none, or unknown. *known: the file was read.
  *  *source: it, or "". */
 double assay__doctor_limit(const struct assay__patient *patient, const char *channel,
                            const char **source, bool *known);

@@ -1,6 +1,6 @@
 /* doctor_probes.c - every probe of the table in assay doctor: whether it can be read here, why not,
  * and what one read of all its channels costs: the median of 20 reads (fewer when they are slow),
- * after one that is not counted. Each probe is looked at by a thread of its own, so that one that
+ * after one that is not counted. Each probe is examined by a separate thread, so that one that
  * hangs is a row with that reason. */
 #include "base/clock.h"
 #include "cli/doctor.h"

@@ -83,7 +83,7 @@ void assay__check_limits(const struct assay__patient *p, struct assay__diagnosis
 
 /* --- hardware threads, turbo ------------------------------------------------------------------ */
 
-/* The first hardware thread of each core, as a list for --cpus; "" when the cores are not known. */
+/* The first hardware thread of each core, as a list for --cpus; "" when the cores are unknown. */
 static void first_threads(const struct assay__patient *p, struct assay__buf *list)
 {
     for (int cpu = 0, found = 0; found < p->machine.threads && cpu < LIST_MOST; cpu++) {

@@ -26,7 +26,7 @@ struct assay__model_flags {
     const char *output;
     int64_t batch, seq;
     struct assay__option_list dims, shapes;
-    /* each command has rows of its own for `format` and `table`: what there is differs */
+    /* each command has its own rows for `format` and `table`, as the choices differ */
     struct assay__render_options render;
 };
 

@@ -20,7 +20,7 @@
     {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL,                                        \
      "Print JSON; the same as --format json.", NULL, NULL, 0, 0, false}
 
-/** The same of a command without formats of its own choice. */
+/** The same for a command without a choice of formats. */
 #define ASSAY__TEXT_ROWS                                                                          \
     {"top", 0, ASSAY__OPTION_INTEGER, AT(render.top), "N",                                        \
      "Rows of long tables in text and Markdown (default 20; 0 shows all).", NULL, NULL, 0, 1e6,   \
@@ -29,7 +29,7 @@
      "Show every detail and every row in the text.", NULL, NULL, 0, 0, false},                    \
     ASSAY__LOOK_ROWS
 
-/** The same of a command that always shows every row. */
+/** The same for a command that always shows every row. */
 #define ASSAY__LOOK_ROWS                                                                          \
     {"columns", 0, ASSAY__OPTION_INTEGER, AT(render.columns), "N",                                \
      "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 1000, false},       \

@@ -14,8 +14,9 @@ int assay__report_file_check(const char *command, const char *path, const char *
  *  0. */
 int assay__report_file_ending(const char *command, const char *option, const char *path);
 /** Writes the report of the profile: the format is what the file's name ends in, else HTML; *.svg
- *  is a figure. All or nothing: what stood there stands until the new one is whole. Says where it
- *  is, unless quiet. 0, or an exit status after one line on stderr. path NULL: does nothing, 0. */
+ *  is a figure. All or nothing: an old file is replaced only when the new one is complete. Says
+ * where it is, unless quiet. 0, or an exit status after one line on stderr. path NULL: does
+ * nothing, 0. */
 int assay__report_file_write(const struct assay_profile *profile,
                              const struct assay__render_options *options, const char *path,
                              bool quiet);

@@ -73,7 +73,7 @@ const struct assay__option assay__run_rows[] = {
     ASSAY__DURATION_ROW("timeout", timeout_s,
                         "Kill a worker that is silent for longer (default 300s).", 0.1, 604800),
     FLAG("ceilings", 0, ceilings,
-         "Measure first what the device can do at most, unless it is kept already (the CPU: about "
+         "Measure the device's ceilings first, unless they are kept already (the CPU: about "
          "17 s)."),
     FLAG("hash", 0, hash, "Record the SHA-256 of the model file."),
     ASSAY__RENDER_ROWS(ASSAY__FORMAT_NAMES, ASSAY__TABLE_NAMES),

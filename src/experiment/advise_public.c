@@ -1,9 +1,9 @@
 /* advise_public.c - what to change, from a run made for it or from a kept profile.
  *
- * The run is short and looks at everything the rules stand on: layers, memory, counters, kept
+ * The run is short and collects everything the rules need: layers, memory, counters, kept
  * ceilings. When changes are tried it is the first of several arms of one profile: the run without
- * changes and one arm per change follow. Beside a kept profile they stand in a profile of their own
- * that is not kept. */
+ * changes and one arm per change follow. For a kept profile they go into another profile, which is
+ * not kept. */
 #include "base/no_memory.h"
 #include "base/options_read.h"
 #include "experiment/experiment.h"
@@ -135,7 +135,7 @@ int assay__advise_model(const struct assay__run_options *given,
 
 /* --- a kept profile --------------------------------------------------------------------------- */
 
-/* Tries the findings in arms of their own; what cannot be run at all is said in the findings. */
+/* Tries the findings in separate arms; the findings say what cannot be run at all. */
 static int verify_profile(const struct assay__run_options *run,
                           const struct assay_advise_options *o, struct assay__advice *advice,
                           struct assay_error *error)

@@ -3,7 +3,6 @@
  * takes part as a control, so that a difference of versions is not taken for one of devices. */
 #include "base/no_memory.h"
 #include "base/options_read.h"
-#include "base/vec.h"
 #include "experiment/device_selection.h"
 #include "experiment/experiment.h"
 #include "experiment/run_ceilings.h"
@@ -12,7 +11,6 @@
 #include "run/arm/arms.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LAUNCHES 10
@@ -27,36 +25,30 @@ struct entry {
     const char *refused; /* why it cannot run; NULL */
 };
 
+/* Running out of memory sticks to the arena. */
 struct plan {
     struct assay__arena *arena;
     struct entry *items;
-    size_t count, capacity;
+    size_t count;
 };
 
-static int add(struct plan *plan, const char *model, const char *device, const char *label,
-               enum assay__trial_role role, struct assay_error *error)
+/* `refused`: why it cannot run; NULL: it can. */
+static void add(struct plan *plan, const char *model, const char *device, const char *label,
+                enum assay__trial_role role, const char *refused)
 {
     for (size_t i = 0; i < plan->count; i++)
-        if (strcmp(plan->items[i].label, label) == 0) return 0;
-    if (assay__vec_grow((void **)&plan->items, &plan->capacity, plan->count + 1,
-                        sizeof *plan->items))
-        return assay__no_memory(error);
-    struct entry made = {.model = model,
-                         .label = assay__arena_strdup(plan->arena, label),
-                         .role = role,
-                         .software = role == ASSAY__ROLE_SOFTWARE};
-    if (device) made.device = assay__arena_strdup(plan->arena, device);
-    if (!made.label || (device && !made.device)) return assay__no_memory(error);
-    plan->items[plan->count++] = made;
-    return 0;
-}
-
-/* The entry that was added last cannot run. */
-static int refuse(struct plan *plan, const char *reason, struct assay_error *error)
-{
-    const char *kept = assay__arena_strdup(plan->arena, reason && *reason ? reason : "not usable");
-    plan->items[plan->count - 1].refused = kept;
-    return kept ? 0 : assay__no_memory(error);
+        if (strcmp(plan->items[i].label, label) == 0) return;
+    struct entry *items = assay__arena_grow(plan->arena, plan->items, plan->count, sizeof *items);
+    if (!items) return;
+    plan->items = items;
+    items[plan->count++] = (struct entry){
+        .model = model,
+        .device = device ? assay__arena_text(plan->arena, "%s", device) : NULL,
+        .label = assay__arena_text(plan->arena, "%s", label),
+        .role = role,
+        .software = role == ASSAY__ROLE_SOFTWARE,
+        .refused = refused ? assay__arena_text(plan->arena, "%s", refused) : NULL,
+    };
 }
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -69,19 +61,15 @@ static enum assay__trial_role role_of(const struct assay__found_device *item)
     return ASSAY__ROLE_NONE;
 }
 
-static int add_all(struct plan *plan, const struct assay__found *found, const char *model,
-                   struct assay_error *error)
+static void add_all(struct plan *plan, const struct assay__found *found, const char *model)
 {
-    int code = 0;
-    for (size_t i = 0; i < found->count && !code; i++) {
+    for (size_t i = 0; i < found->count; i++) {
         const struct assay__found_device *item = &found->items[i];
-        if (item->device.available)
-            code = add(plan, model, item->name, item->name, role_of(item), error);
+        if (item->device.available) add(plan, model, item->name, item->name, role_of(item), NULL);
     }
-    return code;
 }
 
-/* Of every word that stands there twice: a device that also belongs to a class of the list is no
+/* For every word that occurs twice: a device that also belongs to a class of the list is no
  * mistake. */
 static void remark_duplicates(const struct assay_callbacks *callbacks, const char *list)
 {
@@ -102,21 +90,16 @@ static int unknown(const char *option, const char *name, struct assay_error *err
 }
 
 /* The CPU of a further build, when another device of that build takes part. */
-static int add_controls(struct plan *plan, const struct assay__found *found, const char *model,
-                        struct assay_error *error)
+static void add_controls(struct plan *plan, const struct assay__found *found, const char *model)
 {
-    int code = 0;
-    for (size_t i = 0, count = plan->count; i < count && !code; i++) {
-        const char *slash = strchr(plan->items[i].device, '/');
+    for (size_t i = 0, count = plan->count; i < count; i++) {
+        const char *device = plan->items[i].device, *slash = strchr(device, '/');
         if (!slash || plan->items[i].refused) continue;
-        const char *name = assay__arena_printf(
-            plan->arena, "%.*s/cpu", (int)(slash - plan->items[i].device), plan->items[i].device);
-        if (!name) return assay__no_memory(error);
+        const char *name = assay__arena_text(plan->arena, "%.*s/cpu", (int)(slash - device),
+                                             device);
         const struct assay__found_device *cpu = assay__found_named(found, name);
-        if (cpu && cpu->device.available)
-            code = add(plan, model, name, name, ASSAY__ROLE_CONTROL, error);
+        if (cpu && cpu->device.available) add(plan, model, name, name, ASSAY__ROLE_CONTROL, NULL);
     }
-    return code;
 }
 
 static int plan_devices(struct plan *plan, const char *list, const struct assay__found *found,
@@ -130,19 +113,22 @@ static int plan_devices(struct plan *plan, const char *list, const struct assay_
     int code = assay__device_selection_read(list, found, plan->arena, &selection, error);
     if (code) return code;
     remark_duplicates(&run->callbacks, list);
-    for (size_t i = 0; i < selection.count && !code; i++) {
+    for (size_t i = 0; i < selection.count; i++) {
         const struct assay__selected_device *word = &selection.items[i];
         const struct assay__found_device *item = assay__found_named(found, word->name);
         if (!item && !*word->kind) return unknown("devices", word->name, error);
-        code = add(plan, model, word->name, word->name,
-                   word->software ? ASSAY__ROLE_SOFTWARE : ASSAY__ROLE_NONE, error);
-        if (!code && *word->refusal) /* a row that says so */
-            code = refuse(plan, item ? item->device.reason : word->refusal, error);
+        const char *why = item && item->device.reason ? item->device.reason : word->refusal;
+        add(plan, model, word->name, word->name,
+            word->software ? ASSAY__ROLE_SOFTWARE : ASSAY__ROLE_NONE,
+            !*word->refusal ? NULL
+            : *why          ? why
+                            : "not usable"); /* a row that says so */
     }
-    return code ? code : add_controls(plan, found, model, error);
+    add_controls(plan, found, model);
+    return 0;
 }
 
-/* The default build's CPU, wherever it stands, else the first. */
+/* The default build's CPU, wherever it is in the list, else the first. */
 static void choose_reference(struct plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++)
@@ -169,19 +155,15 @@ static size_t common_folder(const char *const *models, size_t count)
     return common;
 }
 
-static int plan_models(struct plan *plan, const struct assay_compare_options *options,
-                       const char *device, struct assay_error *error)
+static void plan_models(struct plan *plan, const struct assay_compare_options *options,
+                        const char *device)
 {
     size_t skip = common_folder(options->models, options->model_count);
-    int code = 0;
-    for (size_t i = 0; i < options->model_count && !code; i++) {
-        const char *label = assay__arena_printf(plan->arena, "%zu: %s", i + 1,
-                                                options->models[i] + skip);
-        if (!label) return assay__no_memory(error);
-        code = add(plan, options->models[i], device, label, ASSAY__ROLE_NONE, error);
-    }
+    for (size_t i = 0; i < options->model_count; i++)
+        add(plan, options->models[i], device,
+            assay__arena_text(plan->arena, "%zu: %s", i + 1, options->models[i] + skip),
+            ASSAY__ROLE_NONE, NULL);
     if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
-    return code;
 }
 
 static int make_plan(struct plan *plan, const struct assay__run_options *run,
@@ -194,27 +176,30 @@ static int make_plan(struct plan *plan, const struct assay__run_options *run,
             error, "devices",
             several ? "a list of devices is for one model; several run on one device"
                     : "one device and a list of them exclude each other");
-    if (several && (!device || strcmp(device, "cpu") == 0))
-        return plan_models(plan, options, device, error);
+    if (several && (!device || strcmp(device, "cpu") == 0)) {
+        plan_models(plan, options, device);
+        return 0;
+    }
     const struct assay__device_search search = {
         .engine = run->target.engine, .library = run->target.library, .callbacks = run->callbacks};
     struct assay__found found = {.count = 0};
     int code = assay__devices_find(&search, &found, error);
-    if (!code && several) {
-        code = assay__found_named(&found, device) ? plan_models(plan, options, device, error)
-                                                  : unknown("device", device, error);
-    } else if (!code) {
-        code = options->devices ? plan_devices(plan, options->devices, &found, run, error)
-                                : add_all(plan, &found, run->workload.model, error);
-        if (!code) choose_reference(plan);
-    }
+    if (!code && several && !assay__found_named(&found, device))
+        code = unknown("device", device, error);
+    else if (!code && several)
+        plan_models(plan, options, device);
+    else if (!code && options->devices)
+        code = plan_devices(plan, options->devices, &found, run, error);
+    else if (!code)
+        add_all(plan, &found, run->workload.model);
+    if (!code && !several) choose_reference(plan);
     assay__devices_free(&found);
     return code;
 }
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
-/* What every device that takes part can do at most, as far as it is known. */
+/* The ceilings of every device that takes part, as far as they are known. */
 static int add_ceilings(const struct plan *plan, struct assay__run_options *run,
                         struct assay_error *error)
 {
@@ -226,13 +211,13 @@ static int add_ceilings(const struct plan *plan, struct assay__run_options *run,
     return assay__run_ceilings(plan->arena, devices, count, run, error);
 }
 
-/* Who ran the nodes; an interrupt keeps what is there. */
+/* Placement of the nodes; an interrupt keeps what is there. */
 static int put_placements(struct assay__arms *arms, struct assay_error *error)
 {
     int code = 0;
     for (size_t i = 0; i < arms->count && !code; i++) {
         if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
-        assay__progress(&arms->whole.callbacks, "asking who runs the nodes", -1);
+        assay__progress(&arms->whole.callbacks, "asking for the placement", -1);
         code = assay__placement_put(assay__arm_options(arms->items[i]),
                                     assay__arm_model_path(arms->items[i]), arms->recording.profile,
                                     assay__arms_trial(arms, i), error);
@@ -297,7 +282,8 @@ int assay__compare(const struct assay__run_options *given,
     struct assay__arms arms = {.count = 0};
     *profile = NULL;
     set_defaults(&run);
-    int code = plan.arena ? make_plan(&plan, &run, options, error) : assay__no_memory(error);
+    int code = make_plan(&plan, &run, options, error);
+    if (!code && assay__arena_failed(plan.arena)) code = assay__no_memory(error);
     if (!code && plan.count == 0)
         code = assay_error_set(error, ASSAY_EUNSUPPORTED, "no device here can run it");
     if (!code) code = add_ceilings(&plan, &run, error);
@@ -307,7 +293,6 @@ int assay__compare(const struct assay__run_options *given,
     if (!code) code = assay__arms_finish(&arms, profile, error);
     assay__arms_end(&arms);
 out:
-    free(plan.items);
     assay__arena_free(plan.arena);
     return code;
 }

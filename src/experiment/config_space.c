@@ -47,7 +47,6 @@ static bool has_value(const struct assay__config_values *values, const char *wor
     return false;
 }
 
-/* Says what it could have been. */
 /* The member of struct assay_grid_options. */
 static const char *option_of(enum assay__axis axis)
 {
@@ -57,6 +56,7 @@ static const char *option_of(enum assay__axis axis)
                                       : assay__axis_name(axis);
 }
 
+/* Lists the values that the axis takes. */
 static int refuse_value(enum assay__axis axis, const char *word, struct assay_error *error)
 {
     char list[128] = "";
@@ -139,19 +139,19 @@ static int rewrite_one(struct assay__config_space *space, const char *name, size
     struct assay_error why = {0};
     space->models[index] = name;
     if (!precision) return 0;
-    const char *path = assay__arena_printf(space->arena, "%s/precision-%zu.onnx", space->folder,
-                                           index);
-    if (!path) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    const char *path = assay__arena_text(space->arena, "%s/precision-%zu.onnx", space->folder,
+                                         index);
     int code = assay__model_open(name, &model, NULL, &why);
     if (!code) code = assay__rewrite_precision_apply(precision, model, &notes, &why);
     if (!code) code = assay__model_write(model, path, &why);
     assay__model_free(model);
     space->models[index] = code ? NULL : path;
-    if (!code) return 0;
-    space->refusals[index] = assay__arena_printf(space->arena, "no %s copy: %s",
-                                                 space->axes[ASSAY__AXIS_PRECISION].values[index],
-                                                 why.message);
-    return space->refusals[index] ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (code)
+        space->refusals[index] = assay__arena_text(space->arena, "no %s copy: %s",
+                                                   space->axes[ASSAY__AXIS_PRECISION].values[index],
+                                                   why.message);
+    return assay__arena_failed(space->arena) ? assay_error_set(error, ASSAY_ENOMEM, "out of memory")
+                                             : 0;
 }
 
 int assay__config_rewrite(struct assay__config_space *space, const char *model,
@@ -225,16 +225,17 @@ int assay__config_apply(const struct assay__config_space *space, size_t point,
                                                         sizeof *axes);
     const char *label = "";
     size_t count = 0;
-    for (size_t a = 0; a < ASSAY__AXIS_COUNT && axes && label; a++) {
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT && axes; a++) {
         if (!space->axes[a].count) continue;
         enum assay__axis axis = (enum assay__axis)a;
         size_t choice = assay__config_choice(space, point, axis);
         axes[count] = (struct assay__axis_value){axis, space->axes[a].values[choice]};
-        label = assay__arena_printf(space->arena, "%s%s%s=%s", label, *label ? " " : "",
-                                    assay__axis_name(axis), axes[count++].value);
+        label = assay__arena_text(space->arena, "%s%s%s=%s", label, *label ? " " : "",
+                                  assay__axis_name(axis), axes[count++].value);
         set_value(options, space, axis, choice);
     }
-    if (!axes || !label) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (assay__arena_failed(space->arena))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     *identity = (struct assay__arm_identity){.label = label, .axes = axes, .axis_count = count};
     if (!space->axes[ASSAY__AXIS_PRECISION].count) return 0;
     const char *refusal =

@@ -50,7 +50,7 @@ size_t assay__config_choice(const struct assay__config_space *space, size_t poin
                             enum assay__axis axis);
 /** The point with these choices, by axis. */
 size_t assay__config_point(const struct assay__config_space *space, const size_t *choices);
-/** What the point means for a run: device, model, options; and in the identity where it stands and
+/** What the point means for a run: device, model, options; and in the identity its values and
  *  the label "device=cpu batch=8", in the arena. ASSAY_EUNSUPPORTED with the reason when its
  * rewrite was refused (the identity is set all the same). */
 int assay__config_apply(const struct assay__config_space *space, size_t point,

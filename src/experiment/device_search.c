@@ -34,7 +34,7 @@ struct finding {
 
 static const char *copy(struct assay__found *found, const char *text)
 {
-    return assay__arena_strdup(found->arena, text ? text : "");
+    return assay__arena_text(found->arena, "%s", text ? text : "");
 }
 
 static bool is_interrupted(const struct finding *finding)
@@ -69,11 +69,9 @@ static int on_device(void *context, const struct assay__device *device)
         .why = "",
     };
     const struct assay__device *d = &item->device;
-    item->name = *build->name ? assay__arena_printf(found->arena, "%s/%s", build->name, d->name)
+    item->name = *build->name ? assay__arena_text(found->arena, "%s/%s", build->name, d->name)
                               : d->name;
-    if (!item->name || !d->name || !d->kind || !d->engine || !d->library || !d->reason ||
-        !d->version || !d->hardware || !d->note)
-        return ASSAY_ENOMEM;
+    if (assay__arena_failed(found->arena)) return ASSAY_ENOMEM;
     if (!*build->path) build->path = d->library;
     if (!*build->version) build->version = d->version;
     found->count++;
@@ -112,7 +110,6 @@ static int ask(struct finding *finding, const char *only)
     } else if (code) {
         build->reason = copy(finding->found,
                              error.message[0] ? error.message : assay_error_text(code));
-        if (!build->reason) return assay__no_memory(finding->error);
         struct assay__device missing = {.name = only ? only : "cpu",
                                         .kind = "cpu",
                                         .engine = build->engine,
@@ -221,8 +218,7 @@ static struct assay__ceiling_options ceiling_options(struct finding *finding, co
                                            .interrupt = finding->search->callbacks.interrupt};
 }
 
-/* What was measured, also when it was interrupted; a set without a row is none, and *why says so.
- */
+/* What was measured, even if it was interrupted; an empty set is none, and *why says so. */
 static int take(struct finding *finding, int code, const struct assay_error *error,
                 const struct assay__ceilings *set, const struct assay__ceilings **kept,
                 const char **why)
@@ -240,13 +236,12 @@ static int take(struct finding *finding, int code, const struct assay_error *err
         return 0;
     }
     if (!code && only) {
-        *why = assay__arena_printf(found->arena, "it has no ceiling whose name begins with '%s'",
-                                   only);
-        return *why ? 0 : assay__no_memory(finding->error);
+        *why = assay__arena_text(found->arena, "it has no ceiling whose name begins with '%s'",
+                                 only);
+        return 0;
     }
     *why = copy(found, error->message[0] ? error->message : assay_error_text(code));
-    if (!*why || code == ASSAY_ENOMEM) return assay__no_memory(finding->error);
-    return 0;
+    return code == ASSAY_ENOMEM ? assay__no_memory(finding->error) : 0;
 }
 
 static int find_cpu(struct finding *finding)
@@ -274,13 +269,12 @@ static int find_accelerator(struct finding *finding, struct assay__found_device 
         .device = d->name,
         .library = build->library,
         .hardware = *d->hardware ? d->hardware : NULL,
-        .identity = assay__arena_printf(found->arena, "%s %s\n%s\n%s", d->engine, d->version,
-                                        d->library, d->hardware),
+        .identity = assay__arena_text(found->arena, "%s %s\n%s\n%s", d->engine, d->version,
+                                      d->library, d->hardware),
     };
     struct assay__ceiling_options wanted = ceiling_options(finding, item->name,
                                                            ACCELERATOR_BUDGET_S * 1e9);
     wanted.budget_s = ACCELERATOR_BUDGET_S;
-    if (!accelerator.identity) return assay__no_memory(finding->error);
     int code = assay__accelerator_ceilings_get(found->arena, &found->machine, &accelerator, &wanted,
                                                &set, &error);
     return take(finding, code, &error, set, &item->ceilings, &item->why);
@@ -292,7 +286,7 @@ static int find_ceilings(struct finding *finding)
     const struct assay__device_search *search = finding->search;
     const char *root = getenv("ASSAY_FSROOT"); /* advice that would not work is none */
     const char *not_asked =
-        root && *root ? "ASSAY_FSROOT stands for another machine, which cannot be measured"
+        root && *root ? "ASSAY_FSROOT replaces this machine by another, which cannot be measured"
                       : "not asked for";
     bool cpu = !search->device;
     int code = 0;
@@ -342,7 +336,8 @@ int assay__devices_find(const struct assay__device_search *search, struct assay_
     if (code == 0)
         code = assay__hardware_list(found->arena, &found->hardware, &found->hardware_count, error);
     if (code == 0) code = find_devices(&finding);
-    return code ? code : find_ceilings(&finding);
+    if (code == 0) code = find_ceilings(&finding);
+    return !code && assay__arena_failed(found->arena) ? assay__no_memory(error) : code;
 }
 
 void assay__devices_free(struct assay__found *found)

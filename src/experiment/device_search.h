@@ -1,5 +1,5 @@
 /* device_search.h - the processors of this machine, what every build of every engine offers on
- * them, and what they can do at most. */
+ * them, and their ceilings. */
 #ifndef ASSAY_EXPERIMENT_DEVICE_SEARCH_H
 #define ASSAY_EXPERIMENT_DEVICE_SEARCH_H
 
@@ -17,7 +17,7 @@ struct assay__device_search {
     const char *const *ort; /* further builds for this search: "[NAME=]PATH" */
     size_t ort_count;
     double timeout_s;         /* per device; 0: 30 */
-    bool ceilings, remeasure; /* measure what they can do at most; although it is kept */
+    bool ceilings, remeasure; /* measure the ceilings; even if they are kept */
     const char *only;         /* ceilings whose names begin so; NULL: all */
     struct assay_callbacks callbacks;
 };
@@ -52,9 +52,9 @@ struct assay__found {
     struct assay__found_device *items;
     size_t count, capacity;
     const struct assay__ceilings *cpu; /* NULL: none */
-    const char *why;                   /* there are none of the CPU */
+    const char *why;                   /* the CPU has none */
     bool asked, cpu_asked;             /* ceilings were asked for; the CPU's too */
-    bool interrupted;                  /* what stands here is only a part */
+    bool interrupted;                  /* this is only a part */
 };
 
 /** Machine, builds and devices, then ceilings when they were asked for. An interrupt is no error:

@@ -18,12 +18,9 @@ static int add(struct assay__device_selection *out, struct assay__arena *arena, 
     if (out->count == ASSAY__SELECTED_DEVICES)
         return assay__refuse_option(error, "devices", "more than %d devices",
                                     ASSAY__SELECTED_DEVICES);
-    struct assay__selected_device made = {assay__arena_strdup(arena, name),
-                                          assay__arena_strdup(arena, kind), software,
-                                          assay__arena_strdup(arena, refusal)};
-    if (!made.name || !made.kind || !made.refusal)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    out->items[out->count++] = made;
+    out->items[out->count++] = (struct assay__selected_device){
+        assay__arena_text(arena, "%s", name), assay__arena_text(arena, "%s", kind), software,
+        assay__arena_text(arena, "%s", refusal)};
     return 0;
 }
 
@@ -39,23 +36,21 @@ static int add_class(struct assay__device_selection *out, const struct assay__fo
         code = add(out, arena, item->name, word, item->device.software, "", error);
     }
     if (code || usable) return code;
-    const char *why = assay__arena_printf(arena, "no device of class %s can be used here", word);
-    return why ? add(out, arena, word, word, false, why, error)
-               : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return add(out, arena, word, word, false,
+               assay__arena_text(arena, "no device of class %s can be used here", word), error);
 }
 
 static int add_word(struct assay__device_selection *out, const struct assay__found *found,
                     struct assay__arena *arena, const char *word, struct assay_error *error)
 {
     const struct assay__found_device *item = assay__found_named(found, word);
-    const char *why = "";
     if (item && item->device.available)
         return add(out, arena, word, item->device.kind, item->device.software, "", error);
     if (is_class(word)) return add_class(out, found, arena, word, error);
-    why = item ? assay__arena_printf(arena, "%s cannot be used: %s", word, item->device.reason)
-               : assay__arena_printf(arena, "there is no device '%s' here", word);
-    return why ? add(out, arena, word, item ? item->device.kind : "", false, why, error)
-               : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return add(out, arena, word, item ? item->device.kind : "", false,
+               item ? assay__arena_text(arena, "%s cannot be used: %s", word, item->device.reason)
+                    : assay__arena_text(arena, "there is no device '%s' here", word),
+               error);
 }
 
 int assay__device_selection_read(const char *list, const struct assay__found *found,
@@ -72,8 +67,9 @@ int assay__device_selection_read(const char *list, const struct assay__found *fo
         int code = add_word(out, found, arena, word, error);
         if (code) return code;
         at += length;
-        if (!*at) return 0;
+        if (!*at) break;
     }
+    return assay__arena_failed(arena) ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
 }
 
 const char *assay__device_selection_list(const struct assay__device_selection *selection,

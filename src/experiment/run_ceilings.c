@@ -1,8 +1,8 @@
 /* run_ceilings.c - finds or measures the ceilings of a run's devices. Nothing is measured unless
- * asked: a run must not take longer than it was told to. The CPU's ceilings hold for every device
- * of class "cpu". Those of another device have a file of their own, named by what the engine says
- * of it, so it is asked first (in a child process, as `assay devices` does). The fake engine's
- * times are scripted: no ceiling holds for them. */
+ * asked: a run must not take longer than requested. The CPU's ceilings hold for every device of
+ * class "cpu". Those of another device are in a separate file, named by how the engine describes
+ * the device, so the engine is asked first, in a child process. The fake engine's times are
+ * scripted: no ceiling holds for them. */
 #include "experiment/run_ceilings.h"
 
 #include "base/clock.h"
@@ -50,19 +50,19 @@ static int on_device(void *context, const struct assay__device *device)
     if (!device->available) return 0;
     getting->found = true;
     getting->cpu = strcmp(device->kind, "cpu") == 0;
-    a->engine = assay__arena_strdup(getting->arena, device->engine);
-    a->device = assay__arena_strdup(getting->arena, device->name);
-    /* the same words as of `assay devices`: the file is found by them */
-    a->identity = assay__arena_printf(getting->arena, "%s %s\n%s\n%s", device->engine,
-                                      device->version, device->library, device->hardware);
-    return a->engine && a->device && a->identity ? 0 : ASSAY_ENOMEM;
+    a->engine = assay__arena_text(getting->arena, "%s", device->engine);
+    a->device = assay__arena_text(getting->arena, "%s", device->name);
+    /* the same text as in a device search: it names the file */
+    a->identity = assay__arena_text(getting->arena, "%s %s\n%s\n%s", device->engine,
+                                    device->version, device->library, device->hardware);
+    return assay__arena_failed(getting->arena) ? ASSAY_ENOMEM : 0;
 }
 
 /* A device that cannot be asked or used has no ceilings; the run will say what is wrong with it. */
 static int ask(struct getting *getting)
 {
     const struct assay_target_options *target = &getting->options->target;
-    bool named_build = strchr(getting->device, '/') != NULL; /* with a library of its own */
+    bool named_build = strchr(getting->device, '/') != NULL; /* with its own library */
     struct assay_error error = {0};
     struct assay__devices_options wanted = {.engine = target->engine ? target->engine : "ort",
                                             .library = named_build ? NULL : target->library,

@@ -1,5 +1,5 @@
-/* run_ceilings.h - what the device of a run can do at most, for its profile: from the user's file,
- * or measured when the options ask for it. */
+/* run_ceilings.h - the ceilings of a run's device, for its profile: from the user's file, or
+ * measured when the options ask for it. */
 #ifndef ASSAY_EXPERIMENT_RUN_CEILINGS_H
 #define ASSAY_EXPERIMENT_RUN_CEILINGS_H
 

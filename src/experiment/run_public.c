@@ -1,4 +1,4 @@
-/* run_public.c - assay_run(): a run judged against what its device can do at most; and the reading
+/* run_public.c - assay_run(): a run judged against the ceilings of its device; and the reading
  * of options that all public experiments share. */
 #include "base/no_memory.h"
 #include "base/options_read.h"

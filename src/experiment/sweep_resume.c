@@ -149,8 +149,7 @@ static void store_trial(struct assay__arms *arms, const struct assay__trial *tri
     assay__recording_note(recording, &error);
 }
 
-/* What is asked of the points is this command's; the rest of the options stands as it was
- * measured. */
+/* Goal and limits are those of this command; the other options are kept as they were measured. */
 static int ask_anew(struct assay__arms *arms, const struct assay__trial *now,
                     struct assay__trial *kept)
 {

@@ -230,7 +230,7 @@ static void design_round(struct assay__tune *tune, size_t *points, size_t *count
     }
 }
 
-/* Points believed in stand at the end of `seen` until the round is over: they are not
+/* Believed points are at the end of `seen` until the round is over: they are not
  * observations. */
 static int search_round(struct assay__tune *tune, size_t *points, size_t *count)
 {
@@ -295,7 +295,7 @@ static void halving_round(struct assay__tune *tune, size_t *points, size_t *coun
     if (most > room) most = room;
     if (most < 3) return;
     *count = rank(tune, points, most, true);
-    if (*count < 2) *count = 0; /* nothing to tell apart */
+    if (*count < 2) *count = 0; /* nothing to distinguish */
 }
 
 static void add_incumbent(struct assay__tune *tune, size_t *points, size_t *count)

@@ -1,10 +1,10 @@
 /* tune.h - the search of `assay tune`, without the measuring: it names the points of the next
- * round, is told what they cost, and ends with the finalists. Deterministic by its seed, so that it
+ * round, is given their costs, and ends with the finalists. Deterministic by its seed, so that it
  * can be judged on landscapes that are known (tests/unit/test_tune.c).
  *
  * Stages: DESIGN (the start, each setting changed alone, then points far from those), SEARCH (the
  * surrogate's proposals), HALVING (the likeliest ones again, half as many each time), FINAL (the
- * finalists, for launches of their own), DONE. The best so far takes part in every round. */
+ * finalists, for fresh launches), DONE. The best so far takes part in every round. */
 #ifndef ASSAY_EXPERIMENT_TUNE_H
 #define ASSAY_EXPERIMENT_TUNE_H
 

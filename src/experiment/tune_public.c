@@ -109,7 +109,7 @@ static int read_space(struct work *work, const struct assay__model *model,
     return assay__grid_read(&work->space, &grid, devices, error);
 }
 
-/* A precision nobody asked for and that cannot be made is not worth a row. */
+/* A default precision that cannot be made is not worth a row. */
 static void drop_refused(struct assay__config_space *space)
 {
     struct assay__config_values *values = &space->axes[ASSAY__AXIS_PRECISION];

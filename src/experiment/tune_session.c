@@ -4,7 +4,7 @@
  * (role "finalist"), so that what chose them does not judge them; what the best owes to each
  * setting is measured by arms of role "ablation", beside a fresh one of the best. Energy is known
  * when the sensors' readings end, not while it searches: then latency guides the search, the
- * finalists are judged by their energy, and nothing is set back alone. */
+ * finalists are judged by their energy, and no ablation is made. */
 #include "experiment/tune_session.h"
 
 #include "experiment/tune.h"
@@ -35,7 +35,7 @@ struct session {
     double *p50_s;    /* by point: of its last launch; NaN */
     double *broken;   /* by point: numbers of its outputs that are NaN or infinite; NaN unknown */
     double spent_s;   /* by all launches */
-    size_t launches, start, concluded;         /* arms whose metrics stand */
+    size_t launches, start, concluded;         /* arms whose metrics are final */
     bool drift_known[2][ASSAY__CONFIG_VALUES]; /* by device, by precision */
 };
 
@@ -298,7 +298,7 @@ static int try_point(struct session *s, size_t point, struct assay_error *error)
         s->broken[point] = assay__trial_value(assay__arms_trial(s->arms, s->arm[point]),
                                               "outputs.nonfinite");
     }
-    if (is_broken(s, point)) cost = NAN; /* as good as failed */
+    if (is_broken(s, point)) cost = NAN; /* counts as failed */
     if (assay__tune_tell(s->tune, point, cost))
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (isfinite(cost)) judge_outputs(s, point, s->arm[point]);
@@ -343,7 +343,7 @@ static int search(struct session *s, size_t *finalists, size_t *count, struct as
 
 /* --- the finalists ---------------------------------------------------------------------------- */
 
-/* Launches of each of the points in arms of their own, alternating, while the budget lasts;
+/* Fresh launches of each of the points, alternating, while the budget lasts;
  * `most_s` is how long one may measure where the limit of latency needs more than `time_s`. */
 static int measure_anew(struct session *s, const size_t *points, size_t count,
                         enum assay__trial_role role, double time_s, double most_s,
@@ -418,7 +418,7 @@ static int add_finalist(struct session *s, size_t point, size_t *points, size_t 
     return 0;
 }
 
-/* A change has to show what it is good for, a precision that costs accuracy first of all: the
+/* A change has to prove its use, above all a precision that costs accuracy: the
  * likeliest best with the start's precision takes part in the final, and that with all settings set
  * back that are believed to be of no use. */
 static int add_usual(struct session *s, size_t *points, size_t *count, struct assay_error *error)
@@ -464,7 +464,7 @@ static int final(struct session *s, size_t *points, size_t *finalists, struct as
                         error);
 }
 
-/* Each setting of the best that differs from the start's, set back alone, unless that was a
+/* Each setting of the best that differs from the start's, reset alone, unless that was a
  * finalist; only when there is time for all. */
 static int ablate(struct session *s, size_t best, const size_t *finalists, size_t finalist_count,
                   struct assay_error *error)
@@ -493,7 +493,7 @@ static size_t point_of(const struct session *s, const char *label)
     return SIZE_MAX;
 }
 
-/* The arms whose metrics do not stand yet. They are not launched again. */
+/* The arms whose metrics are not final yet. They are not launched again. */
 static int conclude(struct session *s, struct assay_error *error)
 {
     int code = 0;

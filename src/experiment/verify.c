@@ -1,7 +1,7 @@
 /* verify.c - measures every change that the findings ask for against the run without it. The order
  * of work: one launch without changes says what a launch costs; changes are taken in the order of
  * their findings as long as the budget suffices for all their launches; then rounds, each of one
- * launch per arm, forwards and backwards in turn, so that a drift of the machine meets all alike.
+ * launch per arm, forwards and backwards in turn, so that a drift of the machine affects all alike.
  * What the rounds really cost is looked at after each: the last changes are left out when the
  * budget would not suffice. */
 #include "experiment/verify_attempt.h"
@@ -225,7 +225,7 @@ int assay__verify(struct assay__advice *advice, struct assay__arms *arms,
                   struct assay_error *error)
 {
     struct assay__verify_options own = *options;
-    /* as long as the arms, which tell it how far they are */
+    /* it must live as long as the arms, which report their progress to it */
     struct assay__verifying *v = assay__arena_alloc(arms->recording.profile->arena, sizeof *v);
     if (!v) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     *out = (struct assay__verification){.launches = options->run.measuring.launches,

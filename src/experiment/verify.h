@@ -5,7 +5,7 @@
  * is "withdrawn" with the reason; what a program cannot try stays "open" and says what it needs.
  *
  * Several findings may ask for one change: it is measured once. When two or more changes helped
- * they are measured together too, in launches of their own beside the run without them, because
+ * they are measured together too, in fresh launches beside the run without them, because
  * gains do not multiply: a finding "combined". */
 #ifndef ASSAY_EXPERIMENT_VERIFY_H
 #define ASSAY_EXPERIMENT_VERIFY_H
@@ -53,7 +53,7 @@ int assay__verify_carry(struct assay_profile *profile, const struct assay__findi
                         size_t kept_count);
 
 /* verify_words.c */
-/** What stands behind "1.9 × " of a gain of "latency", "samples per second" or "time per token":
+/** What follows "1.9 × " for a gain of "latency", "samples per second" or "time per token":
  *  "as fast", "the samples per second", "as fast per token". A number above 1 is better of each:
  *  "1.9 × latency" would say the contrary. */
 const char *assay__gain_words(const char *of);

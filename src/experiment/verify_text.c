@@ -1,5 +1,5 @@
 /* verify_text.c - a gain in words, and what a finding needs that a program cannot try by itself.
- * By rule where there is something of its own to say, else by family. */
+ * By rule where there is something specific to say, else by family. */
 #include "experiment/verify.h"
 
 #include <string.h>
@@ -32,14 +32,14 @@ static const struct word by_rule[] = {
     {"first-inference", "a start of the program that uses the model, not an inference"},
     {"few-samples", "a longer measurement, not another configuration"},
     {"unstable", "a quieter machine"},
-    {"latency-tail", "a quieter machine or cores of its own"},
-    {"neighbours", "a quieter machine or cores of its own"},
+    {"latency-tail", "a quieter machine or reserved cores"},
+    {"neighbours", "a quieter machine or reserved cores"},
     {"steal", "another machine or instance"},
     {"major-faults", "more memory, or a model that was read before"},
 };
 
 static const struct word by_family[] = {
-    {"target", "the number of cores, which is not known here"},
+    {"target", "the number of cores, which is unknown here"},
     {"graph", "a change of the model by its author"},
     {"fusion", "a change of the model by its author, or the engine's offline optimizer"},
     {"bound", "a change of the model by its author"},

@@ -48,7 +48,7 @@ const char *assay__verdict_name(enum assay__verdict verdict)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* The arms alternate, so what an interrupted trial measured is as good as another's. */
+/* The arms alternate, so what an interrupted trial measured counts like any other's. */
 static bool is_usable(const struct assay__trial *trial)
 {
     return trial->state == ASSAY__TRIAL_OK || trial->state == ASSAY__TRIAL_INTERRUPTED ||

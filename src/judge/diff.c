@@ -206,7 +206,7 @@ static int choose_trial(const struct assay__diff_input *input, const struct assa
         side->reason = "it holds no trial";
     else if (!side->usable)
         side->reason = side->trial->reason && *side->trial->reason ? side->trial->reason
-                                                                   : "its latency is not known";
+                                                                   : "its latency is unknown";
     return 0;
 }
 

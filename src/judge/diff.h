@@ -98,7 +98,7 @@ struct assay__diff_layer {
 struct assay__diff_cause {
     const char *kind; /* "model", "option", "engine", "machine", "clock", "disturbance", "tool" */
     const char *name; /* "threads" */
-    const char **values; /* by side; "" not known */
+    const char **values; /* by side; "" unknown */
     int weight;          /* 0 … 100: how likely it explains a change of speed */
 };
 /** "likely" (80 and more), "possible" (50 and more), "unlikely". */

@@ -38,7 +38,7 @@ struct place {
     bool outside;                           /* some nodes belong to no step */
 };
 
-/* The cell's own order; what it does not name comes behind. */
+/* The cell's own order; what it does not name comes last. */
 static size_t rank_of(const struct assay__cell_info *cell, const char *group)
 {
     size_t i = 0;
@@ -131,7 +131,7 @@ struct list {
     struct assay__part *rows;
     size_t count;
     struct assay__map *by_name;
-    struct assay__part lost; /* stands for a row that there was no memory for */
+    struct assay__part lost; /* takes the place of a row when memory runs out */
 };
 
 /* The row of that kind and name, made when it is new. Running out of memory sticks to the arena. */

@@ -1,7 +1,7 @@
 /* ncp_groups.h - where the time of a recurrent cell over time steps goes: by time step and by
  * neuron group. From the profile alone: what the model said of itself (its cell), and the nodes
  * each layer came from, whose names begin with "/step<k>/<group>/". A layer that came from nodes of
- * several groups (or steps) is never split: it has a row of its own that names them. Rows of a
+ * several groups (or steps) is never split: its row names all of them. Rows of a
  * list, engine and unattributed included, add up to latency.p50. */
 #ifndef ASSAY_JUDGE_NCP_GROUPS_H
 #define ASSAY_JUDGE_NCP_GROUPS_H

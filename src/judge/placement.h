@@ -21,7 +21,7 @@ struct assay__placement_summary {
     const char *reason; /* why nothing is known; "" */
     double nodes, elsewhere, partitions, crossings, crossing_bytes, crossing_time_s,
         flops_share;         /* NaN unknown */
-    const char *time_reason; /* why crossing_time_s is not known; "" */
+    const char *time_reason; /* why crossing_time_s is unknown; "" */
     double inferred;         /* nodes that the record assigns to no provider; NaN unknown */
     const char *record;      /* its source: "ONNX Runtime 1.31.1, …"; "" */
     const char *provider;    /* of the nodes elsewhere: "CPUExecutionProvider"; "" none */

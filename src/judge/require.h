@@ -54,7 +54,7 @@ const struct assay__require_table *assay__require_preset_at(size_t index); /* NU
  *  is wrong in which line of it. */
 int assay__require_find(struct assay__arena *arena, const char *name,
                         const struct assay__require_table **table, struct assay_error *error);
-/** Reads the text or JSON of a table; `name` stands for it unless it names itself. */
+/** Reads the text or JSON of a table; `name` is its name unless it has one. */
 int assay__require_parse(struct assay__arena *arena, const char *text, size_t length,
                          const char *name, const struct assay__require_table **table,
                          struct assay_error *error);

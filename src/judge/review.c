@@ -119,7 +119,7 @@ static void review_layers(struct reviewing *r, double p50_ns)
                                     roof_text(r, order[i])));
     }
     if (count == 0)
-        add(list, assay__arena_text(r->arena, "which layers are slow is not known: %s",
+        add(list, assay__arena_text(r->arena, "which layers are slow is unknown: %s",
                                     r->trial->layers.reason && r->trial->layers.reason[0]
                                         ? r->trial->layers.reason
                                         : "layers were not timed"));
@@ -227,11 +227,11 @@ static void recommend_rest(struct reviewing *r)
         recommend_repeating(r);
     if (isnan(assay__trial_value(r->trial, "power.average")))
         add(list, r->trial->protocol.watched & ASSAY__WATCHED_POWER
-                      ? "power is not known, so there is no score: 'assay doctor' says which "
+                      ? "power is unknown, so there is no score: 'assay doctor' says which "
                         "sensor is missing"
                       : "power was not sampled, so there is no score");
     if (r->evidence.roofline.reason[0])
-        add(list, assay__arena_text(r->arena, "what limits the layers is not known (%s)",
+        add(list, assay__arena_text(r->arena, "what limits the layers is unknown (%s)",
                                     r->evidence.roofline.reason));
 }
 

@@ -1,8 +1,8 @@
-/* sweep.h - the points of a sweep: a pure function of a profile whose trials stand on axes. Points
- * are judged by the medians of their launches (three by default, too few for the rank test of a
- * comparison): two points are distinguishable when all launches of one are faster than all of the
- * other, else they are tied. The best two may have been run again with enough launches for the rank
- * test (role "confirm"): such trials are no points. */
+/* sweep.h - the points of a sweep: a pure function of a profile whose trials have values on axes.
+ * Points are judged by the medians of their launches (three by default, too few for the rank test
+ * of a comparison): two points are distinguishable when all launches of one are faster than all of
+ * the other, else they are tied. The best two may have been run again with enough launches for the
+ * rank test (role "confirm"): such trials are no points. */
 #ifndef ASSAY_JUDGE_SWEEP_H
 #define ASSAY_JUDGE_SWEEP_H
 

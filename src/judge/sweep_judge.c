@@ -148,7 +148,7 @@ static const char *say_best(const struct assay__sweep *sweep, const struct assay
 {
     const char *goal = goal_name(sweep, plan->goal);
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
-    size_t first = 0; /* nothing is as good as what gave wrong outputs */
+    size_t first = 0; /* wrong outputs are no base to compare with */
     while (sweep->points[first].judged.usable && !sweep->points[first].sound)
         first++;
     const struct assay__sweep_point *base = &sweep->points[first];

@@ -102,7 +102,7 @@ static size_t changed_trial(const struct assay_profile *profile, enum assay__tri
 }
 
 /* What was run counts before what is estimated: first the launches of one kind that alternated,
- * tested if possible, then any. Resetting it to the start is what is said about the start. */
+ * tested if possible, then any. Where that gives the start itself, the start's ratio is used. */
 static void measure_part(const struct assay_profile *profile, const struct assay__tune_result *out,
                          const struct assay__tune_grid *grid, const struct axis_words *words,
                          size_t best, size_t changed, struct assay__arena *arena,

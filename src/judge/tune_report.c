@@ -16,7 +16,7 @@
 
 /* --- costs ------------------------------------------------------------------------------------ */
 
-/* Where a sensor is too slow for single launches, the trial's energy stands for them. */
+/* Where a sensor is too slow for single launches, the trial's energy is used for them. */
 struct assay__launch_values assay__tune_costs(const struct assay__trial *trial,
                                               enum assay__plan_goal goal,
                                               struct assay__arena *arena)

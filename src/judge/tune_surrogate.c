@@ -5,8 +5,8 @@
  *     k(x, x') = 1 + sum_a s_a^2 c_a(x, x') + p sum_{a<b} s_a s_b c_a(x, x') c_b(x, x')
  *
  * with c_a = 1 for the same value of axis a; for another one 0 (names), or exp(-|u - u'| / u_scale)
- * with u = log2 of the value (ordered axes). So every axis has an effect of its own and every pair
- * of axes a joint one. Observations add noise^2 of their own and round^2 shared with those of the
+ * with u = log2 of the value (ordered axes). So every axis has a main effect and every pair
+ * of axes a joint one. Observations add independent noise^2 and round^2 shared with those of the
  * same round: a slow moment of the machine is not taken for a slow configuration. Widths are found
  * by coordinate ascent on the log marginal likelihood (Rasmussen and Williams, Gaussian Processes
  * for Machine Learning, 2006, equation 5.8) with weak log-normal priors. Limits: no interaction of

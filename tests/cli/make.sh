@@ -26,7 +26,7 @@ cp mlp.onnx kept.onnx
 wrong() { # wrong TEXT ARGUMENT…
     expect_error 2 "$1" "$ASSAY" make "${@:2}"
 }
-wrong "what shall be made"
+wrong "no model given"
 wrong "-o FILE is missing" mlp
 wrong "is a file; to rewrite it" mlp.onnx -o y.onnx
 wrong "nothing to do" --from mlp.onnx -o y.onnx

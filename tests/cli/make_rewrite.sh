@@ -106,7 +106,7 @@ expect_exit 0 "$ASSAY" make --from act.onnx --float16 -o y.onnx --json
 json_get out '.drift.note' >note
 expect_has note "not of every operation"
 expect_exit 0 "$ASSAY" make --from act.onnx --float16 --no-drift -o y.onnx
-expect_has out "whether values overflow float16 is not known: nothing is run (--no-drift)"
+expect_has out "whether values overflow float16 is unknown: nothing is run (--no-drift)"
 
 # without the engine the file is made and the drift is unavailable, with the reason
 expect_exit 0 "$ASSAY" make --from full.onnx --float16 --library /no/such/library.so -o y.onnx --json
