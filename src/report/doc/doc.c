@@ -313,6 +313,14 @@ void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial
     }
 }
 
+void assay__doc_legend(struct assay__doc *doc, const char *const (*rows)[2], size_t count)
+{
+    assay__doc_fold(doc, NULL, "What the columns are", NULL);
+    for (size_t i = 0; i < count; i++)
+        assay__doc_fact_text(doc, rows[i][0], rows[i][1]);
+    assay__doc_end(doc);
+}
+
 static void add_point(struct assay__doc *doc, const char *text)
 {
     struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
@@ -466,6 +474,16 @@ void assay__table_add_numbers(struct assay__table *table, enum assay_state state
 void assay__table_metric(struct assay__table *table, const struct assay_metric *metric)
 {
     assay__table_cell(table, assay__datum_metric(metric));
+}
+
+void assay__table_metric_row(struct assay__table *table, const struct assay_metric *metric)
+{
+    struct assay__datum value = assay__datum_metric(metric);
+    value.name = value.note = value.source = NULL; /* they have their own columns */
+    assay__table_text(table, metric->name);
+    assay__table_cell(table, value);
+    assay__table_texts(table, metric->unit, assay_state_name(metric->state), metric->source,
+                       metric->note);
 }
 
 void assay__table_skip(struct assay__table *table, size_t count)

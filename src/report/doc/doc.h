@@ -267,6 +267,8 @@ struct assay__metric_fact {
 };
 void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial,
                         const struct assay__metric_fact *rows, size_t count);
+/** A fold that explains columns: rows of {title, meaning}. */
+void assay__doc_legend(struct assay__doc *doc, const char *const (*rows)[2], size_t count);
 /** A sentence of a list; sentences in a row are one list. */
 void assay__doc_point(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
 void assay__doc_points(struct assay__doc *doc, const char *const *items, size_t count);
@@ -316,6 +318,8 @@ void assay__table_add_texts(struct assay__table *table, const char *const *texts
 void assay__table_add_numbers(struct assay__table *table, enum assay_state state,
                               const double *numbers, size_t count);
 void assay__table_metric(struct assay__table *table, const struct assay_metric *metric);
+/** Its name, value, unit, state, source and note: six cells. */
+void assay__table_metric_row(struct assay__table *table, const struct assay_metric *metric);
 /** Cells without a value. */
 void assay__table_skip(struct assay__table *table, size_t count);
 

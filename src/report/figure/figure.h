@@ -79,6 +79,8 @@ struct assay__svg_options {
     bool standalone;
     const char *id; /* prefix of ids inside; "" none */
 };
+/** What a bar (or group) is called; "" nothing. */
+const char *assay__figure_category(const struct assay__figure *figure, size_t row);
 /** Appends one <svg>. No script, no outside reference. */
 void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figure,
                        const struct assay__svg_options *options);

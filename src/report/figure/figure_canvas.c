@@ -1,6 +1,8 @@
 /* figure_canvas.c - see figure_canvas.h. */
 #include "report/figure/figure_canvas.h"
 
+#include "base/text.h"
+
 #define NUDGE 4
 
 void assay__canvas_dot(struct assay__canvas *canvas, int column, int row)
@@ -56,4 +58,30 @@ void assay__canvas_put(const struct assay__canvas *canvas, int row)
         }
     }
     assay__buf_putc(canvas->page->out, '\n');
+}
+
+void assay__canvas_axis(const struct assay__canvas *canvas, size_t margin, const char *head,
+                        assay__tick_fn *label, const void *plot)
+{
+    struct assay__buf *out = canvas->page->out, numbers = {0};
+    int used = 0;
+    assay__buf_repeat(out, " ", margin - 2);
+    assay__buf_puts(out, "└");
+    assay__buf_puts(&numbers, head);
+    assay__buf_repeat(&numbers, " ", margin - 1 - assay__text_width(head));
+    for (int column = 0; column < canvas->columns; column++) {
+        char text[64] = "";
+        label(plot, column, text, sizeof text);
+        assay__buf_puts(out, text[0] ? "┬" : "─");
+        if (!text[0]) continue;
+        int width = (int)assay__text_width(text), at = column - width / 2;
+        if (at > canvas->columns - width) at = canvas->columns - width;
+        if (at < 0) at = 0;
+        if (at < used + (used > 0)) continue;
+        assay__buf_repeat(&numbers, " ", (size_t)(at - used));
+        assay__buf_puts(&numbers, text);
+        used = at + width;
+    }
+    assay__buf_printf(out, "\n%s\n", assay__buf_text(&numbers));
+    assay__buf_drop(&numbers, out);
 }

@@ -17,15 +17,6 @@ struct layout {
     size_t rows;
 };
 
-static const char *name_of(const struct assay__figure *figure, size_t row)
-{
-    const struct assay__figure_series *s = figure->series;
-    const char *name = figure->categories          ? figure->categories[row]
-                       : s->names && s->names[row] ? s->names[row]
-                                                   : "";
-    return name ? name : "";
-}
-
 static struct assay__digits value_text(const struct assay__figure *figure,
                                        const struct assay__figure_series *s, size_t row)
 {
@@ -40,7 +31,7 @@ static void measure(struct assay__svg *svg, struct layout *l)
         if (figure->series[s].count > l->rows) l->rows = figure->series[s].count;
     for (size_t row = 0; row < l->rows; row++) {
         struct assay__buf safe = {0};
-        assay__svg_cut(&safe, name_of(figure, row), svg->width * 0.4);
+        assay__svg_cut(&safe, assay__figure_category(figure, row), svg->width * 0.4);
         l->names = fmax(l->names, assay__svg_width(assay__buf_text(&safe)));
         assay__buf_free(&safe);
         for (size_t s = 0; s < figure->series_count; s++) {
@@ -85,7 +76,7 @@ static void put_bar(struct assay__svg *svg, const struct layout *l, size_t index
     assay__svg_shape(svg, assay__buf_text(&classes),
                      "<rect x=\"#\" y=\"#\" width=\"#\" height=\"#\"",
                      (double[]){value < 0 ? l->zero - length : l->zero, y, length, height});
-    assay__svg_cut(&title, name_of(svg->figure, row), 2000);
+    assay__svg_cut(&title, assay__figure_category(svg->figure, row), 2000);
     if (svg->figure->series_count > 1 && s->name) assay__buf_printf(&title, ", %s", s->name);
     assay__buf_printf(&title, "%s%s", title.length ? ": " : "",
                       assay__scaled(value, svg->figure->y_unit).text);
@@ -114,7 +105,7 @@ static double put_row(struct assay__svg *svg, const struct layout *l, size_t row
     const struct assay__figure_series *first = figure->series;
     bool marked = first->flags && row < first->count && first->flags[row] & ASSAY__POINT_MARKED;
     assay__svg_text(svg, svg->left - 8, middle + 4, marked ? "fig-b" : "fig-t", 'e',
-                    name_of(figure, row), svg->width * 0.4 + 1);
+                    assay__figure_category(figure, row), svg->width * 0.4 + 1);
     for (size_t i = 0; i < figure->series_count; i++) {
         const struct assay__figure_series *s = &figure->series[i];
         bool known = row < s->count && isfinite(s->y[row]);

@@ -18,7 +18,7 @@
 
 /* --- bars ------------------------------------------------------------------------------------- */
 
-static const char *name_of(const struct assay__figure *figure, size_t row)
+const char *assay__figure_category(const struct assay__figure *figure, size_t row)
 {
     const struct assay__figure_series *s = figure->series;
     const char *name = figure->categories          ? figure->categories[row]
@@ -61,7 +61,8 @@ static int name_width(const struct assay__page *page, const struct assay__figure
 {
     size_t width = 4, most = (size_t)page->columns * 2 / 5;
     for (size_t i = 0; i < rows; i++) {
-        size_t own = assay__text_width(name_of(figure, i)) + (figure->series_count > 1 ? 2 : 0);
+        size_t own = assay__text_width(assay__figure_category(figure, i)) +
+                     (figure->series_count > 1 ? 2 : 0);
         if (own > width) width = own;
     }
     for (size_t s = 0; s < figure->series_count && figure->series_count > 1; s++) {
@@ -79,7 +80,7 @@ void assay__text_bars(struct assay__page *page, const struct assay__figure *figu
     for (size_t i = 0; i < rows; i++) {
         if (figure->series_count > 1) {
             assay__buf_puts(page->out, "  ");
-            assay__page_fit_middle(page, name_of(figure, i), page->columns - 4);
+            assay__page_fit_middle(page, assay__figure_category(figure, i), page->columns - 4);
             while (page->out->length && page->out->data[page->out->length - 1] == ' ')
                 page->out->data[--page->out->length] = 0;
             assay__buf_putc(page->out, '\n');
@@ -89,7 +90,9 @@ void assay__text_bars(struct assay__page *page, const struct assay__figure *figu
             const struct assay__figure_series *series = &figure->series[s];
             if (figure->series_count > 1)
                 assay__buf_printf(&name, "  %s", series->name ? series->name : "");
-            put_bar(page, figure->series_count > 1 ? (assay__buf_text(&name)) : name_of(figure, i),
+            put_bar(page,
+                    figure->series_count > 1 ? (assay__buf_text(&name))
+                                             : assay__figure_category(figure, i),
                     width, i < series->count ? series->y[i] : (double)NAN, figure->y_unit, most);
             assay__buf_free(&name);
         }

@@ -121,34 +121,13 @@ static void put_y_label(const struct plot *p, int row)
     assay__buf_puts(page->out, !label[0] ? " │" : page->ascii ? " +" : " ┤");
 }
 
-static void put_x_axis(const struct plot *p)
+static void tick_at(const void *plot, int column, char *label, size_t size)
 {
-    struct assay__page *page = p->canvas.page;
-    struct assay__buf line = {0}, numbers = {0};
-    int used = 0;
-    assay__buf_repeat(&line, " ", MARGIN - 2);
-    assay__buf_puts(&line, "└");
-    assay__buf_repeat(&numbers, " ", MARGIN - 1);
-    for (int column = 0; column < p->canvas.columns; column++) {
-        char label[64] = "";
-        for (size_t i = 0; i < p->x.tick_count && !label[0]; i++) {
-            int at = column_of(p, p->x.ticks[i]);
-            if (at >= 0 && at / 2 == column)
-                assay__scale_label(&p->x, p->x.ticks[i], label, sizeof label);
-        }
-        assay__buf_puts(&line, label[0] ? "┬" : "─");
-        if (!label[0]) continue;
-        int width = (int)assay__text_width(label), at = column - width / 2;
-        if (at > p->canvas.columns - width) at = p->canvas.columns - width;
-        if (at < 0) at = 0;
-        if (at < used + (used > 0)) continue;
-        assay__buf_repeat(&numbers, " ", (size_t)(at - used));
-        assay__buf_puts(&numbers, label);
-        used = at + width;
+    const struct plot *p = plot;
+    for (size_t i = 0; i < p->x.tick_count && !label[0]; i++) {
+        int at = column_of(p, p->x.ticks[i]);
+        if (at >= 0 && at / 2 == column) assay__scale_label(&p->x, p->x.ticks[i], label, size);
     }
-    assay__buf_printf(page->out, "%s\n%s\n", assay__buf_text(&line), assay__buf_text(&numbers));
-    assay__buf_drop(&line, page->out);
-    assay__buf_drop(&numbers, page->out);
 }
 
 static void put_axis_names(struct assay__page *page, const struct plot *p,
@@ -188,7 +167,7 @@ void assay__text_plot(struct assay__page *page, const struct assay__figure *figu
             put_y_label(p, row);
             assay__canvas_put(&p->canvas, row);
         }
-        put_x_axis(p);
+        assay__canvas_axis(&p->canvas, MARGIN, "", tick_at, p);
         put_axis_names(page, p, figure);
     }
     free(p);

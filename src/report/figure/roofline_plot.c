@@ -242,36 +242,17 @@ static void scale_text(const struct plot *p, int row, char *out, size_t size)
     }
 }
 
-static void put_axis(const struct plot *p)
+static void tick_at(const void *plot, int column, char *label, size_t size)
 {
-    struct assay__buf line = {0}, numbers = {0};
-    int used = 0;
-    assay__buf_repeat(&line, " ", MARGIN - 2);
-    assay__buf_puts(&line, "└");
-    assay__buf_puts(&numbers, " FLOP/B ");
-    for (int column = 0; column < p->canvas.columns; column++) {
-        int decade = (int)ceil(p->x0);
-        while (decade <= p->x1 && dot_column(p, pow(10, decade)) / 2 != column)
-            decade++;
-        bool tick = decade <= p->x1;
-        assay__buf_puts(&line, tick ? "┬" : "─");
-        if (!tick) continue;
-        char number[32];
-        if (decade < 4)
-            snprintf(number, sizeof number, "%.4g", pow(10, decade));
-        else
-            decade_text(number, sizeof number, decade);
-        int at = column - (int)strlen(number) / 2, last = p->canvas.columns - (int)strlen(number);
-        if (at > last) at = last;
-        if (at < used + (used > 0)) continue;
-        assay__buf_repeat(&numbers, " ", (size_t)(at - used));
-        assay__buf_puts(&numbers, number);
-        used = at + (int)strlen(number);
-    }
-    assay__buf_printf(p->canvas.page->out, "%s\n%s\n", assay__buf_text(&line),
-                      assay__buf_text(&numbers));
-    assay__buf_drop(&line, p->canvas.page->out);
-    assay__buf_drop(&numbers, p->canvas.page->out);
+    const struct plot *p = plot;
+    int decade = (int)ceil(p->x0);
+    while (decade <= p->x1 && dot_column(p, pow(10, decade)) / 2 != column)
+        decade++;
+    if (decade > p->x1) return;
+    if (decade < 4)
+        snprintf(label, size, "%.4g", pow(10, decade));
+    else
+        decade_text(label, size, decade);
 }
 
 void assay__text_roofline(struct assay__page *page, const struct assay__figure *figure)
@@ -302,5 +283,5 @@ void assay__text_roofline(struct assay__page *page, const struct assay__figure *
         assay__buf_puts(page->out, !scale_at[0] ? " │" : page->ascii ? " +" : " ┤");
         assay__canvas_put(&p.canvas, row);
     }
-    put_axis(&p);
+    assay__canvas_axis(&p.canvas, MARGIN, " FLOP/B", tick_at, &p);
 }

@@ -41,13 +41,12 @@ static void put_ratios(struct assay__json_writer *w, const struct assay__inspect
 static void put_op(struct assay__json_writer *w, const char *key,
                    const struct assay__analysis *analysis, size_t index)
 {
-    assay__json_key(w, key);
     if (index == SIZE_MAX) {
-        assay__json_null(w);
+        assay__json_put_null(w, key);
         return;
     }
     const struct assay__op_total *op = &analysis->ops[index];
-    assay__json_record(w, NULL, json_integer("count", op->count), json_number("flops", op->flops),
+    assay__json_record(w, key, json_integer("count", op->count), json_number("flops", op->flops),
                        json_number("bytes", op->bytes));
 }
 
@@ -71,13 +70,12 @@ static void put_operators(struct assay__json_writer *w, const struct assay__insp
 static void put_type(struct assay__json_writer *w, const char *key,
                      const struct assay__analysis *analysis, size_t index)
 {
-    assay__json_key(w, key);
     if (index == SIZE_MAX) {
-        assay__json_null(w);
+        assay__json_put_null(w, key);
         return;
     }
     const struct assay__parameter_total *p = &analysis->parameters_by_type[index];
-    assay__json_record(w, NULL, json_integer("tensors", p->tensors),
+    assay__json_record(w, key, json_integer("tensors", p->tensors),
                        json_integer("elements", p->elements), json_integer("bytes", p->bytes));
 }
 
@@ -103,15 +101,14 @@ static void put_parameters(struct assay__json_writer *w, const struct assay__ins
 static void put_layer(struct assay__json_writer *w, const char *key,
                       const struct assay__inspect *inspect, size_t index)
 {
-    assay__json_key(w, key);
     if (index == SIZE_MAX) {
-        assay__json_null(w);
+        assay__json_put_null(w, key);
         return;
     }
     const struct assay__inspect_layer *l = &inspect->layers[index];
     struct assay__buf shape = {0};
     assay__inspect_output_shape(&shape, inspect, &inspect->layers[index]);
-    assay__json_record(w, NULL, json_integer("index", index), json_string("name", l->name),
+    assay__json_record(w, key, json_integer("index", index), json_string("name", l->name),
                        json_string("op", l->node->op), json_string("domain", l->node->domain),
                        json_string("shape", shape.data), json_number("flops", l->cost->flops),
                        json_number("bytes", l->bytes));

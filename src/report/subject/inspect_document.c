@@ -258,13 +258,8 @@ static void add_metrics(struct assay__doc *doc, const struct assay__inspect *ins
     struct assay__table *t = assay__doc_table(doc, "metrics", "Metrics",
                                               ASSAY__COLUMNS(metric_columns));
     for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
-        const struct assay_metric *m = assay_metrics_at(inspect->metrics, i);
-        struct assay__datum value = assay__datum_metric(m);
-        value.name = value.note = value.source = NULL; /* they have their own columns */
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, m->name);
-        assay__table_cell(t, value);
-        assay__table_texts(t, m->unit, assay_state_name(m->state), m->source, m->note);
+        assay__table_metric_row(t, assay_metrics_at(inspect->metrics, i));
     }
     assay__doc_end(doc);
 }

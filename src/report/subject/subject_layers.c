@@ -185,25 +185,18 @@ static void add_notes(struct assay__doc *doc, const struct assay__layers *layers
                                 counts[k] > 1 ? "s" : "", notes[k]);
 }
 
-static void add_legend(struct assay__doc *doc)
-{
-    static const char *const rows[][2] = {
-        {"time", "of one inference, the median over the timed runs"},
-        {"share", "time / latency.p50 of the run without layer timing; bars are relative to the "
-                  "longest layer"},
-        {"operator", "+2: two more nodes of the model are fused into this layer"},
-        {"FLOP", "from the operator and the fixed shapes; a multiply-add counts as 2"},
-        {"bytes", "what the operator reads and writes, each once, weights too"},
-        {"bound", "the limiting factor under the measured roofs: compute, memory or overhead"},
-        {"engine per run", "the engine's fixed cost per run"},
-        {"unattributed",
-         "latency.p50 minus the layers minus the engine; negative when they sum to more"},
-    };
-    assay__doc_fold(doc, NULL, "What the columns are", NULL);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assay__doc_fact_text(doc, rows[i][0], rows[i][1]);
-    assay__doc_end(doc);
-}
+static const char *const legend[][2] = {
+    {"time", "of one inference, the median over the timed runs"},
+    {"share", "time / latency.p50 of the run without layer timing; bars are relative to the "
+              "longest layer"},
+    {"operator", "+2: two more nodes of the model are fused into this layer"},
+    {"FLOP", "from the operator and the fixed shapes; a multiply-add counts as 2"},
+    {"bytes", "what the operator reads and writes, each once, weights too"},
+    {"bound", "the limiting factor under the measured roofs: compute, memory or overhead"},
+    {"engine per run", "the engine's fixed cost per run"},
+    {"unattributed",
+     "latency.p50 minus the layers minus the engine; negative when they sum to more"},
+};
 
 /* --- times per launch ------------------------------------------------------------------------- */
 
@@ -258,7 +251,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_picture(doc, "layers", trial, ASSAY__PICTURE_DETAIL | ASSAY__PICTURE_SAY);
         assay__doc_picture(doc, "treemap", trial, ASSAY__PICTURE_DETAIL);
         add_table(doc, trial);
-        add_legend(doc);
+        assay__doc_legend(doc, ASSAY__COLUMNS(legend));
         add_notes(doc, layers);
         assay__doc_say(doc, ASSAY__TONE_NOTE, layers->reason);
         add_method(doc, layers);

@@ -103,15 +103,10 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
         doc, "metrics", "All metrics with state, source and formula", ASSAY__COLUMNS(columns));
     t->id = "metric-table";
     for (size_t i = 0; i < count; i++) {
-        const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
-        struct assay__datum value = assay__datum_metric(m);
-        value.name = value.note = value.source = NULL; /* they have their own columns */
         assay__table_row(t, 0, NULL);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
-        assay__table_text(t, m->name);
-        assay__table_cell(t, value);
-        assay__table_texts(t, m->unit, assay_state_name(m->state), m->source, m->note,
-                           trial->label); /* "" of a single run */
+        assay__table_metric_row(t, assay_metrics_at(trial->metrics, i));
+        assay__table_text(t, trial->label); /* "" of a single run */
     }
 }
 

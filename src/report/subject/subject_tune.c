@@ -159,21 +159,14 @@ static void add_table(struct view *v)
         put_row(v, i, count - COLUMN_COUNT);
 }
 
-static void add_legend(struct assay__doc *doc)
-{
-    static const char *const rows[][2] = {
-        {"finalist", "judged by separate launches"},
-        {"dropped", "has only the short launches of the search"},
-        {"ablation", "the best with one setting reset to its default"},
-        {"Pareto", "no other is better in one of latency, throughput, memory and energy and as "
-                   "good in the rest"},
-        {"cost", "the quantity to minimise: latency, time per sample or energy"},
-    };
-    assay__doc_fold(doc, NULL, "What the columns are", NULL);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assay__doc_fact_text(doc, rows[i][0], rows[i][1]);
-    assay__doc_end(doc);
-}
+static const char *const legend[][2] = {
+    {"finalist", "judged by separate launches"},
+    {"dropped", "has only the short launches of the search"},
+    {"ablation", "the best with one setting reset to its default"},
+    {"Pareto", "no other is better in one of latency, throughput, memory and energy and as "
+               "good in the rest"},
+    {"cost", "the quantity to minimise: latency, time per sample or energy"},
+};
 
 static void add_faults(struct view *v)
 {
@@ -315,7 +308,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (study->failed) return;
     assay__doc_section(doc, "tune", "Tune", "finalists first, then by cost", ASSAY__VIEW_OVERVIEW);
     add_table(&v);
-    add_legend(doc);
+    assay__doc_legend(doc, ASSAY__COLUMNS(legend));
     add_best(&v);
     assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
     add_parts(&v);

@@ -37,31 +37,6 @@ bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *d
     return drawn > 0;
 }
 
-const struct assay__table *assay__walk_part(const struct assay__table *table, size_t part,
-                                            struct assay__arena *arena)
-{
-    if (!table->part_count) return table;
-    struct assay__table *view = assay__arena_alloc(arena, sizeof *view);
-    struct assay__column *columns = assay__arena_array(arena, table->column_count, sizeof *columns);
-    size_t *from = assay__arena_array(arena, table->column_count, sizeof *from), count = 0;
-    if (!view || !columns || !from) return NULL;
-    for (size_t c = 0; c < table->column_count; c++)
-        if (!table->columns[c].part || table->columns[c].part == part + 1) {
-            columns[count] = table->columns[c];
-            from[count++] = c;
-        }
-    *view = *table;
-    view->columns = columns;
-    view->column_count = count;
-    view->caption = table->parts[part].title;
-    view->cells = assay__arena_array(arena, count * table->row_count + 1, sizeof *view->cells);
-    if (!view->cells) return NULL;
-    for (size_t row = 0; row < table->row_count; row++)
-        for (size_t c = 0; c < count; c++)
-            view->cells[row * count + c] = table->cells[row * table->column_count + from[c]];
-    return view;
-}
-
 size_t assay__walk_limit(const struct assay__table *table, size_t top)
 {
     if (!table->more || top == SIZE_MAX) return SIZE_MAX;
@@ -130,11 +105,53 @@ bool assay__walk_column_is_shown(const struct assay__table *table, size_t column
     return false;
 }
 
-bool assay__walk_has_columns(const struct assay__table *part)
+/* --- parts ------------------------------------------------------------------------------------ */
+
+/* The columns of a part, with the same rows. NULL: out of memory. */
+static const struct assay__table *part_of(const struct assay__table *table, size_t part,
+                                          struct assay__arena *arena)
+{
+    struct assay__table *view = assay__arena_alloc(arena, sizeof *view);
+    struct assay__column *columns = assay__arena_array(arena, table->column_count, sizeof *columns);
+    size_t *from = assay__arena_array(arena, table->column_count, sizeof *from), count = 0;
+    if (!view || !columns || !from) return NULL;
+    for (size_t c = 0; c < table->column_count; c++)
+        if (!table->columns[c].part || table->columns[c].part == part + 1) {
+            columns[count] = table->columns[c];
+            from[count++] = c;
+        }
+    *view = *table;
+    view->columns = columns;
+    view->column_count = count;
+    view->caption = table->parts[part].title;
+    view->cells = assay__arena_array(arena, count * table->row_count + 1, sizeof *view->cells);
+    if (!view->cells) return NULL;
+    for (size_t row = 0; row < table->row_count; row++)
+        for (size_t c = 0; c < count; c++)
+            view->cells[row * count + c] = table->cells[row * table->column_count + from[c]];
+    return view;
+}
+
+/* Whether people see a column that belongs to this part alone. */
+static bool has_columns(const struct assay__table *part)
 {
     for (size_t c = 0; c < part->column_count; c++)
         if (part->columns[c].part && assay__walk_column_is_shown(part, c)) return true;
     return false;
+}
+
+void assay__walk_parts(const struct assay__table *table, assay__part_fn *put, void *context,
+                       bool *failed)
+{
+    if (table->data || !table->row_count) return;
+    if (!table->part_count) put(context, table, NULL);
+    for (size_t i = 0; i < table->part_count; i++) {
+        struct assay__arena *arena = assay__arena_new();
+        const struct assay__table *part = arena ? part_of(table, i, arena) : NULL;
+        if (!part) *failed = true;
+        if (part && has_columns(part)) put(context, part, i ? &table->parts[i] : NULL);
+        assay__arena_free(arena);
+    }
 }
 
 /* --- why cells are empty ---------------------------------------------------------------------- */

@@ -17,10 +17,12 @@ typedef void assay__draw_fn(void *context, const struct assay__figure *figure);
 bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *draw, void *context,
                          struct assay_error *why, bool *failed);
 
-/** A part of a table as a separate table: its columns, with the same rows. A table without parts is
- * returned as it is. NULL: out of memory. */
-const struct assay__table *assay__walk_part(const struct assay__table *table, size_t part,
-                                            struct assay__arena *arena);
+/** Calls `put` for each part of a table that people see, as a separate table of its columns; `part`
+ *  NULL: the table has no parts, or it is the first, whose heading is the section's. */
+typedef void assay__part_fn(void *context, const struct assay__table *table,
+                            const struct assay__heading *part);
+void assay__walk_parts(const struct assay__table *table, assay__part_fn *put, void *context,
+                       bool *failed);
 
 /** Rows that people see, in order: at most `limit` (*more are left out), then the totals. indices
  * has room for row_count. Returns how many there are; the first *body of them are not totals. */
@@ -33,9 +35,6 @@ size_t assay__walk_limit(const struct assay__table *table, size_t top);
 struct assay__datum assay__walk_sum(const struct assay__table *table, size_t column, size_t limit);
 /** Whether people see the column: it has a title, and a row has something in it. */
 bool assay__walk_column_is_shown(const struct assay__table *table, size_t column);
-
-/** Whether people see a column that belongs to this part alone. */
-bool assay__walk_has_columns(const struct assay__table *part);
 
 /** Why cells have no number: columns with the same reason are listed together. */
 struct assay__gap {

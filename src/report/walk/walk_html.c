@@ -265,12 +265,18 @@ static void put_left_out(struct walk *w, const struct assay__table *table, size_
                                       : "the CSV format has all of them.");
 }
 
-static void put_part(struct walk *w, const struct assay__table *table)
+static void put_part(void *context, const struct assay__table *table,
+                     const struct assay__heading *part)
 {
+    struct walk *w = context;
     size_t *rows = calloc(table->row_count, sizeof *rows), body = 0, more = 0;
     struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
     size_t count = rows && scratch ? assay__walk_rows(table, ROWS, rows, &body, &more) : 0;
     if (!rows || !scratch) w->body->failed = true;
+    if (part) {
+        put(w, "<h3>", part->title, "</h3>\n");
+        put_note(w, part->remark);
+    }
     if (count) {
         put_left_out(w, table, body, more);
         if (table->scripted)
@@ -284,24 +290,6 @@ static void put_part(struct walk *w, const struct assay__table *table)
     }
     free(rows);
     free(scratch);
-}
-
-static void put_table(struct walk *w, const struct assay__table *table)
-{
-    if (table->data || !table->row_count) return;
-    struct assay__arena *arena = assay__arena_new();
-    if (!arena) w->body->failed = true;
-    for (size_t i = 0; arena && (i < table->part_count || !i); i++) {
-        const struct assay__table *part = assay__walk_part(table, i, arena);
-        if (!part) w->body->failed = true;
-        if (!part || (table->part_count && !assay__walk_has_columns(part))) continue;
-        if (table->part_count && i) {
-            put(w, "<h3>", table->parts[i].title, "</h3>\n");
-            put_note(w, table->parts[i].remark);
-        }
-        put_part(w, part);
-    }
-    assay__arena_free(arena);
 }
 
 /* --- sections --------------------------------------------------------------------------------- */
@@ -367,7 +355,7 @@ static void put_block(struct walk *w, const struct assay__block *block)
     case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
     case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
     case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
-    case ASSAY__BLOCK_TABLE: put_table(w, block->table); break;
+    case ASSAY__BLOCK_TABLE: assay__walk_parts(block->table, put_part, w, &w->body->failed); break;
     case ASSAY__BLOCK_FIGURE: put_picture(w, block->picture); break;
     case ASSAY__BLOCK_CODE: put_code(w, block->code); break;
     case ASSAY__BLOCK_END: break;

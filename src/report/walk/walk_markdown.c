@@ -234,41 +234,26 @@ static void put_gaps(struct walk *w, const struct assay__table *table)
     assay__arena_free(arena);
 }
 
-static void put_part(struct walk *w, const struct assay__table *table)
+static void put_part(void *context, const struct assay__table *table,
+                     const struct assay__heading *part)
 {
-    size_t *rows = calloc(table->row_count, sizeof *rows), body, more,
+    struct walk *w = context;
+    size_t *rows = calloc(table->row_count, sizeof *rows), body = 0, more = 0,
            limit = assay__walk_limit(table, w->top);
     struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
-    if (rows && scratch) {
-        size_t count = assay__walk_rows(table, limit, rows, &body, &more);
-        if (count) put_head(w, table);
-        for (size_t i = 0; i < count; i++) {
-            if (i == body && more) put_more(w, table, limit, more, scratch);
+    size_t count = rows && scratch ? assay__walk_rows(table, limit, rows, &body, &more) : 0;
+    if (!rows || !scratch) w->out->failed = true;
+    if (part) put(w, "\n**", part->title, "**\n");
+    if (count) put_head(w, table);
+    for (size_t i = 0; i <= count && count; i++) {
+        if (i == body && more) put_more(w, table, limit, more, scratch);
+        if (i < count)
             put_row(w, table, assay__table_cells(table, rows[i], scratch),
                     assay__table_flags(table, rows[i]));
-        }
-        if (body == count && more) put_more(w, table, limit, more, scratch);
-        put_gaps(w, table);
-    } else {
-        w->out->failed = true;
     }
+    put_gaps(w, table);
     free(rows);
     free(scratch);
-}
-
-static void put_table(struct walk *w, const struct assay__table *table)
-{
-    if (table->data || !table->row_count) return;
-    struct assay__arena *arena = assay__arena_new();
-    if (!arena) w->out->failed = true;
-    for (size_t i = 0; arena && (i < table->part_count || !i); i++) {
-        const struct assay__table *part = assay__walk_part(table, i, arena);
-        if (!part) w->out->failed = true;
-        if (!part || (table->part_count && !assay__walk_has_columns(part))) continue;
-        if (table->part_count && i) put(w, "\n**", table->parts[i].title, "**\n");
-        put_part(w, part);
-    }
-    assay__arena_free(arena);
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
@@ -302,7 +287,7 @@ static void put_block(struct walk *w, const struct assay__block *block)
     case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
     case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
     case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
-    case ASSAY__BLOCK_TABLE: put_table(w, block->table); break;
+    case ASSAY__BLOCK_TABLE: assay__walk_parts(block->table, put_part, w, &w->out->failed); break;
     case ASSAY__BLOCK_CODE: put_code(w, block->code); break;
     case ASSAY__BLOCK_FIGURE:
     case ASSAY__BLOCK_END: break;

@@ -114,21 +114,12 @@ static size_t behind(const struct assay__doc *doc, size_t at)
     return at;
 }
 
-static void put_table(struct walk *w, const struct assay__table *table)
+static void put_part(void *context, const struct assay__table *table,
+                     const struct assay__heading *part)
 {
-    if (table->data) return;
-    size_t limit = assay__walk_limit(table, w->full ? SIZE_MAX : w->top);
-    struct assay__arena *arena = assay__arena_new();
-    for (size_t i = 0; arena && (i < table->part_count || !i); i++) {
-        const struct assay__table *part = assay__walk_part(table, i, arena);
-        const struct assay__heading *h = table->part_count ? &table->parts[i] : NULL;
-        if (!part) w->page.out->failed = true;
-        if (part && h && i && assay__walk_has_columns(part))
-            assay__page_heading(&w->page, h->title, h->remark ? h->remark : "");
-        if (part && (!h || assay__walk_has_columns(part))) assay__text_table(&w->page, part, limit);
-    }
-    if (!arena) w->page.out->failed = true;
-    assay__arena_free(arena);
+    struct walk *w = context;
+    if (part) assay__page_heading(&w->page, part->title, part->remark);
+    assay__text_table(&w->page, table, assay__walk_limit(table, w->full ? SIZE_MAX : w->top));
 }
 
 static bool is_shown_table(const struct assay__block *block)
@@ -162,13 +153,14 @@ static void put_block(struct walk *w, const struct assay__block *block)
     case ASSAY__BLOCK_FOLD:
         w->heading = block->heading.title;
         if (block->heading.flags & ASSAY__SECTION_QUIET) break;
-        assay__page_heading(&w->page, block->heading.title,
-                            block->heading.remark ? block->heading.remark : "");
+        assay__page_heading(&w->page, block->heading.title, block->heading.remark);
         break;
     case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
     case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
     case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
-    case ASSAY__BLOCK_TABLE: put_table(w, block->table); break;
+    case ASSAY__BLOCK_TABLE:
+        assay__walk_parts(block->table, put_part, w, &w->page.out->failed);
+        break;
     case ASSAY__BLOCK_FIGURE: put_picture(w, block->picture); break;
     case ASSAY__BLOCK_CODE:
         if (block->code->title) assay__page_heading(&w->page, block->code->title, "");
