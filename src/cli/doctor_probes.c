@@ -3,6 +3,7 @@
  * after one that is not counted. Each probe is examined by a separate thread, so that one that
  * hangs is a row with that reason. */
 #include "base/clock.h"
+#include "base/stats.h"
 #include "cli/doctor.h"
 #include "platform/guard.h"
 #include "probe/probe.h"
@@ -14,12 +15,6 @@
 #define READS 20
 #define READS_MOST_NS 200000000u /* of one probe: a slow one is read less often */
 
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void time_reads(struct assay__examined *e)
 {
     uint64_t times[READS], begin = assay__now_ns();
@@ -30,7 +25,7 @@ static void time_reads(struct assay__examined *e)
         times[e->reads++] = assay__now_ns() - before;
     }
     if (!e->reads) return; /* the first took all the time */
-    qsort(times, (size_t)e->reads, sizeof times[0], compare_u64);
+    assay__stats_sort_u64(times, (size_t)e->reads);
     size_t middle = (size_t)e->reads / 2;
     e->read_ns = e->reads % 2 ? (double)times[middle]
                               : ((double)times[middle - 1] + (double)times[middle]) / 2;

@@ -167,11 +167,6 @@ static double penalty(const struct session *s, size_t index, const struct assay_
     return factor;
 }
 
-static bool wants_energy(const struct session *s)
-{
-    return s->job->plan->goal == ASSAY__PLAN_ENERGY;
-}
-
 /* One launch; *cost is NaN when it failed or was not made. */
 static int launch(struct session *s, size_t point, size_t index, double *cost,
                   struct assay_error *error)
@@ -572,7 +567,7 @@ int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *
     int code = start_session(&s, error);
     if (!code) code = search(&s, points, &count, error);
     if (!code && count) code = final(&s, points, &count, error);
-    if (!code && count && !wants_energy(&s) && !assay__arms_interrupted(arms)) {
+    if (!code && count && job->plan->goal != ASSAY__PLAN_ENERGY && !assay__arms_interrupted(arms)) {
         code = find_best(&s, &best, error);
         if (!code && best != SIZE_MAX && best != s.start)
             code = ablate(&s, best, points, count, error);
