@@ -39,8 +39,7 @@ enum assay__need {
 };
 #define ASSAY__NEED_COUNT 11
 
-/* What the potential of a rule refers to: latency,
- * unless one of these is set. */
+/* What the potential of a rule refers to: latency, unless one of these is set. */
 enum assay__potential {
     ASSAY__POTENTIAL_SAMPLES = 1u << 16, /* of samples per second */
     ASSAY__POTENTIAL_TOKENS = 1u << 17,  /* of time per token */
