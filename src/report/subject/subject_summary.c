@@ -393,8 +393,9 @@ static void add_stability(struct assay__doc *doc, const struct assay__stability 
 {
     if (!s->verdict || strcmp(s->verdict, "unstable") != 0 || !s->reason_count) return;
     if (s->reason_count > 1)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Unstable: %s; and %zu more reasons.",
-                            s->reasons[0], s->reason_count - 1);
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Unstable: %s; and %zu more reason%s.",
+                            s->reasons[0], s->reason_count - 1,
+                            assay__plural((double)s->reason_count - 1));
     else
         assay__doc_sentence(doc, ASSAY__TONE_WARN, "Unstable: %s.", s->reasons[0]);
 }
