@@ -6,8 +6,7 @@
 
 #include "advise/advise.h"
 #include "experiment/experiment.h"
-#include "report/json/advise_json.h"
-#include "report/subject/advice_document.h"
+#include "report/report_advise.h"
 
 #include <stdio.h>
 #include <string.h>

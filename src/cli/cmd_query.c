@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/render_options.h"
 #include "profile/store.h"
-#include "report/walk/csv_text.h"
+#include "report/walk/walk.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ typedef int assay__write_fn(struct assay__study *study, const struct assay_repor
                             struct assay__buf *out, struct assay_error *error);
 
 /* X(WALK or WRITE, name, function's name behind assay__walk_ or assay__write_, extensions separated
- * by blanks, what it is). Where two formats share an extension it stands for the first. */
+ * by blanks, what it is). An extension shared by two formats means the first. */
 #define ASSAY__FORMATS(X)                                                       \
     X(WALK, "text", text, "txt", "for the terminal")                            \
     X(WRITE, "json", json, "json", "everything, for programs")                  \

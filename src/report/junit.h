@@ -1,14 +1,12 @@
 /* junit.h - a JUnit XML document of one suite, as continuous-integration servers read it: cases
- * that passed, failed, could not be judged (error) or were left out (skipped). The counts stand
- * before the cases in the file, so cases are collected and the document is written by
- * assay__junit_end. Every text is escaped, and what XML 1.0 cannot hold is replaced. A failed
- * allocation shows in out->failed.
+ * that passed, failed, could not be judged (error) or were left out (skipped). The counts precede
+ * the cases in the file, so cases are collected and the document is written by assay__junit_end.
+ * Every text is escaped, and what XML 1.0 cannot hold is replaced. A failed allocation shows in
+ * out->failed.
  *
- *   struct assay__junit junit;
- *   assay__junit_begin(&junit, out, "assay check");
- *   assay__junit_case(&junit, "ane", "rank", NAN);
- *   assay__junit_failure(&junit, "rank", "rank 6 is above 5", "node /x/Reshape");
- *   assay__junit_end(&junit); */
+ * struct assay__junit junit; assay__junit_begin(&junit, out, "assay check");
+ * assay__junit_case(&junit, "ane", "rank", NAN); assay__junit_failure(&junit, "rank", "rank 6 is
+ * above 5", "node /x/Reshape"); assay__junit_end(&junit); */
 #ifndef ASSAY_REPORT_JUNIT_H
 #define ASSAY_REPORT_JUNIT_H
 

@@ -1,6 +1,6 @@
-/* report_machine.h - what is said of this machine: its devices with what they can do at most, and
- * whether it is fit to measure. The commands find it; documents show it (report/subject) and JSON
- * writers hand it to programs (report/json).
+/* report_machine.h - reports about this machine: its devices and their ceilings, and whether it is
+ * fit for measuring. The commands find it; documents show it (report/subject) and JSON writers hand
+ * it to programs (report/json).
  *
  * Documents: 0 or ASSAY_ENOMEM; what they are about must outlive them. */
 #ifndef ASSAY_REPORT_REPORT_MACHINE_H

@@ -1,6 +1,6 @@
-/* report_model.h - the reports of what is said of a model without running it: inspect, the
- * difference of two models, check, predict. Each is a document (report/subject) in the views that
- * all documents have, or one of the writers below, which are contracts with programs.
+/* report_model.h - reports about a model that need not run it: inspect, the difference of two
+ * models, check, predict. Each is a document (report/subject) in the views that all documents have,
+ * or one of the writers below, which are contracts with programs.
  *
  * options->format names the view or the writer; NULL: text. */
 #ifndef ASSAY_REPORT_REPORT_MODEL_H

@@ -1,8 +1,8 @@
-/* write_inspect_dot.c - the graph in Graphviz' language. A node per layer, its colour the deeper
- * the larger its share of the FLOPs; an edge per tensor with its type and shape, dashed where a
- * body (If, Loop, Scan) reads a tensor of the outer graph. Weights are not drawn: a layer says how
- * many bytes of them it reads. Names stand in quoted labels with backslash, quote and line ends
- * escaped and control characters replaced; identifiers are our own numbers. */
+/* write_inspect_dot.c - the graph in Graphviz' language. A node per layer, coloured by its share of
+ * the FLOPs; an edge per tensor with its type and shape, dashed where a body (If, Loop, Scan) reads
+ * a tensor of the outer graph. Weights are not drawn: a layer's label has the bytes that it reads.
+ * Names are in quoted labels with backslash, quote and line ends escaped and control characters
+ * replaced; identifiers are numbers. */
 #include "base/text.h"
 #include "report/report_model.h"
 

@@ -1,6 +1,6 @@
 /* write_junit.c - trials and requirements as JUnit, for CI servers: a minimum that is not met is a
- * failure, one that cannot be judged an error; a target is no gate, so that one that is not met is
- * skipped with the figures. */
+ * failure, one that cannot be judged an error; targets are not gates: one that is not met is
+ * skipped, with the numbers. */
 #include "report/formats.h"
 #include "report/junit.h"
 

@@ -6,8 +6,7 @@
 #include "base/json.h"
 #include "golden.h"
 #include "profile/store.h"
-#include "report/json/advise_json.h"
-#include "report/subject/advice_document.h"
+#include "report/report_advise.h"
 #include "report/walk/walk.h"
 
 #define DOC_MARK "<!-- from the table of rules -->\n"

@@ -7,7 +7,7 @@
 #include "profile_fixture.h"
 
 #include "base/text.h"
-#include "report/walk/markdown_text.h"
+#include "report/walk/walk.h"
 #include "report/walk/text_page.h"
 #include "report/walk/walk.h"
 

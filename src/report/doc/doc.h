@@ -10,7 +10,7 @@
  *   assay__doc_sentence(doc, ASSAY__TONE_LEAD, "The run takes %s of memory.", …);
  *   assay__doc_fact(doc, "model");
  *   assay__doc_item(doc, "weights", assay__datum_metric(metric));
- *   struct assay__table *t = assay__doc_table(doc, "peak", "Tensors", ASSAY__COLUMNS(columns));
+ *   struct assay__table *t = assay__doc_table(doc, "peak", "Tensors", ASSAY__ARRAY(columns));
  *   assay__table_row(t, 0, NULL);
  *   assay__table_texts(t, "conv1_out", "float32");
  *   assay__table_numbers(t, ASSAY_MEASURED, 12.5, 3);
@@ -283,7 +283,8 @@ void assay__doc_picture(struct assay__doc *doc, const char *name, const struct a
  * for programs only. Never NULL: when out of memory, a table that is ignored. */
 struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, const char *caption,
                                       const struct assay__column *columns, size_t count);
-#define ASSAY__COLUMNS(columns) columns, sizeof(columns) / sizeof *(columns)
+/** An array and its length, as two arguments. */
+#define ASSAY__ARRAY(columns) columns, sizeof(columns) / sizeof *(columns)
 
 /** Why the metric is not known, with the hint where asking for it would have given it. metric NULL:
  *  the note as it is. */
@@ -311,9 +312,9 @@ void assay__table_number(struct assay__table *table, double value, enum assay_st
 void assay__table_known(struct assay__table *table, double value, enum assay_state state);
 /** Neighbouring cells: of text, and of numbers of one state. */
 #define assay__table_texts(table, ...) \
-    assay__table_add_texts(table, ASSAY__COLUMNS(((const char *const[]){__VA_ARGS__})))
+    assay__table_add_texts(table, ASSAY__ARRAY(((const char *const[]){__VA_ARGS__})))
 #define assay__table_numbers(table, state, ...) \
-    assay__table_add_numbers(table, state, ASSAY__COLUMNS(((const double[]){__VA_ARGS__})))
+    assay__table_add_numbers(table, state, ASSAY__ARRAY(((const double[]){__VA_ARGS__})))
 void assay__table_add_texts(struct assay__table *table, const char *const *texts, size_t count);
 void assay__table_add_numbers(struct assay__table *table, enum assay_state state,
                               const double *numbers, size_t count);

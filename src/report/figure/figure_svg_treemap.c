@@ -1,8 +1,8 @@
 /* figure_svg_treemap.c - a treemap: areas are proportional to values, nested by the parts of a path
  * ("layer1/block0"). Rectangles are squarified (Bruls, Huizing and van Wijk 2000): a row takes
- * further items while its worst ratio of sides gets better. Colour tells the series. At most LEAVES
- * rectangles: the smallest of the rest are one, which says so. Groups of one child are passed
- * through. Values that are not above 0 have no area and are left out. */
+ * further items while its worst ratio of sides gets better. Colour shows the series. At most LEAVES
+ * rectangles: the smallest are merged into one. Groups of one child are passed through. Values that
+ * are not above 0 have no area and are left out. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"

@@ -1,11 +1,11 @@
 /* figures_latency.c - the latency of a trial: a histogram, and every sample in order.
  *
- * Histogram: the samples within Tukey's far fences, [q1 - 3 IQR, q3 + 3 IQR]; what lies outside is
- * counted and said in words, so that one stray sample does not flatten the picture; a percentile
- * out there is said with them, since its mark would stretch the axis. Bin width: the range over the
- * columns, rounded up to a whole number of clock steps, since narrower bins would show the clock's
- * comb. Samples: warm-up as the profile has it; outliers by hyperfine's rule, |x - median| / MAD >
- * 14.826; two modes where base/stats.h finds them. */
+ * Histogram: the samples within Tukey's far fences, [q1 - 3 IQR, q3 + 3 IQR]; samples outside are
+ * counted and mentioned in a note, so that one stray sample does not flatten the picture; so is a
+ * percentile outside, since its mark would stretch the axis. Bin width: the range over the columns,
+ * rounded up to a whole number of clock steps, since narrower bins would alias with the clock.
+ * Samples: warm-up as the profile has it; outliers by hyperfine's rule, |x - median| / MAD
+ * > 14.826; two modes where base/stats.h finds them. */
 #include "report/figure/figures.h"
 
 #include "base/stats.h"

@@ -1,6 +1,6 @@
 /* figures_layers.c - where the time goes, layer by layer: bars of the slowest, and a treemap of all
  * by the structure of the graph (the path in a layer's name). `engine per run` and `unattributed`
- * stand beside the layers as the profile has them. */
+ * are shown next to the layers. */
 #include "report/figure/figures.h"
 
 #include "report/subject/layer_list.h"

@@ -1,8 +1,7 @@
 /* figures_time.c - what was read over time: memory of the worker, power, temperature, clocks; and
- * the live activations over the layers in their order. Parts that a profile does not have are
- * passed over; when there is none, the reason is that of the first channel that could not be read.
- * At most LINES series share a picture, those with the greatest values; how many more there are is
- * said. */
+ * the live activations over the layers in their order. Parts that a profile lacks are skipped; if
+ * there is none, the reason is that of the first channel that could not be read. At most LINES
+ * series share a picture, those with the largest means; a note counts the others. */
 #include "report/figure/figures.h"
 #include "report/subject/layer_list.h"
 

@@ -1,6 +1,6 @@
 /* figures_tune.c - the configurations of a tuning as points, latency against throughput: each
- * stands once, by the launches that count for it (judge/tune_report.h), and what is on the front is
- * a series of its own. The search's short launches of a finalist are no points. */
+ * appears once, with the launches that count for it (judge/tune_report.h); those on the front are a
+ * separate series. A finalist's short search launches are not shown. */
 #include "report/figure/figures.h"
 
 #include "judge/tune_report.h"

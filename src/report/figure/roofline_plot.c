@@ -1,8 +1,8 @@
 /* roofline_plot.c - a roofline as text: operations per byte to the right, operations per second
  * upwards, both by decades; the roofs as lines, layers as letters. Lines are drawn in dots of two
- * by four to a character (braille patterns), or with . - ' in ASCII. A letter stands in the cell of
- * its layer; where that is taken, in the nearest free one of the same row, at most NUDGE columns
- * away: the table below has the numbers. A line's name stands beside it where there is room. */
+ * by four to a character (braille patterns), or with . - ' in ASCII. A letter marks each layer; if
+ * its cell is taken, the nearest free one in the row, at most NUDGE columns away, is used: the
+ * table below has the numbers. A line's name is written next to it if there is room. */
 #include "report/figure/figure_canvas.h"
 #include "report/figure/figure_text.h"
 

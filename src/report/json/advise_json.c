@@ -1,5 +1,5 @@
-/* advise_json.c - see advise_json.h. */
-#include "report/json/advise_json.h"
+/* advise_json.c - advice and the table of its rules as JSON. */
+#include "report/report_advise.h"
 
 #include "base/json.h"
 #include "experiment/verify.h"

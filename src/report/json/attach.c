@@ -4,10 +4,9 @@
  * Samples are kept whole but compact: per launch, base64 of bytes, each sample the zigzag-coded
  * difference to the one before it in ns (LEB128: seven bits a byte, low ones first; the top bit
  * says that another follows). A sample is a difference of two stamps of a clock that counts ns, so
- * a whole number; a launch that holds anything else stands as plain numbers. */
-#include "report/json/attach.h"
+ * a whole number; a launch with anything else is written as plain numbers. */
+#include "report/json/json_parts.h"
 
-#include "report/json/json_members.h"
 #include "report/formats.h"
 #include "report/walk/html_text.h"
 

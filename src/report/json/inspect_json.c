@@ -1,6 +1,6 @@
 /* inspect_json.c - inspect as one JSON object (doc/inspect.md lists its members). Unknown numbers
- * are null. A shape is a list of numbers, null where a dimension is not known; symbolic_shape
- * keeps the names of the file, and stands only where it differs. */
+ * are null. A shape is a list of numbers, null where a dimension is not known; symbolic_shape keeps
+ * the names of the file, and is present only where it differs. */
 #include "report/json/json_members.h"
 #include "report/report_model.h"
 

@@ -4,7 +4,10 @@
 #define ASSAY_REPORT_JSON_JSON_PARTS_H
 
 #include "judge/study.h"
+#include "report/doc/doc.h"
 #include "report/json/json_members.h"
+
+#include <assay/report.h>
 
 /** Members of a trial: "series", "spans", "allocations", "allocations_reason", "counters". */
 void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial);
@@ -27,5 +30,10 @@ void assay__json_comparison(struct assay__json_writer *w, struct assay__study *s
 void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study);
 /** Member of a tuned profile: "tune". */
 void assay__json_tune(struct assay__json_writer *w, struct assay__study *study);
+
+/** The data that a page carries for its script and for downloads: "assay-data", "assay-samples",
+ *  "assay-roofline". 0 or a negative code. */
+int assay__attach_data(struct assay__doc *doc, struct assay__study *study,
+                       const struct assay_report_options *options, struct assay_error *error);
 
 #endif

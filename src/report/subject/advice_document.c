@@ -1,5 +1,5 @@
-/* advice_document.c - see advice_document.h. */
-#include "report/subject/advice_document.h"
+/* advice_document.c - what `assay advise` found, and the table of its rules. */
+#include "report/report_advise.h"
 
 #include "experiment/verify.h"
 #include "report/subject/finding_list.h"
@@ -142,7 +142,7 @@ static const struct assay__column result_columns[] = {
 
 static void add_results(struct assay__doc *doc, const struct assay__advice *advice)
 {
-    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__COLUMNS(result_columns));
+    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__ARRAY(result_columns));
     for (size_t i = 0; i < advice->result_count; i++) {
         const struct assay__rule_result *r = &advice->results[i];
         assay__table_row(t, 0, NULL);
@@ -244,7 +244,7 @@ static void add_rule(struct assay__doc *doc, const struct assay__rule *rule)
 static void add_rule_table(struct assay__doc *doc)
 {
     const struct assay__rule *rule;
-    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__COLUMNS(rule_columns));
+    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__ARRAY(rule_columns));
     for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
         struct assay__buf needs = {0};
         assay__rule_needs(&needs, rule);

@@ -17,7 +17,7 @@ static const struct assay__column fault_columns[] = {
 static void add_written(struct assay__doc *doc, const struct assay__capture *capture)
 {
     struct assay__table *t = assay__doc_table(doc, "written", "Copied",
-                                              ASSAY__COLUMNS(written_columns));
+                                              ASSAY__ARRAY(written_columns));
     for (size_t i = 0; i < capture->group_count; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_text(t, capture->groups[i].what);
@@ -28,7 +28,7 @@ static void add_written(struct assay__doc *doc, const struct assay__capture *cap
 static void add_faults(struct assay__doc *doc, const struct assay__capture *capture)
 {
     struct assay__table *t = assay__doc_table(doc, "not-written", "Not copied",
-                                              ASSAY__COLUMNS(fault_columns));
+                                              ASSAY__ARRAY(fault_columns));
     for (size_t i = 0; i < capture->fault_count; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_texts(t, capture->faults[i].path, capture->faults[i].reason);

@@ -1,6 +1,7 @@
-/* ceiling_list.c - measured ceilings. People read the CPU's with one core beside all cores: a line
- * is what the two rows share (data type; level and pattern), in the order of the set. Those of a
- * device stand with the share of the published peak that they reach. CSV has a row per ceiling. */
+/* ceiling_list.c - measured ceilings. For the CPU people see one core next to all cores: a line is
+ * what the two rows share (data type; level and pattern), in the order of the set. A device's
+ * ceilings are shown with the share of the published peak that they reach. CSV has a row per
+ * ceiling. */
 #include "report/report_machine.h"
 
 #include "base/text.h"
@@ -271,7 +272,7 @@ static const struct assay__column data_columns[] = {
 
 struct assay__table *assay__add_ceiling_table(struct assay__doc *doc)
 {
-    return assay__doc_table(doc, "ceilings", NULL, ASSAY__COLUMNS(data_columns));
+    return assay__doc_table(doc, "ceilings", NULL, ASSAY__ARRAY(data_columns));
 }
 
 static void put_data_row(struct assay__table *t, const struct assay__ceilings *set,

@@ -198,7 +198,7 @@ static void add_chips(struct assay__doc *doc, const struct assay__check *check)
 {
     assay__doc_fold(doc, "chips", "Each chip alone", NULL);
     struct assay__table *t = assay__doc_table(doc, "chips", "Each chip alone",
-                                              ASSAY__COLUMNS(chip_columns));
+                                              ASSAY__ARRAY(chip_columns));
     for (size_t i = 0; check->by_chip && i < check->chip_count; i++) {
         const struct assay__check_chip *one = &check->by_chip[i];
         assay__table_row(t, 0, NULL);
@@ -291,7 +291,7 @@ static void add_group(struct assay__doc *doc, const struct assay__check *check, 
     else
         assay__doc_say(doc, ASSAY__TONE_PLAIN, common.reason);
     struct assay__table *t = assay__doc_table(doc, "items", rule->title,
-                                              ASSAY__COLUMNS(item_columns));
+                                              ASSAY__ARRAY(item_columns));
     t->more = "nodes";
     t->limit = NODES_SHOWN;
     for (size_t i = first; i < end; i++)
@@ -356,7 +356,7 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
                        engine ? "as the engine assigned the nodes" : "according to the rules above",
                        0);
     struct assay__table *t = assay__doc_table(doc, "partitions", "Partitions",
-                                              ASSAY__COLUMNS(map_columns));
+                                              ASSAY__ARRAY(map_columns));
     t->more = "partitions";
     t->limit = SEGMENTS_SHOWN;
     for (size_t i = 0; several && i < p->segment_count; i++)
@@ -407,7 +407,7 @@ int assay__check_document(const struct assay__check *check, struct assay__doc **
     assay__doc_end(doc);
     for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++)
         add_severity(doc, check, (enum assay__check_severity)s);
-    if (!check->item_count) assay__doc_table(doc, "items", NULL, ASSAY__COLUMNS(item_columns));
+    if (!check->item_count) assay__doc_table(doc, "items", NULL, ASSAY__ARRAY(item_columns));
     add_map(doc, check);
     add_basis(doc, check);
     return 0;

@@ -53,7 +53,7 @@ int assay__chips_document(struct assay__doc **made)
     struct assay__doc *doc = assay__doc_open(made, "predict", "Known chips");
     if (!doc) return ASSAY_ENOMEM;
     assay__doc_section(doc, "chips", "Chips", NULL, ASSAY__SECTION_QUIET);
-    struct assay__table *t = assay__doc_table(doc, "chips", "Chips", ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "chips", "Chips", ASSAY__ARRAY(columns));
     for (size_t i = 0; (chip = assay__chip_at(i)); i++)
         put_chip(t, chip);
     assay__doc_sentence(

@@ -2,7 +2,7 @@
  * first; of several trials the one that a reader looks for is shown whole, the others folded. */
 #include "report/subject/subjects.h"
 
-#include "report/json/attach.h"
+#include "report/json/json_parts.h"
 #include "report/subject/review_page.h"
 
 #include <string.h>

@@ -181,7 +181,7 @@ static void add_build(struct assay__doc *doc, const struct assay__found *found,
     assay__doc_section(doc, id, build_title(doc, build), *build->version ? NULL : "version unknown",
                        0);
     assay__doc_fact_text(doc, "library", build->path);
-    struct assay__table *t = assay__doc_table(doc, "devices", "Devices", ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "devices", "Devices", ASSAY__ARRAY(columns));
     for (size_t i = 0; i < build->count; i++)
         put_device(t, found, build, &found->items[build->first + i]);
     if (build->count > 1) add_missing(doc, found, build);

@@ -111,7 +111,7 @@ static const struct assay__column run_columns[] = {
 static void add_runs(struct view *v)
 {
     struct assay__table *t = assay__doc_table(v->doc, "runs", "The runs",
-                                              ASSAY__COLUMNS(run_columns));
+                                              ASSAY__ARRAY(run_columns));
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         const struct assay__trial *trial = side->trial;

@@ -58,8 +58,7 @@ static void add_checks(struct assay__doc *doc, const struct assay__checkup *chec
 {
     assay__doc_section(doc, "checks", "Checks", NULL, ASSAY__SECTION_QUIET);
     add_counts(doc, checkup);
-    struct assay__table *t = assay__doc_table(doc, "checks", "Checks",
-                                              ASSAY__COLUMNS(check_columns));
+    struct assay__table *t = assay__doc_table(doc, "checks", "Checks", ASSAY__ARRAY(check_columns));
     for (size_t i = 0; i < checkup->check_count; i++)
         put_check(t, &checkup->checks[i]);
     assay__doc_end(doc);
@@ -137,15 +136,14 @@ static void add_probes(struct assay__doc *doc, const struct assay__checkup *chec
                        "one read of all channels: median "
                        "and slowest of 20",
                        0);
-    struct assay__table *t = assay__doc_table(doc, "probes", "Probes",
-                                              ASSAY__COLUMNS(probe_columns));
+    struct assay__table *t = assay__doc_table(doc, "probes", "Probes", ASSAY__ARRAY(probe_columns));
     for (size_t i = 0; i < checkup->probe_count; i++) {
         put_probe(t, &checkup->probes[i]);
         channels += checkup->probes[i].channel_count;
     }
     const char *remark = assay__doc_printf(doc, "%zu, with their readings", channels);
     assay__doc_fold(doc, "channels", "Channels", remark);
-    t = assay__doc_table(doc, "channels", "Channels", ASSAY__COLUMNS(channel_columns));
+    t = assay__doc_table(doc, "channels", "Channels", ASSAY__ARRAY(channel_columns));
     for (size_t i = 0; i < checkup->probe_count; i++)
         for (size_t k = 0; k < checkup->probes[i].channel_count; k++)
             put_channel(t, &checkup->probes[i], k);

@@ -15,7 +15,7 @@ static struct assay__table *begin(struct assay__doc *doc, const char *id, const 
                                   const char *remark)
 {
     assay__doc_section(doc, id, title, remark, 0);
-    return assay__doc_table(doc, "formats", title, ASSAY__COLUMNS(columns));
+    return assay__doc_table(doc, "formats", title, ASSAY__ARRAY(columns));
 }
 
 int assay__formats_document(struct assay__doc **made)

@@ -53,7 +53,7 @@ void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *i
                        "them",
                        0);
     struct assay__table *t = assay__doc_table(doc, "hardware", "GPUs and NPUs",
-                                              ASSAY__COLUMNS(columns));
+                                              ASSAY__ARRAY(columns));
     for (size_t i = 0; i < count; i++)
         put_row(t, &items[i], reached ? &reached[i] : NULL);
     if (!count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None.");

@@ -58,7 +58,7 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect_diff 
     const struct assay__inspect *a = diff->a, *b = diff->b;
     assay__doc_section(doc, "totals", "Totals", "of one inference, from the graph and its shapes",
                        0);
-    struct assay__table *t = assay__doc_table(doc, "totals", "Totals", ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "totals", "Totals", ASSAY__ARRAY(columns));
     put_row(t, "model", NULL, "nodes", ASSAY__UNIT_COUNT, /* those of bodies too */
             (double)(a->layer_count + a->inner_nodes), (double)(b->layer_count + b->inner_nodes));
     put_row(t, "model", NULL, "parameters", ASSAY__UNIT_COUNT, known_count(a->analysis->parameters),
@@ -73,8 +73,7 @@ static void add_operators(struct assay__doc *doc, const struct assay__inspect_di
 {
     static const struct assay__op_total none = {0};
     assay__doc_section(doc, "operators", "Operators", "that differ", 0);
-    struct assay__table *t = assay__doc_table(doc, "operators", "Operators",
-                                              ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "operators", "Operators", ASSAY__ARRAY(columns));
     for (size_t i = 0; i < diff->operator_count; i++) {
         const struct assay__inspect_both *both = &diff->operators[i];
         if (!assay__inspect_diff_operator(diff, i)) continue;
@@ -97,7 +96,7 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect_d
     static const struct assay__parameter_total none = {0};
     assay__doc_section(doc, "parameters", "Parameters", "by type, where they differ", 0);
     struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters",
-                                              ASSAY__COLUMNS(columns));
+                                              ASSAY__ARRAY(columns));
     for (size_t i = 0; i < diff->parameter_count; i++) {
         const struct assay__inspect_both *both = &diff->parameters[i];
         if (!assay__inspect_diff_parameter(diff, i)) continue;
@@ -188,7 +187,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__inspect_diff 
         const char *remark = assay__doc_printf(doc, "%zu", diff->counts[parts[p].change]);
         assay__doc_section(doc, parts[p].key, parts[p].title, remark, 0);
         struct assay__table *t = assay__doc_table(doc, "layers", parts[p].title,
-                                                  ASSAY__COLUMNS(layer_columns));
+                                                  ASSAY__ARRAY(layer_columns));
         t->more = "layers";
         for (size_t i = 0; i < diff->pair_count; i++)
             if (diff->pairs[i].change == parts[p].change)

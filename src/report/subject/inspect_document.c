@@ -214,7 +214,7 @@ static void add_values(struct assay__doc *doc, const struct assay__inspect *insp
     const struct assay__graph *graph = &inspect->model->graph;
     assay__doc_section(doc, "values", "Inputs and outputs", NULL, 0);
     struct assay__table *t = assay__doc_table(doc, "values", "Inputs and outputs",
-                                              ASSAY__COLUMNS(value_columns));
+                                              ASSAY__ARRAY(value_columns));
     t->more = "values";
     t->limit = 16;
     put_values(t, inspect, "input", graph->inputs, graph->input_count);
@@ -256,7 +256,7 @@ static void add_metrics(struct assay__doc *doc, const struct assay__inspect *ins
 {
     assay__doc_fold(doc, "metrics", "Metrics with state and formula", NULL);
     struct assay__table *t = assay__doc_table(doc, "metrics", "Metrics",
-                                              ASSAY__COLUMNS(metric_columns));
+                                              ASSAY__ARRAY(metric_columns));
     for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
         assay__table_row(t, 0, NULL);
         assay__table_metric_row(t, assay_metrics_at(inspect->metrics, i));
@@ -307,7 +307,7 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
                                            a->unknown_flops ? "; shares of what is known" : "");
     assay__doc_section(doc, "operators", "Operators", remark, 0);
     struct assay__table *t = assay__doc_table(doc, "operators", "Operators",
-                                              ASSAY__COLUMNS(operator_columns));
+                                              ASSAY__ARRAY(operator_columns));
     t->more = "operators";
     t->limit = 30;
     for (size_t i = 0; i < a->op_count; i++) {
@@ -339,7 +339,7 @@ static const struct assay__column parameter_columns[] = {
 static void put_parameters(struct assay__doc *doc, const struct assay__analysis *a)
 {
     struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters by type",
-                                              ASSAY__COLUMNS(parameter_columns));
+                                              ASSAY__ARRAY(parameter_columns));
     for (size_t i = 0; i < a->parameter_type_count; i++) {
         const struct assay__parameter_total *p = &a->parameters_by_type[i];
         double share = a->parameter_bytes > 0 ? (double)p->bytes / (double)a->parameter_bytes
@@ -410,7 +410,7 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect *
     put_parameters(doc, a);
     if (!a->parameter_type_count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "none");
     struct assay__table *t = assay__doc_table(doc, "compressed", "Compressed weights by scheme",
-                                              ASSAY__COLUMNS(compressed_columns));
+                                              ASSAY__ARRAY(compressed_columns));
     for (size_t i = 0; i < model->stored_count; i++)
         if (!seen_before(model, i)) put_scheme(t, model, i);
     assay__doc_end(doc);
@@ -435,7 +435,7 @@ static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)
                                            assay__plural(left));
     assay__doc_section(doc, "unknown", "Not known", remark, 0);
     struct assay__table *t = assay__doc_table(doc, "unknown", "Operators whose cost is not known",
-                                              ASSAY__COLUMNS(unknown_columns));
+                                              ASSAY__ARRAY(unknown_columns));
     t->more = "operators";
     t->limit = 20;
     for (size_t i = 0; i < a->unknown_count; i++) {

@@ -38,7 +38,7 @@ static void put_tensors(struct assay__doc *doc, const struct assay__inspect *ins
 {
     const struct assay__liveness *live = &inspect->analysis->live;
     struct assay__table *t = assay__doc_table(doc, "tensors", "Tensors alive at the peak",
-                                              ASSAY__COLUMNS(tensor_columns));
+                                              ASSAY__ARRAY(tensor_columns));
     t->more = "tensors";
     t->limit = 6;
     if (known && live->peak_body_bytes > 0) {

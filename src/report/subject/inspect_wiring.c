@@ -129,7 +129,7 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
 {
     bool shared = false;
     struct assay__table *t = assay__doc_table(doc, "groups", "Groups of neurons",
-                                              ASSAY__COLUMNS(group_columns));
+                                              ASSAY__ARRAY(group_columns));
     for (size_t i = 0; i < n->group_count; i++) {
         put_group(t, &n->groups[i]);
         shared |= n->groups[i].shared;
@@ -138,7 +138,7 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
         assay__doc_sentence(
             doc, ASSAY__TONE_NOTE,
             "~ nodes that compute all neurons at once, divided by the groups' shares of neurons");
-    t = assay__doc_table(doc, "steps", NULL, ASSAY__COLUMNS(step_columns));
+    t = assay__doc_table(doc, "steps", NULL, ASSAY__ARRAY(step_columns));
     for (size_t i = 0; i < n->per_step_count; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_number(t, (double)n->per_step[i].step, ASSAY_MEASURED);

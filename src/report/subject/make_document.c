@@ -40,7 +40,7 @@ static void add_table(struct assay__doc *doc, const struct assay__made *made)
         {.key = "nodes"},     {.key = "opset"},   {.key = "ir_version"}, {.key = "read_s"},
         {.key = "rewrite_s"}, {.key = "write_s"},
     };
-    struct assay__table *t = assay__doc_table(doc, "model", NULL, ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "model", NULL, ASSAY__ARRAY(columns));
     const double numbers[] = {(double)made->bytes, parameters_of(made), (double)made->nodes,
                               (double)made->opset, (double)made->ir,    made->build_s,
                               made->rewrite_s,     made->write_s};
@@ -113,7 +113,7 @@ static void put_output(struct assay__table *t, const struct assay__drift_output 
 
 static void add_outputs(struct assay__doc *doc, const struct assay__drift *drift)
 {
-    struct assay__table *t = assay__doc_table(doc, "drift", "Outputs", ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "drift", "Outputs", ASSAY__ARRAY(columns));
     for (size_t i = 0; drift && i < drift->output_count; i++)
         put_output(t, &drift->outputs[i]);
     for (size_t i = 0; drift && i < drift->output_count; i++)

@@ -1,6 +1,6 @@
 /* prediction_document.c - an estimate of a model on a chip: its units, the fastest in detail, and
- * how far to trust it. Every estimate stands with the median error of such estimates; what cannot
- * be predicted stands with the reason. */
+ * how far to trust it. Every estimate has the median error of such estimates; what cannot be
+ * predicted has the reason. */
 #include "report/report_model.h"
 
 #include "report/subject/layer_list.h"
@@ -8,18 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-static double latency_s(const struct assay__trial *trial)
-{
-    const struct assay_metric *m = assay__trial_metric(trial, "latency.p50");
-    return m ? m->value : (double)NAN;
-}
-
 /* The fastest; an estimate whose error is known goes before one whose error is not. */
 static size_t best_of(const struct assay_profile *profile, const struct assay__fit *fits)
 {
     size_t best = 0;
     for (size_t i = 1; i < profile->trial_count; i++) {
-        double a = latency_s(&profile->trials[best]), b = latency_s(&profile->trials[i]);
+        double a = assay__trial_value(&profile->trials[best], "latency.p50"),
+               b = assay__trial_value(&profile->trials[i], "latency.p50");
         bool known = isfinite(fits[i].out.median), was = isfinite(fits[best].out.median);
         if (isfinite(b) && (!isfinite(a) || (known && !was) || (known == was && b < a))) best = i;
     }
@@ -65,7 +60,7 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
     bool one = profile->trial_count == 1 && profile->trials[0].state == ASSAY__TRIAL_OK;
     assay__doc_section(doc, "units", "Units", "of the chip", 0);
     struct assay__table *t = assay__doc_table(doc, "units", "Units of the chip",
-                                              ASSAY__COLUMNS(unit_columns));
+                                              ASSAY__ARRAY(unit_columns));
     t->data = one;
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
@@ -91,33 +86,29 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
 
 /* --- one estimate ----------------------------------------------------------------------------- */
 
-struct estimate_item {
-    const char *name, *after;
-};
-
-/* The metrics that are known, else why the first is not. */
-static void add_metrics(struct assay__doc *doc, const struct assay__trial *trial, const char *label,
-                        const struct estimate_item *items, size_t count)
+/* The metrics that are known, else why the first is not: rows of one label. */
+static void add_metrics(struct assay__doc *doc, const struct assay__trial *trial,
+                        const struct assay__metric_fact *rows, size_t count)
 {
+    const struct assay_metric *first = assay_metrics_get(trial->metrics, rows[0].metric);
     bool any = false;
-    assay__doc_fact(doc, label);
-    for (size_t i = 0; i < count; i++) {
-        const struct assay_metric *m = assay__trial_metric(trial, items[i].name);
-        if (m) assay__doc_item_after(doc, NULL, assay__datum_metric(m), items[i].after);
-        any |= m != NULL;
-    }
-    if (any) return;
-    const struct assay_metric *first = assay_metrics_get(trial->metrics, items[0].name);
-    assay__doc_item(doc, NULL, assay__datum_unknown(first ? first->note : NULL));
+    for (size_t i = 0; i < count; i++)
+        any |= assay__trial_metric(trial, rows[i].metric) != NULL;
+    if (any)
+        assay__doc_metrics(doc, trial, rows, count);
+    else
+        assay__doc_fact_unknown(doc, rows[0].label, first ? first->note : NULL);
 }
 
 static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    static const struct estimate_item items[] = {{"memory.model", "of weights"},
-                                                 {"memory.activation.predicted", "of activations"}};
+    static const struct assay__metric_fact rows[] = {
+        {"memory", "memory.model", NULL, "of weights"},
+        {"memory", "memory.activation.predicted", NULL, "of activations"},
+    };
     const struct assay_metric *share = assay__trial_metric(trial, "memory.capacity_share"),
                               *capacity = assay__trial_metric(trial, "memory.capacity");
-    add_metrics(doc, trial, "memory", items, 2);
+    add_metrics(doc, trial, ASSAY__ARRAY(rows));
     if (!share) {
         share = assay_metrics_get(trial->metrics, "memory.capacity_share");
         assay__doc_item_text(doc, "whether it fits is not known: %s",
@@ -138,18 +129,24 @@ static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
 static void add_estimate(struct assay__doc *doc, const struct assay__trial *trial,
                          const struct assay__fit *fit)
 {
-    static const struct estimate_item throughput[] = {{"throughput.inferences", NULL},
-                                                      {"throughput.images", "images"},
-                                                      {"throughput.tokens", "tokens"}},
-                                      compute[] = {{"compute.rate", NULL},
-                                                   {"compute.utilization", "of the peak"},
-                                                   {"compute.flops", "per inference"}},
-                                      bandwidth[] = {{"memory.bandwidth", NULL},
-                                                     {"memory.bandwidth_utilization",
-                                                      "of the roof"}},
-                                      power[] = {{"power.average", NULL},
-                                                 {"energy.inference.gross",
-                                                  "per inference, not validated"}};
+    static const struct assay__metric_fact throughput[] = {
+        {"throughput", "throughput.inferences", NULL, NULL},
+        {"throughput", "throughput.images", NULL, "images"},
+        {"throughput", "throughput.tokens", NULL, "tokens"},
+    };
+    static const struct assay__metric_fact compute[] = {
+        {"compute", "compute.rate", NULL, NULL},
+        {"compute", "compute.utilization", NULL, "of the peak"},
+        {"compute", "compute.flops", NULL, "per inference"},
+    };
+    static const struct assay__metric_fact bandwidth[] = {
+        {"bandwidth", "memory.bandwidth", NULL, NULL},
+        {"bandwidth", "memory.bandwidth_utilization", NULL, "of the roof"},
+    };
+    static const struct assay__metric_fact power[] = {
+        {"power", "power.average", NULL, NULL},
+        {"power", "energy.inference.gross", NULL, "per inference, not validated"},
+    };
     char label[64];
     assay__fit_label(fit, label, sizeof label);
     assay__doc_section(doc, "estimate", "Estimate", trial->target.device, 0);
@@ -158,11 +155,11 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
         assay__doc_printf(doc, "(%s%s)", label,
                           *trial->target.uncovered ? ", not for such models" : ""));
-    add_metrics(doc, trial, "throughput", throughput, 3);
-    add_metrics(doc, trial, "compute", compute, 3);
-    add_metrics(doc, trial, "bandwidth", bandwidth, 2);
+    add_metrics(doc, trial, ASSAY__ARRAY(throughput));
+    add_metrics(doc, trial, ASSAY__ARRAY(compute));
+    add_metrics(doc, trial, ASSAY__ARRAY(bandwidth));
     add_memory(doc, trial);
-    add_metrics(doc, trial, "power", power, 2);
+    add_metrics(doc, trial, ASSAY__ARRAY(power));
     assay__doc_end(doc);
 }
 
@@ -202,14 +199,14 @@ static void put_layer(struct assay__table *t, const struct assay__trial *trial,
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial, bool shown)
 {
     const struct assay__layers *layers = &trial->layers;
-    double all_ns = latency_s(trial) * 1e9;
+    double all_ns = assay__trial_value(trial, "latency.p50") * 1e9;
     size_t fused = 0;
     assay__doc_section(doc, "operators", "Operators",
                        "slowest first, and what bounds "
                        "each",
                        0);
     struct assay__table *t = assay__doc_table(doc, "layers", "Operators",
-                                              ASSAY__COLUMNS(layer_columns));
+                                              ASSAY__ARRAY(layer_columns));
     t->more = "operators";
     t->data = !shown;
     for (size_t i = 0; i < layers->count; i++) {

@@ -1,10 +1,9 @@
-/* subject_allocations.c - what was allocated in a launch of its own: by phase of the worker's life,
- * by size and by caller; growth per inference, and how much of the heap is in use. CSV has phases,
- * sizes and callers as rows of one table. */
+/* subject_allocations.c - what was allocated, counted in a separate launch: by phase of the
+ * worker's life, by size and by caller; growth per inference, and how much of the heap is in use.
+ * CSV has phases, sizes and callers as rows of one table. */
 #include "report/subject/subject.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* --- for programs ----------------------------------------------------------------------------- */
@@ -16,7 +15,6 @@ static const struct assay__column columns[] = {
     {.key = "freed_count"},     {.key = "freed_bytes"}, {.key = "live_bytes"},
     {.key = "peak_live_bytes"}, {.key = "note"},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static void begin_row(struct assay__table *t, int trial, const char *phase, const char *kind)
 {
@@ -25,47 +23,39 @@ static void begin_row(struct assay__table *t, int trial, const char *phase, cons
     assay__table_texts(t, phase, kind);
 }
 
-static void put_numbers(struct assay__table *t, const double *numbers, size_t count)
+static void put_phase(struct assay__table *t, const struct assay__allocation_phase *p)
 {
-    for (size_t i = 0; i < count; i++)
-        assay__table_number(t, numbers[i], ASSAY_MEASURED);
-}
-
-static double inferences_of(const struct assay__allocation_phase *phase)
-{
-    return phase->inferences < 0 ? (double)NAN : (double)phase->inferences;
+    assay__table_numbers(t, ASSAY_MEASURED, p->inferences < 0 ? NAN : (double)p->inferences,
+                         p->count, p->bytes, p->freed_count, p->freed_bytes, p->live_bytes,
+                         p->peak_live_bytes);
 }
 
 static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
-    struct assay__table *t = assay__doc_table(doc, "allocations", NULL, ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "allocations", NULL, ASSAY__ARRAY(columns));
     for (size_t i = 0; i < a->phase_count; i++) {
-        const struct assay__allocation_phase *p = &a->phases[i];
-        begin_row(t, trial->id, p->name, "phase");
+        begin_row(t, trial->id, a->phases[i].name, "phase");
         assay__table_skip(t, 3);
-        put_numbers(t,
-                    (const double[]){inferences_of(p), p->count, p->bytes, p->freed_count,
-                                     p->freed_bytes, p->live_bytes, p->peak_live_bytes},
-                    7);
+        put_phase(t, &a->phases[i]);
     }
     for (size_t i = 0; i < a->class_count; i++) {
         const struct assay__allocation_class *c = &a->classes[i];
         begin_row(t, trial->id, c->phase, "size");
-        put_numbers(t, (const double[]){c->low_bytes, c->high_bytes}, 2);
+        assay__table_numbers(t, ASSAY_MEASURED, c->low_bytes, c->high_bytes);
         assay__table_skip(t, 2);
-        put_numbers(t, (const double[]){c->count, c->bytes}, 2);
+        assay__table_numbers(t, ASSAY_MEASURED, c->count, c->bytes);
     }
     for (size_t i = 0; i < a->site_count; i++) {
         const struct assay__allocation_site *s = &a->sites[i];
         begin_row(t, trial->id, s->phase, "site");
         assay__table_skip(t, 2);
         assay__table_text(t, s->site);
-        put_numbers(t, (const double[]){NAN, s->count, s->bytes, NAN, NAN, s->live_bytes}, 6);
+        assay__table_numbers(t, ASSAY_MEASURED, NAN, s->count, s->bytes, NAN, NAN, s->live_bytes);
     }
     if (!*a->reason) return;
     begin_row(t, trial->id, "", "unavailable");
-    assay__table_skip(t, COLUMN_COUNT - 4);
+    assay__table_skip(t, t->column_count - 4);
     assay__table_text(t, a->reason);
 }
 
@@ -85,15 +75,11 @@ static const struct assay__column phase_columns[] = {
 static void add_phases(struct assay__doc *doc, const struct assay__allocations *a)
 {
     struct assay__table *t = assay__doc_table(
-        doc, NULL, "Allocations by phase of the worker's life", ASSAY__COLUMNS(phase_columns));
+        doc, NULL, "Allocations by phase of the worker's life", ASSAY__ARRAY(phase_columns));
     for (size_t i = 0; i < a->phase_count; i++) {
-        const struct assay__allocation_phase *p = &a->phases[i];
         assay__table_row(t, 0, NULL);
-        assay__table_text(t, p->name);
-        put_numbers(t,
-                    (const double[]){inferences_of(p), p->count, p->bytes, p->freed_count,
-                                     p->freed_bytes, p->live_bytes, p->peak_live_bytes},
-                    7);
+        assay__table_text(t, a->phases[i].name);
+        put_phase(t, &a->phases[i]);
     }
 }
 
@@ -102,18 +88,9 @@ static void add_phases(struct assay__doc *doc, const struct assay__allocations *
 /* An interval of bytes per inference: "(95 %: -3 B to 12 B)"; "" not known. */
 static const char *growth_interval(struct assay__doc *doc, const struct assay__allocations *a)
 {
-    struct assay__buf low = {0}, high = {0};
-    struct assay__datum ends[] = {assay__measured(a->growth_low, "B"),
-                                  assay__measured(a->growth_high, "B")};
     if (!isfinite(a->growth_low) || !isfinite(a->growth_high)) return "";
-    assay__datum_print(&low, &ends[0], NULL, 0);
-    assay__datum_print(&high, &ends[1], NULL, 0);
-    const char *text = assay__doc_printf(doc, " (95 %%: %s to %s)", assay__buf_text(&low),
-                                         assay__buf_text(&high));
-    if (low.failed || high.failed) doc->failed = true;
-    assay__buf_free(&low);
-    assay__buf_free(&high);
-    return text;
+    return assay__doc_printf(doc, " (95 %%: %s to %s)", assay__scaled(a->growth_low, "B").text,
+                             assay__scaled(a->growth_high, "B").text);
 }
 
 /* The metric with its words, or why it is not known. */
@@ -220,22 +197,20 @@ static void put_counts(struct assay__table *t, double count, double bytes, doubl
 }
 
 /* "64 B", "1 KiB": the limits are powers of two. */
-static void size_text(char *out, size_t room, double bytes)
+static const char *size_text(struct assay__doc *doc, double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
     for (; unit < 4 && bytes >= 1024 && fmod(bytes, 1024) == 0; unit++)
         bytes /= 1024;
-    snprintf(out, room, "%.15g %s", bytes, units[unit]);
+    return assay__doc_printf(doc, "%.15g %s", bytes, units[unit]);
 }
 
 static const char *range_text(struct assay__doc *doc, const struct assay__allocation_class *c)
 {
-    char low[64], high[64];
-    size_text(low, sizeof low, c->low_bytes);
-    size_text(high, sizeof high, c->high_bytes);
-    return isfinite(c->high_bytes) ? assay__doc_printf(doc, "%s to %s", low, high)
-                                   : assay__doc_printf(doc, "%s and more", low);
+    const char *low = size_text(doc, c->low_bytes);
+    if (!isfinite(c->high_bytes)) return assay__doc_printf(doc, "%s and more", low);
+    return assay__doc_printf(doc, "%s to %s", low, size_text(doc, c->high_bytes));
 }
 
 static double most_of(const struct assay__allocations *a, const char *phase)
@@ -251,7 +226,7 @@ static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a
                       const struct choice *choice)
 {
     struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by size",
-                                              ASSAY__COLUMNS(size_columns));
+                                              ASSAY__ARRAY(size_columns));
     for (size_t i = 0; i < a->class_count; i++) {
         const struct assay__allocation_class *c = &a->classes[i];
         if (!is_chosen(choice, c->phase)) continue;
@@ -267,7 +242,7 @@ static void add_sites(struct assay__doc *doc, const struct assay__allocations *a
                       const struct choice *choice)
 {
     struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by caller",
-                                              ASSAY__COLUMNS(site_columns));
+                                              ASSAY__ARRAY(site_columns));
     t->more = "callers";
     for (size_t i = 0; i < a->site_count; i++) {
         const struct assay__allocation_site *s = &a->sites[i];
@@ -324,4 +299,4 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 }
 
 const struct assay__subject assay__subject_allocations = {
-    "allocations", ASSAY__OF_TRIAL, build, {{"allocations", ASSAY__COLUMNS(columns)}}};
+    "allocations", ASSAY__OF_TRIAL, build, {{"allocations", ASSAY__ARRAY(columns)}}};

@@ -39,11 +39,11 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_section(doc, "ceilings", "Ceilings", "the best of several repeats",
                        ASSAY__VIEW_LAYERS | ASSAY__SECTION_DETAIL);
     struct assay__table *t = assay__doc_table(doc, "ceilings", "Measured limits of the devices",
-                                              ASSAY__COLUMNS(columns));
+                                              ASSAY__ARRAY(columns));
     for (size_t i = 0; i < profile->ceiling_count; i++)
         put_row(t, &profile->ceilings[i]);
     assay__doc_end(doc);
 }
 
 const struct assay__subject assay__subject_ceilings = {
-    "ceilings", ASSAY__OF_PROFILE, build, {{"ceilings", ASSAY__COLUMNS(columns)}}};
+    "ceilings", ASSAY__OF_PROFILE, build, {{"ceilings", ASSAY__ARRAY(columns)}}};

@@ -178,7 +178,7 @@ static void put_row(struct view *v, size_t i)
 static void add_table(struct view *v, bool data)
 {
     v->table = assay__doc_table(v->doc, "comparison", "Comparison of trials",
-                                ASSAY__COLUMNS(columns));
+                                ASSAY__ARRAY(columns));
     v->table->parts = parts;
     v->table->part_count = sizeof parts / sizeof *parts;
     v->table->data = data;
@@ -296,4 +296,4 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 }
 
 const struct assay__subject assay__subject_comparison = {
-    "comparison", ASSAY__OF_PROFILE, build, {{"comparison", ASSAY__COLUMNS(columns)}}};
+    "comparison", ASSAY__OF_PROFILE, build, {{"comparison", ASSAY__ARRAY(columns)}}};

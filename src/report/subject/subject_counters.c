@@ -1,6 +1,6 @@
 /* subject_counters.c - the processor's and the kernel's counters: per inference and per second,
- * what follows from them, and per class of layers. What could not be counted stands with the
- * metrics that are not available. */
+ * what follows from them, and per class of layers. Counters that could not be read are listed with
+ * the unavailable metrics. */
 #include "report/subject/subject.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static void add_counters(struct assay__doc *doc, const struct assay__trial *tria
 {
     double rate = counted_rate(trial);
     struct assay__table *t = assay__doc_table(doc, NULL, "Counters of one inference",
-                                              ASSAY__COLUMNS(columns));
+                                              ASSAY__ARRAY(columns));
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
         const struct assay_metric *m = assay__trial_metric(trial, counters[i].metric);
         if (!m) continue;
@@ -108,7 +108,7 @@ static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
     const char *note = trial->class_counter_note;
     size_t rows = trial->class_counter_count * trial->counter_count;
     if (!rows && !(note && *note)) return;
-    struct assay__table *t = assay__doc_table(doc, "counters", NULL, ASSAY__COLUMNS(data_columns));
+    struct assay__table *t = assay__doc_table(doc, "counters", NULL, ASSAY__ARRAY(data_columns));
     for (size_t i = 0; i < rows; i++) {
         const struct assay__class_counters *class =
             &trial->class_counters[i / trial->counter_count];
@@ -257,7 +257,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                            "all threads of the worker; latency is measured without counters",
                            ASSAY__VIEW_MACHINE);
         if (asked) add_counters(doc, trial);
-        if (asked) assay__doc_metrics(doc, trial, facts, sizeof facts / sizeof facts[0]);
+        if (asked) assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
         add_classes(doc, trial);
         assay__doc_end(doc);
     }
@@ -265,4 +265,4 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 }
 
 const struct assay__subject assay__subject_counters = {
-    "counters", ASSAY__OF_TRIAL, build, {{"counters", ASSAY__COLUMNS(data_columns)}}};
+    "counters", ASSAY__OF_TRIAL, build, {{"counters", ASSAY__ARRAY(data_columns)}}};

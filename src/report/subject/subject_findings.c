@@ -1,5 +1,5 @@
-/* subject_findings.c - what to change: the findings that are kept in the profile, or without any
- * what the profile itself says (judge/review.h). */
+/* subject_findings.c - what to change: the findings stored in the profile, or else what follows
+ * from the profile itself (judge/review.h). */
 #include "report/subject/subject.h"
 
 #include "report/subject/finding_list.h"

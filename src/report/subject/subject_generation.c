@@ -24,7 +24,7 @@ static const struct {
 static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__table *t = assay__doc_table(
-        doc, NULL, "Time to the first token and between tokens", ASSAY__COLUMNS(columns));
+        doc, NULL, "Time to the first token and between tokens", ASSAY__ARRAY(columns));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_text(t, rows[i].name);
@@ -64,7 +64,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                                            made->tokens == 1 ? "" : "s");
     assay__doc_section(doc, "generation", "Generation", remark, ASSAY__VIEW_OVERVIEW);
     add_times(doc, trial);
-    assay__doc_metrics(doc, trial, facts, sizeof facts / sizeof facts[0]);
+    assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
     add_ids(doc, made);
     assay__doc_end(doc);
 }

@@ -137,7 +137,7 @@ static void add_launches(struct assay__doc *doc, const struct assay__trial *tria
     if (!trial->launch_count) return;
     assay__doc_section(doc, "launches", "Launches", "one worker process each", 0);
     struct assay__table *t = assay__doc_table(doc, "launches", "Launches",
-                                              ASSAY__COLUMNS(launch_columns));
+                                              ASSAY__ARRAY(launch_columns));
     t->more = "launches";
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
@@ -182,7 +182,7 @@ static void add_sample_data(struct assay__doc *doc, const struct assay__trial *t
         const struct assay__launch *l = &trial->launches[i];
         if (!l->samples_ns || !l->sample_count) continue;
         struct assay__table *t = assay__doc_table(doc, "samples", NULL,
-                                                  ASSAY__COLUMNS(sample_columns));
+                                                  ASSAY__ARRAY(sample_columns));
         t->fill = fill_sample;
         t->context = l;
         t->row_count = l->sample_count;
@@ -204,7 +204,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         add_interval(doc, trial, "within", "latency.ci_low", "latency.ci_high");
         if (trial->launch_count > 1)
             add_interval(doc, trial, "between", "latency.between_low", "latency.between_high");
-        assay__doc_metrics(doc, trial, spread, sizeof spread / sizeof spread[0]);
+        assay__doc_metrics(doc, trial, ASSAY__ARRAY(spread));
     } else {
         assay__doc_say(doc, ASSAY__TONE_NOTE,
                        p50 && p50->note && *p50->note
@@ -220,4 +220,4 @@ const struct assay__subject assay__subject_latency = {
     "latency",
     ASSAY__OF_TRIAL,
     build,
-    {{"launches", ASSAY__COLUMNS(launch_columns)}, {"samples", ASSAY__COLUMNS(sample_columns)}}};
+    {{"launches", ASSAY__ARRAY(launch_columns)}, {"samples", ASSAY__ARRAY(sample_columns)}}};

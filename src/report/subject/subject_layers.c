@@ -122,7 +122,7 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     double total_ns = assay__layer_total(trial), longest = longest_share(layers);
     struct assay__table *t = assay__doc_table(doc, "layers", "Layers, longest first",
-                                              ASSAY__COLUMNS(columns));
+                                              ASSAY__ARRAY(columns));
     t->more = "layers";
     t->id = "layer-table";
     t->scripted = true;
@@ -226,8 +226,7 @@ static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
     for (size_t i = 0; i < layers->count; i++)
         any |= layers->items[i].launch_times_ns != NULL;
     if (!any) return;
-    struct assay__table *t = assay__doc_table(doc, "layer-times", NULL,
-                                              ASSAY__COLUMNS(time_columns));
+    struct assay__table *t = assay__doc_table(doc, "layer-times", NULL, ASSAY__ARRAY(time_columns));
     t->fill = fill_times;
     t->context = trial;
     t->row_count = layers->count * layers->launch_count;
@@ -251,7 +250,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_picture(doc, "layers", trial, ASSAY__PICTURE_DETAIL | ASSAY__PICTURE_SAY);
         assay__doc_picture(doc, "treemap", trial, ASSAY__PICTURE_DETAIL);
         add_table(doc, trial);
-        assay__doc_legend(doc, ASSAY__COLUMNS(legend));
+        assay__doc_legend(doc, ASSAY__ARRAY(legend));
         add_notes(doc, layers);
         assay__doc_say(doc, ASSAY__TONE_NOTE, layers->reason);
         add_method(doc, layers);
@@ -269,4 +268,4 @@ const struct assay__subject assay__subject_layers = {
     "layers",
     ASSAY__OF_TRIAL,
     build,
-    {{"layers", ASSAY__COLUMNS(columns)}, {"layer-times", ASSAY__COLUMNS(time_columns)}}};
+    {{"layers", ASSAY__ARRAY(columns)}, {"layer-times", ASSAY__ARRAY(time_columns)}}};

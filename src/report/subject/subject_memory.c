@@ -238,7 +238,7 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
     const struct assay__peak *peak = &trial->peak;
     if (!peak->count) return;
     struct assay__table *t = assay__doc_table(doc, "peak", "Activations alive at the peak",
-                                              ASSAY__COLUMNS(peak_columns));
+                                              ASSAY__ARRAY(peak_columns));
     t->more = "tensors";
     t->limit = TENSORS_SHOWN;
     t->id = "peak-tensors";
@@ -316,7 +316,7 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
                        "runs, by liveness of the graph",
                        profile->kind != ASSAY__PROFILE_MEMORY ? ASSAY__SECTION_DETAIL : 0);
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers by the bytes they move",
-                                              ASSAY__COLUMNS(layer_columns));
+                                              ASSAY__ARRAY(layer_columns));
     t->more = "layers";
     for (size_t i = 0; i < layers->count; i++)
         put_layer(t, order[i]);
@@ -343,4 +343,4 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 }
 
 const struct assay__subject assay__subject_memory = {
-    "memory", ASSAY__OF_TRIAL, build, {{"peak", ASSAY__COLUMNS(peak_columns)}}};
+    "memory", ASSAY__OF_TRIAL, build, {{"peak", ASSAY__ARRAY(peak_columns)}}};

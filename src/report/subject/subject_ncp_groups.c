@@ -97,7 +97,7 @@ static void add_groups(struct assay__doc *doc, const struct assay__ncp_groups *g
                        const struct assay__trial *trial)
 {
     struct assay__table *t = assay__doc_table(doc, "groups", "Time by neuron group",
-                                              ASSAY__COLUMNS(group_columns));
+                                              ASSAY__ARRAY(group_columns));
     for (size_t i = 0; i < g->group_count; i++)
         put_part(t, g, &g->groups[i], trial->id, false);
     if (g->layers) put_total(t, trial);
@@ -109,7 +109,7 @@ static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
     if (!g->step_count) return;
     assay__doc_fold(doc, NULL, "Time by step", NULL);
     struct assay__table *t = assay__doc_table(doc, "steps", "Time by step",
-                                              ASSAY__COLUMNS(step_columns));
+                                              ASSAY__ARRAY(step_columns));
     t->more = "steps";
     for (size_t i = 0; i < g->step_count; i++)
         put_part(t, g, &g->steps[i], trial->id, true);
@@ -198,4 +198,4 @@ const struct assay__subject assay__subject_ncp_groups = {
     "time-steps",
     ASSAY__OF_TRIAL,
     build,
-    {{"groups", ASSAY__COLUMNS(group_columns)}, {"steps", ASSAY__COLUMNS(step_columns)}}};
+    {{"groups", ASSAY__ARRAY(group_columns)}, {"steps", ASSAY__ARRAY(step_columns)}}};

@@ -2,9 +2,9 @@
  * from one to another, and the time by the type that layers compute in.
  *
  * From the layers' providers in execution order. The engine's copies between devices (MemcpyToHost,
- * MemcpyFromHost) are layers of their own: they are the bytes and the time of a crossing; where
- * there are none, both are unknown. Energy is known per provider only when one of them did
- * everything: no rail is split between providers. */
+ * MemcpyFromHost) are separate layers: they give the bytes and the time of a crossing; without them
+ * both are unknown. Energy is known per provider only if there is one: no sensor measures providers
+ * separately. */
 #include "report/subject/subject.h"
 
 #include "report/subject/layer_list.h"
@@ -120,7 +120,7 @@ static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
     static const char untimed[] = "some of its layers have no time, so the sum would be too low";
     double total_ns = assay__layer_total(trial);
     struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
-                                              ASSAY__COLUMNS(place_columns));
+                                              ASSAY__ARRAY(place_columns));
     for (size_t i = 0; i < all->count; i++) {
         const struct place *p = &all->places[i];
         assay__table_row(t, 0, NULL);
@@ -156,7 +156,7 @@ static void add_crossings(struct assay__doc *doc, const struct placement *all)
     }
     struct assay__table *t = assay__doc_table(doc, NULL,
                                               "Crossings between providers in execution order",
-                                              ASSAY__COLUMNS(crossing_columns));
+                                              ASSAY__ARRAY(crossing_columns));
     for (size_t from = 0; from < all->count; from++)
         for (size_t to = 0; to < all->count; to++) {
             const struct crossing *c = &all->crossings[from][to];
@@ -202,7 +202,7 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
         times_ns[at] += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
     }
     struct assay__table *t = assay__doc_table(doc, NULL, "Time by compute type",
-                                              ASSAY__COLUMNS(type_columns));
+                                              ASSAY__ARRAY(type_columns));
     for (size_t i = 0; i < 2; i++) {
         if (!counts[i]) continue;
         assay__table_row(t, 0, NULL);

@@ -139,7 +139,7 @@ static void add_rails(struct assay__doc *doc, const struct assay__trial *trial)
     const char *rail;
     if (!rail_at(trial, 0)) return;
     struct assay__table *t = assay__doc_table(doc, NULL, "Power and energy by rail",
-                                              ASSAY__COLUMNS(rail_columns));
+                                              ASSAY__ARRAY(rail_columns));
     for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
         put_rail(doc, t, trial, rail);
 }
@@ -306,7 +306,7 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
     assay__doc_metric(doc, trial, "energy.inference.gross", NULL, "per inference");
     add_noted(doc, trial, "energy.inference.net", "net energy", "per inference");
     add_idle(doc, trial);
-    assay__doc_metrics(doc, trial, facts, sizeof facts / sizeof facts[0]);
+    assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
     add_cpus(doc, trial);
     add_throttling(doc, profile, trial);
     add_noted(doc, trial, "overhead.sensors", "sampling", "");

@@ -109,7 +109,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     size_t *order = assay__layer_order(&trial->layers), letters = 0;
     if (!order) doc->failed = true;
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers against their roofs",
-                                              ASSAY__COLUMNS(columns));
+                                              ASSAY__ARRAY(columns));
     t->more = "layers";
     t->limit = LAYERS_SHOWN;
     for (size_t i = 0; order && i < trial->layers.count; i++) {
@@ -165,7 +165,7 @@ static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
 static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
 {
     struct assay__table *t = assay__doc_table(doc, NULL, "The roofs: measured limits of the device",
-                                              ASSAY__COLUMNS(roof_columns));
+                                              ASSAY__ARRAY(roof_columns));
     put_peaks(t, r);
     for (size_t i = 0; i < r->level_count; i++)
         put_roof(t, &r->levels[i], r->levels[i].label, "B/s", true);

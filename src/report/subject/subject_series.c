@@ -83,7 +83,7 @@ static void put_channel(struct assay__doc *doc, struct assay__table *t,
 static void add_channels(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time",
-                                              ASSAY__COLUMNS(columns));
+                                              ASSAY__ARRAY(columns));
     for (size_t i = 0; i < trial->series_count; i++)
         put_channel(doc, t, &trial->series[i]);
 }
@@ -120,7 +120,7 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
     for (size_t i = 0; i < trial->series_count; i++) {
         const struct assay__series_info *s = &trial->series[i];
         struct assay__table *t = assay__doc_table(doc, "series", NULL,
-                                                  ASSAY__COLUMNS(reading_columns));
+                                                  ASSAY__ARRAY(reading_columns));
         t->fill = fill_reading;
         t->context = s;
         t->row_count = s->count ? s->count : 1;
@@ -151,7 +151,7 @@ static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->span_count) return;
     struct assay__table *t = assay__doc_table(doc, "spans", "Phases of the run",
-                                              ASSAY__COLUMNS(span_columns));
+                                              ASSAY__ARRAY(span_columns));
     t->more = "spans";
     for (size_t i = 0; i < trial->span_count; i++) {
         const struct assay__span *s = &trial->spans[i];
@@ -181,4 +181,4 @@ const struct assay__subject assay__subject_series = {
     "series",
     ASSAY__OF_TRIAL,
     build,
-    {{"series", ASSAY__COLUMNS(reading_columns)}, {"spans", ASSAY__COLUMNS(span_columns)}}};
+    {{"series", ASSAY__ARRAY(reading_columns)}, {"spans", ASSAY__ARRAY(span_columns)}}};

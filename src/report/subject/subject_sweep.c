@@ -260,4 +260,4 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 }
 
 const struct assay__subject assay__subject_sweep = {
-    "sweep", ASSAY__OF_PROFILE, build, {{"sweep", ASSAY__COLUMNS(columns)}}};
+    "sweep", ASSAY__OF_PROFILE, build, {{"sweep", ASSAY__ARRAY(columns)}}};

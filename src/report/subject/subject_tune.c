@@ -273,7 +273,7 @@ static void add_parts(struct view *v)
     assay__doc_section(v->doc, "tune-settings", "What each setting contributes",
                        "the best with one setting reset to its default", 0);
     struct assay__table *t = assay__doc_table(v->doc, NULL, "What each setting contributes",
-                                              ASSAY__COLUMNS(part_columns));
+                                              ASSAY__ARRAY(part_columns));
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         enum assay_state state = part->measured ? ASSAY_MEASURED : ASSAY_ESTIMATED;
@@ -308,7 +308,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (study->failed) return;
     assay__doc_section(doc, "tune", "Tune", "finalists first, then by cost", ASSAY__VIEW_OVERVIEW);
     add_table(&v);
-    assay__doc_legend(doc, ASSAY__COLUMNS(legend));
+    assay__doc_legend(doc, ASSAY__ARRAY(legend));
     add_best(&v);
     assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
     add_parts(&v);
@@ -317,4 +317,4 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 }
 
 const struct assay__subject assay__subject_tune = {
-    "tune", ASSAY__OF_PROFILE, build, {{"tune", ASSAY__COLUMNS(columns)}}};
+    "tune", ASSAY__OF_PROFILE, build, {{"tune", ASSAY__ARRAY(columns)}}};

@@ -64,7 +64,7 @@ static void put_row(struct assay__table *t, const struct assay__validation_row *
 static void add_rows(struct assay__doc *doc, const struct assay__validation *v, bool held)
 {
     struct assay__table *t = assay__doc_table(doc, "validation", "Measured and predicted",
-                                              ASSAY__COLUMNS(columns));
+                                              ASSAY__ARRAY(columns));
     for (size_t i = 0; i < v->count; i++)
         if (isfinite(v->rows[i].measured_s) && (v->rows[i].excluded != NULL) == held)
             put_row(t, &v->rows[i]);
@@ -92,8 +92,7 @@ static void put_errors(struct assay__table *t, const char *of,
 static void add_errors(struct assay__doc *doc, const struct assay__validation *v, bool published)
 {
     assay__doc_section(doc, "errors", "Errors", "|predicted / measured - 1|", 0);
-    struct assay__table *t = assay__doc_table(doc, "errors", "Errors",
-                                              ASSAY__COLUMNS(error_columns));
+    struct assay__table *t = assay__doc_table(doc, "errors", "Errors", ASSAY__ARRAY(error_columns));
     put_errors(t, "one chip left out", &v->chip_out);
     put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
     put_errors(t, "never fitted", &v->held_out);
@@ -122,7 +121,7 @@ static void add_excluded(struct assay__doc *doc, const struct assay__validation 
 {
     assay__doc_section(doc, "excluded", "Not used", "and why", 0);
     struct assay__table *t = assay__doc_table(doc, "excluded", "Not used",
-                                              ASSAY__COLUMNS(excluded_columns));
+                                              ASSAY__ARRAY(excluded_columns));
     for (size_t i = 0; i < v->count; i++) {
         const struct assay__validation_row *row = &v->rows[i];
         if (!row->excluded || isfinite(row->measured_s)) continue;

@@ -26,7 +26,7 @@ int assay__zoo_document(struct assay__doc **made)
     const struct assay__zoo_entry *entry;
     struct assay__doc *doc = assay__doc_open(made, "make", "Models of the zoo");
     if (!doc) return ASSAY_ENOMEM;
-    struct assay__table *t = assay__doc_table(doc, "zoo", "Models", ASSAY__COLUMNS(columns));
+    struct assay__table *t = assay__doc_table(doc, "zoo", "Models", ASSAY__ARRAY(columns));
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
         struct assay__buf line = {0};
         assay__zoo_params_line(&line, entry);

@@ -1,10 +1,10 @@
-/* html_figure.c - figures in the page. Each is drawn twice, wide and narrow, so that its words stay
- * readable on a telephone: the style sheet shows one of them, and what is not shown is not read
- * aloud either. One that is large as a narrow picture (NARROW_MOST) is drawn wide only.
+/* html_figure.c - figures in the page. Each is drawn twice, wide and narrow, so that its text stays
+ * readable on a phone: the style sheet shows one of them, and screen readers skip the other. If the
+ * narrow one is large (NARROW_MOST) only the wide one is drawn.
  *
- * A figure over time (samples, memory, power) says in data-plot, as JSON, which columns of the
- * page's data it shows: where the page carries uPlot, page.js draws those in place of the picture,
- * to be zoomed. */
+ * A figure over time (samples, memory, power) has a JSON attribute data-plot with the columns of
+ * the page's data that it shows: where the page carries uPlot, page.js draws those in place of the
+ * picture, to be zoomed. */
 #include "report/walk/html_page.h"
 
 #include "report/json/json_members.h"

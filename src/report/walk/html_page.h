@@ -1,7 +1,7 @@
 /* html_page.h - the page around a document's blocks: one file without the network. Its style sheet
- * and its script stand in it and are allowed by their hashes (Content-Security-Policy), nothing
- * else is. So no `style=` attribute and no `onclick=` may ever be written: a browser refuses them.
- * Use classes of html/page.css, and attributes of SVG (fill, width).
+ * and script are inline and allowed by their hashes (Content-Security-Policy), nothing else is. So
+ * no `style=` attribute and no `onclick=` may ever be written: a browser refuses them. Use classes
+ * of html/page.css, and attributes of SVG (fill, width).
  *
  * Errors stick in page.body.failed; assay__html_document hands them on to out->failed. */
 #ifndef ASSAY_REPORT_WALK_HTML_PAGE_H

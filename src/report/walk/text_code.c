@@ -1,7 +1,8 @@
 /* text_code.c - code on a page that is too narrow for it. A line is broken where its language lets
  * it go on; outside of brackets Python, and the shell everywhere, need a backslash before the end
  * of the line. Never inside a string: a line that cannot be broken stays long. */
-#include "report/walk/text_code.h"
+#include "report/doc/doc.h"
+#include "report/walk/text_page.h"
 
 #include "base/text.h"
 

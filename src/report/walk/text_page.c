@@ -1,6 +1,6 @@
 /* text_page.c - laying out text in columns. Widths are display columns (base/text.h), styles are
  * ANSI sequences that take none: bold, faint, cyan bars, yellow warnings and red faults, a set that
- * does not depend on telling red from green; a warning or a fault always also says so in words. */
+ * does not rely on distinguishing red from green; warnings and faults are also named in words. */
 #include "report/walk/text_page.h"
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
-/* text_page.h - the text report's page: width, styles, headings, wrapped text and labelled rows. */
+/* text_page.h - the text report's page: width, styles, headings, wrapped text (text_page.c), code
+ * (text_code.c) and tables (text_table.c). */
 #ifndef ASSAY_REPORT_WALK_TEXT_PAGE_H
 #define ASSAY_REPORT_WALK_TEXT_PAGE_H
 
@@ -32,8 +33,8 @@ void assay__page_title(struct assay__page *page, const char *title, const char *
 /** A blank line, then a bold title with a dim remark behind it, or wrapped below it where both do
  *  not fit on one line. Both are made safe. */
 void assay__page_heading(struct assay__page *page, const char *title, const char *remark);
-/** Words wrapped to the page: `first` stands before the first line, later lines are indented as
- *  far. Untrusted text is made safe here. A number and its unit stay together. */
+/** Words wrapped to the page: `first` goes before the first line, later lines are indented as far.
+ * Untrusted text is made safe here. A number and its unit stay together. */
 void assay__page_wrap(struct assay__page *page, enum assay__style style, const char *first,
                       const char *text);
 /** The same of text that may be of any length: what is beyond about `lines` lines is cut off. */
@@ -52,6 +53,18 @@ void assay__page_fit(struct assay__page *page, const char *text, int columns, in
 void assay__page_fit_middle(struct assay__page *page, const char *text, int columns);
 /** Safe text that is wider than `columns`, cut in its middle behind `head` columns. */
 void assay__page_cut_middle(struct assay__buf *out, const char *text, size_t columns, size_t head);
+struct assay__code;
+/** The code, indented; lines that are too long are broken where the language allows it, so that
+ *  what is copied from the page still runs. */
+void assay__text_code(struct assay__page *page, const struct assay__code *code);
+
+struct assay__table;
+/** The table, which columns did not fit, and why cells are empty. `limit`: max number of rows. */
+void assay__text_table(struct assay__page *page, const struct assay__table *table, size_t limit);
+/** Names cut to a width in their middle, or where they differ, so that different names stay
+ *  different. out: `count` buffers, which the caller frees. */
+void assay__text_shorten(const char *const *names, size_t count, size_t width,
+                         struct assay__buf *out);
 /** Replaces what is not ASCII from `start` on, column by column. */
 void assay__page_to_ascii(struct assay__buf *out, size_t start);
 

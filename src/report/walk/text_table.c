@@ -2,7 +2,8 @@
  * names are shortened (no two become equal), prose goes below its row, columns give way by their
  * priority, and what is left is split into several tables that repeat the names. What is not shown
  * is named below the table. */
-#include "report/walk/text_table.h"
+#include "report/doc/doc.h"
+#include "report/walk/text_page.h"
 
 #include "base/text.h"
 #include "report/walk/walk.h"

@@ -12,6 +12,11 @@ typedef int assay__walk_fn(const struct assay__doc *doc, const struct assay_repo
 
 assay__walk_fn assay__walk_text, assay__walk_html, assay__walk_markdown, assay__walk_csv;
 
+/** A CSV cell: safe, quoted if necessary, and guarded against spreadsheet formulas. */
+void assay__csv_text(struct assay__buf *out, const char *text);
+/** Text escaped for Markdown (see walk_markdown.c). */
+void assay__markdown_text(struct assay__buf *out, const char *text);
+
 /** Draws each part of a picture with `draw`. False: there was none, for the reason in *why. */
 typedef void assay__draw_fn(void *context, const struct assay__figure *figure);
 bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *draw, void *context,

@@ -2,7 +2,6 @@
  * programs read, every row, numbers exact and in the column's own unit. Tables of one name (of
  * several trials) are one table, in the order of the trials, whichever people read first. A cell
  * that a spreadsheet would take for a formula is made text. */
-#include "report/walk/csv_text.h"
 #include "report/walk/walk.h"
 
 #include "base/text.h"

@@ -8,7 +8,6 @@
  *
  * Folds are <details>. Figures are left out: a forge shows no picture that a file carries. */
 #include "report/walk/html_text.h"
-#include "report/walk/markdown_text.h"
 #include "report/walk/walk.h"
 
 #include "base/text.h"

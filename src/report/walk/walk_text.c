@@ -1,10 +1,7 @@
 /* walk_text.c - a document for the terminal: a page of 40 columns or more (80 by default). Folds
- * are left out unless the reader asks for everything; then the last line says that there are some.
- */
+ * are left out unless the reader asks for everything; the last line then mentions them. */
 #include "report/figure/figure.h"
-#include "report/walk/text_code.h"
 #include "report/walk/text_page.h"
-#include "report/walk/text_table.h"
 #include "report/walk/walk.h"
 
 #include "base/text.h"
