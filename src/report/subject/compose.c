@@ -182,7 +182,8 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     if (code) return assay_error_set(error, code, "out of memory while writing the report");
     doc->study = study;
     const char *format = options->format ? options->format : "";
-    if (strcmp(format, "csv") != 0) doc->hint = options->hint; /* programs read bare reasons */
+    /* Programs read bare reasons; reasons of schema 1 name the options themselves. */
+    if (strcmp(format, "csv") != 0 && study->profile->schema > 1) doc->hint = options->hint;
     add_head(doc, trial);
     if (options->detail && *options->detail && strcmp(format, "csv") != 0) /* tables are whole */
         add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
