@@ -53,10 +53,18 @@ static const struct assay__option_hint options[] = {
 static const struct {
     const char *prefix, *hint;
 } metrics[] = {
-    {"cache.", "--counters reads it"}, {"efficiency.", "--power reads it"},
-    {"energy.", "--power reads it"},   {"hardware.", "--counters reads it"},
-    {"latency.p", "--time, --iters"},  {"memory.bandwidth", "--counters reads it"},
+    {"cache.", "--counters reads it"},
+    {"compute.utilization", "assay devices --ceilings"},
+    {"efficiency.", "--power reads it"},
+    {"energy.", "--power reads it"},
+    {"hardware.", "--counters reads it"},
+    {"latency.p", "--time, --iters"},
+    {"memory.bandwidth_utilization", "assay devices --ceilings"},
+    {"memory.bandwidth", "--counters reads it"},
+    {"memory.peak.device", "--memory reads it"},
     {"power.", "--power reads it"},
+    {"roofline.", "assay devices --ceilings"},
+    {"workload", "--batch, --seq, --dim, --shape, --input, --seed"},
 };
 
 const struct assay__option_hint *assay__option_hint(const char *option)

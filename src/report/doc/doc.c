@@ -226,13 +226,22 @@ void assay__doc_cards(struct assay__doc *doc, const char *label)
     if (last && last->kind == ASSAY__BLOCK_FACT) last->fact->cards = true;
 }
 
+/* Ceilings of the device would give it, and there are none. Of scripted times they never would. */
+static bool lacks_ceilings(const struct assay__doc *doc, const char *metric)
+{
+    const struct assay_profile *profile = doc->study ? doc->study->profile : NULL;
+    bool needed = strncmp(metric, "roofline.", 9) == 0 || strstr(metric, "utilization");
+    return needed && profile && profile->trial_count && !profile->ceiling_count &&
+           strcmp(profile->trials[0].target.engine, "fake") != 0;
+}
+
 const char *assay__doc_reason(struct assay__doc *doc, const char *metric, const char *note)
 {
     const struct assay_metric_info *info = metric && doc->hint ? assay_metric_lookup(metric) : NULL;
     if (!info || !note) return note;
     bool unread = info->unread && strcmp(note, info->unread) == 0;
     bool few = !info->unread && strncmp(metric, "latency.p", 9) == 0; /* too few samples */
-    if (!unread && !few) return note;
+    if (!unread && !few && !lacks_ceilings(doc, metric)) return note;
     const char *hint = doc->hint(metric);
     return hint ? assay__doc_printf(doc, "%s (%s)", note, hint) : note;
 }

@@ -193,7 +193,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                              : NULL;
     assay__doc_section(doc, "roofline", "Roofline", remark,
                        ASSAY__VIEW_LAYERS | (!judged ? ASSAY__SECTION_DETAIL : 0));
-    if (r->reason[0]) assay__doc_say(doc, ASSAY__TONE_NOTE, r->reason);
+    if (r->reason[0])
+        assay__doc_say(doc, ASSAY__TONE_NOTE, assay__doc_reason(doc, "roofline.time", r->reason));
     if (judged) {
         add_answer(doc, r);
         assay__doc_picture(doc, "roofline", trial, ASSAY__PICTURE_KEYED);

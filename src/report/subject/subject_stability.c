@@ -35,6 +35,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_end(doc);
     assay__doc_section(doc, "workload", "Workload", "what was assumed", ASSAY__VIEW_MACHINE);
     assay__doc_points(doc, trial->notes, trial->note_count);
+    const char *hint = doc->hint && trial->note_count ? doc->hint("workload") : NULL;
+    if (hint) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "To change it: %s.", hint);
     assay__doc_end(doc);
 }
 
