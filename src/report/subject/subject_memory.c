@@ -12,6 +12,7 @@
 
 enum {
     TENSORS_SHOWN = 10,
+    LAYERS_MOST = 100,  /* by their bytes; the table of layers has all of them */
     LONG_ENOUGH = 1000, /* inferences behind which pools and caches have mostly filled */
 };
 
@@ -318,8 +319,12 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers by the bytes they move",
                                               ASSAY__ARRAY(layer_columns));
     t->more = "layers";
-    for (size_t i = 0; i < layers->count; i++)
+    for (size_t i = 0; i < layers->count && i < LAYERS_MOST; i++)
         put_layer(t, order[i]);
+    if (layers->count > LAYERS_MOST)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "The first %d of %zu layers; the table of layers has all.", LAYERS_MOST,
+                            layers->count);
     assay__doc_end(doc);
 out:
     free(order);

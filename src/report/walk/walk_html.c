@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS = 1000, TIPPED_ROWS = 200, OPEN = 64, WIDTHS = 50 };
+enum { ROWS = 500, TIPPED_ROWS = 200, OPEN = 64, WIDTHS = 50 };
 
 struct walk {
     struct assay__html page;
