@@ -41,7 +41,7 @@ static size_t made_by(const struct assay__advice *a, size_t node, size_t input)
     return n && input < n->input_count ? assay__advice_producer(a, n->inputs[input]) : SIZE_MAX;
 }
 
-/* The one among its inputs that such an operator makes. */
+/* The node that makes one of its inputs with one of these operators. */
 static size_t made_by_op(const struct assay__advice *a, size_t node, const char *ops)
 {
     const struct assay__node *n = at(a, node);

@@ -89,7 +89,7 @@ void assay__json_reader_free(struct assay__json_reader *reader);
 /** The next token; ASSAY_EFORMAT with byte offset and what was wrong on bad input. */
 int assay__json_next(struct assay__json_reader *reader, struct assay__json_token *token,
                      struct assay_error *error);
-/** What was wrong with the bytes that the last failed call stopped at, and where; "" nothing. */
+/** What was wrong where the last failed call stopped, and where that is; "" after a success. */
 const char *assay__json_reader_fault(const struct assay__json_reader *reader, size_t *at);
 /** Skips the value that comes next (or the rest of the value whose opening token was just read). */
 int assay__json_skip(struct assay__json_reader *reader, const struct assay__json_token *opened,

@@ -67,7 +67,8 @@ const struct assay__check_rule assay__ane_rules[] = {
     {"data-shape", "A result whose size data decides", WARNING, SINGLE, OFF, COREMLTOOLS ", FAQ",
      "Give it a fixed size, or move it behind the model.", assay__ane_data_shape, false},
     {"dynamic-input", "An input without a fixed shape", ERROR, VENDOR, ON, COREMLTOOLS ", FAQ",
-     "Fix it, or list at most 128 shapes (EnumeratedShapes): a range loses the engine.",
+     "Fix it, or list at most 128 shapes (EnumeratedShapes): with a range of shapes the model does "
+     "not run on the engine.",
      assay__ane_dynamic_inputs, true},
     {"extent", "An axis that is too long", WARNING, SINGLE, OFF, ANE_GUIDE,
      "Split the axis (a large vocabulary into several products) or fold it into two.",

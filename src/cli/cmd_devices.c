@@ -164,8 +164,7 @@ static const struct assay__option options[] = {
     ASSAY__STRING_ROW("device", 0, device, "NAME",
                       "Only this device, such as cuda:0 or ovn/openvino:cpu."),
     ASSAY__DURATION_ROW("timeout", timeout_s,
-                        "Give up on a device that does not answer for so long (default 30s).", 0.1,
-                        86400),
+                        "How long to wait for a device to answer (default 30s).", 0.1, 86400),
     ASSAY__FLAG_ROW("ceilings", 0, ceilings,
                     "Show what the CPU (measured in about 17 s) and each other usable device (at "
                     "most 60 s each) can do at most; then kept for this machine."),
@@ -174,7 +173,7 @@ static const struct assay__option options[] = {
     ASSAY__STRING_ROW(
         "only", 0, only, "NAME",
         "Only ceilings whose names begin so, such as compute.float32 or bandwidth.dram."),
-    ASSAY__FLAG_ROW("quiet", 'q', quiet, "No progress on stderr; errors are still said."),
+    ASSAY__FLAG_ROW("quiet", 'q', quiet, "No progress on stderr; errors are still printed."),
     ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__DEVICES_TABLES),
     {0},
 };

@@ -20,7 +20,7 @@ static const struct assay__option options[] = {
                         "Time between two readings of the sensors, from 1ms on (default 100ms).",
                         1e-3, 3600),
     ASSAY__DURATION_ROW("idle", idle_s,
-                        "Watch the idle machine for so long before the run (default 3s; 0s: no "
+                        "How long to watch the idle machine before the run (default 3s; 0s: no "
                         "baseline, no net energy).",
                         0, 3600),
     {0},

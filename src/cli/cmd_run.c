@@ -3,7 +3,6 @@
 #include "cli/require_option.h"
 #include "cli/run_command.h"
 
-
 struct run_options {
     struct assay__run_flags run; /* first: the shared rows write it */
     bool power, memory, counters;
@@ -23,9 +22,9 @@ static const struct assay__option options[] = {
                     "Also read the processor's and the kernel's counters."),
     ASSAY__DURATION_ROW("interval", interval_s,
                         "Time between two readings of the sensors (default 100ms).", 1e-3, 3600),
-    ASSAY__DURATION_ROW("idle", idle_s,
-                        "Watch the idle machine for so long before --power's run (default 3s).", 0,
-                        3600),
+    ASSAY__DURATION_ROW(
+        "idle", idle_s,
+        "How long to watch the idle machine before the run of --power (default 3s).", 0, 3600),
     ASSAY__STRING_ROW("require", 0, require, "NAME|FILE",
                       "Judge the run by a requirement table: m1, m1-pro, m1-max, m1-ultra or a "
                       "file; status 1 when a minimum is not met."),

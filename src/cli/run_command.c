@@ -77,7 +77,7 @@ const struct assay__option assay__run_rows[] = {
          "17 s)."),
     FLAG("hash", 0, hash, "Record the SHA-256 of the model file."),
     ASSAY__RENDER_ROWS(ASSAY__FORMAT_NAMES, ASSAY__TABLE_NAMES),
-    FLAG("quiet", 'q', quiet, "No progress and no remarks on stderr; errors are still said."),
+    FLAG("quiet", 'q', quiet, "No progress and no remarks on stderr; errors are still printed."),
     {"script", 0, ASSAY__OPTION_STRING, AT(script), "SCRIPT", "Script of the fake engine.", NULL,
      NULL, 0, 0, true},
     {0},

@@ -4,7 +4,6 @@
  * scale; x / scale, rounded). */
 #include "cost/cost_table.h"
 
-
 #define EACH ASSAY__COST_EACH
 #define EACH_IN ASSAY__COST_EACH_IN
 #define QUANT ASSAY__COST_QUANT

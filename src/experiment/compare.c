@@ -304,5 +304,10 @@ int assay_compare(const struct assay_run_options *run, const struct assay_compar
     struct assay_compare_options read;
     int code = assay__experiment_read(run, options, &read, sizeof read, "compare", &own, profile,
                                       error);
+    for (size_t i = 0; !code && i < read.model_count; i++)
+        if (!read.models || !read.models[i])
+            code = assay_error_set(error, ASSAY_EINVAL, "model %zu of the list is missing", i + 1);
+    if (!code && !read.model_count && !own.workload.model)
+        code = assay_error_set(error, ASSAY_EINVAL, "no model to compare on devices");
     return code ? code : assay__compare(&own, &read, profile, error);
 }

@@ -65,7 +65,7 @@ static int refuse_value(enum assay__axis axis, const char *word, struct assay_er
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : ": ", *c);
     }
     return assay__refuse_option(
-        error, option_of(axis), "'%s' is not a value of it%s", word,
+        error, option_of(axis), "'%s' is not one of its values%s", word,
         assay__axis_is_number(axis) ? ": whole numbers from 1 to 999999999, such as 1,2,4" : list);
 }
 

@@ -51,9 +51,8 @@ static int read_grid(struct work *work, struct assay_error *error)
     if (!code) code = assay__grid_read(&work->space, grid, list, error);
     if (!code) code = assay__config_count(&work->space, ASSAY__GRID_POINTS, error);
     if (!code && work->space.points < 2)
-        code = assay__refuse_option(
-            error, "grid",
-            "nothing varies: give an axis at least two values, such as batch 1,2,4,8");
+        code = assay__refuse_option(error, "grid",
+                                    "nothing varies: give an axis at least two values");
     return code;
 }
 
@@ -170,8 +169,8 @@ int assay__sweep_model(const struct assay__run_options *run,
     int code = work->arena ? assay__goal_read(&options->goal, "throughput", &work->plan, error)
                            : assay__no_memory(error);
     if (!code && options->resume && !run->keeping.output)
-        code = assay__refuse_option(error, "resume",
-                                    "a sweep that goes on needs the file of the one before");
+        code = assay__refuse_option(
+            error, "resume", "to resume, name the profile of the earlier sweep as the output");
     set_defaults(&work->run, &work->plan);
     if (!code) code = read_grid(work, error);
     if (!code) code = open_kept(work, error);
@@ -191,5 +190,7 @@ int assay_sweep(const struct assay_run_options *run, const struct assay_sweep_op
     struct assay_sweep_options read;
     int code = assay__experiment_read(run, options, &read, sizeof read, "sweep", &own, profile,
                                       error);
+    if (!code && !own.workload.model)
+        code = assay_error_set(error, ASSAY_EINVAL, "no model to sweep");
     return code ? code : assay__sweep_model(&own, &read, profile, error);
 }

@@ -233,5 +233,7 @@ int assay_tune(const struct assay_run_options *run, const struct assay_tune_opti
     struct assay_tune_options read;
     int code = assay__experiment_read(run, options, &read, sizeof read, "tune", &own, profile,
                                       error);
+    if (!code && !own.workload.model)
+        code = assay_error_set(error, ASSAY_EINVAL, "no model to tune");
     return code ? code : assay__tune_model(&own, &read, profile, error);
 }

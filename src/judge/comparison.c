@@ -424,7 +424,7 @@ static void put_tie(struct choice *c, const struct assay__comparison_row *first,
     assay__buf_printf(&c->text, "no difference shown between %s and %s%s", name_row(c, first),
                       name_row(c, second),
                       ratio->by == ASSAY__BY_NEITHER ? assay__ratio_by_words(ratio->by) : "");
-    if (isfinite(percent))
+    if (percent >= 0.05)
         assay__buf_printf(&c->text, "; too noisy to detect one below %.*f %%", percent < 10 ? 1 : 0,
                           percent);
     for (size_t i = 0; i < 2; i++)

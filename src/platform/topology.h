@@ -56,8 +56,8 @@ struct assay__topology {
 };
 
 /** Reads it, into the arena. A machine that cannot be described is no error: `reason` says why.
- *  ASSAY_ENOMEM. Not for several threads at once: hwloc takes the root of a captured machine from
- *  the environment, which is set for the time of the call. */
+ *  ASSAY_ENOMEM. hwloc takes the root of a captured machine from the environment, which is not
+ *  touched: one that describes another machine becomes the reason. */
 int assay__topology_read(struct assay__arena *arena, struct assay__topology *topology,
                          struct assay_error *error);
 

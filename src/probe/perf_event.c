@@ -149,7 +149,7 @@ static const char *open_reason(struct assay__arena *arena, const struct event_ro
 }
 
 static const char no_pmu[] =
-    "no counters in the processor (PMU) are visible: virtual machines are not given them unless "
+    "no counters in the processor (PMU) are visible: virtual machines do not get them unless "
     "the host says so (QEMU, libvirt: -cpu host,pmu=on)";
 
 /* --- open ------------------------------------------------------------------------------------- */

@@ -63,7 +63,7 @@ bool assay__powermetrics_text(const char *data, size_t size,
                               struct assay__powermetrics_sample *sample, const char **reason);
 /** Every value unknown; then, when it is read, what follows from the others. */
 void assay__powermetrics_clear(struct assay__powermetrics_sample *sample);
-/** False: nothing in it is known, or something cannot be (negative, a share over 1): *reason. */
+/** False: nothing in it is known, or a value is impossible (negative, a share over 1): *reason. */
 bool assay__powermetrics_finish(struct assay__powermetrics_sample *sample, const char **reason);
 /** The index of a thermal pressure; NaN: not in the list. */
 double assay__powermetrics_pressure(const char *name, size_t length);

@@ -223,7 +223,7 @@ static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
     bool any = false;
     made->reason =
         "this machine shows no counters of its memory controllers (no uncore_imc under " DEVICES
-        "): virtual machines are not given them, and AMD's and Arm's drivers describe none there";
+        "): virtual machines do not get them, and AMD's and Arm's drivers describe none there";
     for (size_t i = 0; devices && devices[0] && i < CHANNELS; i++) {
         const char *why = open_channel(made, i, devices, replaced ? NULL : assay__live_refused());
         made->channels[i] = (struct assay__channel){

@@ -415,6 +415,7 @@ static void load_ceilings(struct assay__loader *loader)
 int assay_profile_open(const char *path, struct assay_profile **out, struct assay_error *error)
 {
     struct assay__db *db = NULL;
+    if (!path || !out) return assay_error_set(error, ASSAY_EINVAL, "no path, or no place for it");
     *out = NULL;
     int code = assay__db_open(path, &db, error);
     if (code) return code;

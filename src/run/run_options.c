@@ -15,6 +15,17 @@
 
 #define TIMEOUT_S 300.0
 
+/* A list that a program gives: as long as it says, without holes. */
+static int check_list(const char *const *items, size_t count, const char *what,
+                      struct assay_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!items || !items[i])
+            return assay_error_set(error, ASSAY_EINVAL, "item %zu of the %s is missing", i + 1,
+                                   what);
+    return 0;
+}
+
 int assay__run_options_read(const struct assay_run_options *given, struct assay__run_options *own,
                             struct assay_error *error)
 {
@@ -26,6 +37,12 @@ int assay__run_options_read(const struct assay_run_options *given, struct assay_
                                        .watching = read.watching,
                                        .keeping = read.keeping,
                                        .callbacks = read.callbacks};
+    const struct assay_workload_options *w = &own->workload;
+    if (!code) code = check_list(w->dims, w->dim_count, "dims", error);
+    if (!code) code = check_list(w->shapes, w->shape_count, "shapes", error);
+    if (!code) code = check_list(w->inputs, w->input_count, "inputs", error);
+    if (!code && (int)own->measuring.layers > (int)ASSAY_LAYERS_ENGINE)
+        code = assay_error_set(error, ASSAY_EINVAL, "there is no such way of timing layers");
     return code;
 }
 

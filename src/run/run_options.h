@@ -11,7 +11,7 @@
  *  kept: what it adds is kept. 0 or ASSAY_ENOMEM. */
 typedef int assay__conclude_fn(void *context, struct assay_profile *profile, size_t trial);
 
-/** Called once, when the trials stand and before the profile is kept: what it adds is kept. */
+/** Called once, after the last trial and before the profile is stored; what it adds is stored. */
 typedef int assay__judge_fn(void *context, struct assay_profile *profile,
                             struct assay_error *error);
 

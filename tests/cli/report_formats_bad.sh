@@ -27,7 +27,7 @@ expect_equal "$(wc -l <single.csv)" 2
 expect_has single.csv ",latency.p50,"
 expect_exit 1 "$ASSAY" report single.assay --format model-explorer -o nodes.json
 expect_lines err 1
-expect_has err "--layers: "
+expect_has err "assay run --layers"
 if [ -e nodes.json ]; then fail "a file although there is nothing to show"; fi
 expect_exit 1 "$ASSAY" report single.assay -o single.svg
 expect_has err "no figure"

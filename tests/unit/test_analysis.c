@@ -259,7 +259,7 @@ static void fill_with(struct assay__model *model, const char *line, float number
     const int64_t one = 1;
     struct assay__node *node = cost_node(model, "", line, "");
     CHECK_INT(assay__rewrite_set_tensor(model, node, "value", ASSAY__FLOAT32, 1, &one, &number,
-                                     sizeof number),
+                                        sizeof number),
               0);
 }
 

@@ -364,6 +364,36 @@ static void reasons_take_hints(void)
     assay_profile_close(profile);
 }
 
+/* Lists that are shorter than they say, and places that are not there. */
+static void lists_without_items_are_refused(void)
+{
+    static const char *const models[] = {"cfc", NULL};
+    struct assay_run_options run = {.size = sizeof run};
+    struct assay_compare_options compare = {
+        .size = sizeof compare, .models = models, .model_count = 2};
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    CHECK_INT(assay_compare(&run, &compare, &profile, &error), ASSAY_EINVAL);
+    compare.models = NULL;
+    CHECK_INT(assay_compare(&run, &compare, &profile, &error), ASSAY_EINVAL);
+    compare.model_count = 0;
+    CHECK_INT(assay_compare(&run, &compare, &profile, &error), ASSAY_EINVAL);
+    CHECK_INT(assay_tune(NULL, NULL, &profile, &error), ASSAY_EINVAL);
+    CHECK_INT(assay_sweep(NULL, NULL, &profile, &error), ASSAY_EINVAL);
+    run.workload.model = "cfc";
+    run.workload.dim_count = 2;
+    CHECK_INT(assay_run(&run, &profile, &error), ASSAY_EINVAL);
+    run.workload.dim_count = 0;
+    run.workload.shape_count = run.workload.input_count = 1;
+    CHECK_INT(assay_run(&run, &profile, &error), ASSAY_EINVAL);
+    run.workload.shape_count = run.workload.input_count = 0;
+    run.measuring.layers = (enum assay_layer_method)77;
+    CHECK_INT(assay_run(&run, &profile, &error), ASSAY_EINVAL);
+    CHECK_INT(assay_profile_open("x.assay", NULL, &error), ASSAY_EINVAL);
+    CHECK_INT(assay_profile_open(NULL, &profile, &error), ASSAY_EINVAL);
+    CHECK(profile == NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -377,6 +407,7 @@ int main(int argc, char **argv)
         {"items_of_a_check", items_of_a_check},
         {"the_environment_stays", the_environment_stays},
         {"reasons_take_hints", reasons_take_hints},
+        {"lists_without_items_are_refused", lists_without_items_are_refused},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

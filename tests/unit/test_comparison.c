@@ -292,8 +292,7 @@ static void different_batches_are_said(void)
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK_INT(all.rows[1].batch, 1024);
     CHECK_HAS(all.batches, "1 (one.onnx), 1024 (many.onnx)");
-    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why,
-              "a batch of 1 with one of 1024");
+    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why, "a batch of 1 with one of 1024");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }

@@ -109,8 +109,7 @@ static void what_one_side_lacks_is_not_compared(void)
     CHECK_INT(d->verdict, ASSAY__DIFF_NOT_COMPARABLE);
     CHECK(isnan(d->ratio) && isnan(d->difference));
     CHECK_STR(d->reason, "b.assay: no /proc here");
-    CHECK_STR(delta(&diff, "power.average", 1)->reason,
-              "b.assay: not measured in that run");
+    CHECK_STR(delta(&diff, "power.average", 1)->reason, "b.assay: not measured in that run");
 }
 
 static void the_graph_counts_exactly(void)

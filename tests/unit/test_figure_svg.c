@@ -380,9 +380,7 @@ static void test_roofline(void)
     struct assay__buf out = draw(&figure, true);
     CHECK_INT(occurrences(out.data, "fig-roof"), 2);
     CHECK_INT(occurrences(out.data, "<circle"), 2);
-    CHECK_HAS(
-        out.data,
-        "impossible: 900 GFLOP/s at 20.0 FLOP/B; above its roof");
+    CHECK_HAS(out.data, "impossible: 900 GFLOP/s at 20.0 FLOP/B; above its roof");
     CHECK_INT(occurrences(out.data, "fig-k fig-fault"), 1);
     CHECK_HAS(out.data, "× above its roof");
     CHECK_HAS(out.data, ">float32 200 GFLOP/s</text>");

@@ -343,8 +343,7 @@ static void test_verdicts(void)
     CHECK_INT(j.minimum, ASSAY__REQUIRE_UNKNOWN);
     CHECK_INT(j.rows[1].minimum_state, ASSAY__REQUIRE_UNKNOWN);
     CHECK(isnan(j.rows[1].value) && isnan(j.rows[1].minimum_ratio));
-    CHECK_STR(j.rows[1].reason,
-              "power.average: no sensor was read");
+    CHECK_STR(j.rows[1].reason, "power.average: no sensor was read");
     j = judge("tflops 2; power 10"); /* one that fails decides */
     CHECK_INT(j.minimum, ASSAY__REQUIRE_NOT_MET);
     j = judge("p99 1ms");

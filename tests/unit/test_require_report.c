@@ -136,9 +136,8 @@ static void test_junit_report(void)
                     "message=\"compute is "
                     "1.00 TFLOP/s, at least 2.00 TFLOP/s: 50.0 %\" type=\"requirement\">");
     CHECK_HAS(text, "<error message=\"latency.p99: needs 662 samples\" type=\"unavailable\"/>");
-    CHECK_HAS(text,
-              "<skipped message=\"target not met (not a failure): memory is 1.05 GB, at most "
-              "524 MB: 200 %\"/>");
+    CHECK_HAS(text, "<skipped message=\"target not met (not a failure): memory is 1.05 GB, at most "
+                    "524 MB: 200 %\"/>");
     CHECK_HAS(text, "<system-out>memory is 1.05 GB, at most 2.10 GB: 50.0 %</system-out>");
     assay_free(text);
     end();

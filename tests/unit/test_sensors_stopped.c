@@ -93,8 +93,7 @@ static void test_no_difference(void)
     measure("cpu", NULL);
     compute();
     CHECK_NEAR(value("power.average"), 60, 1e-9);
-    CHECK_HAS(why_not("energy.inference.net"),
-              "system read 60 W throughout, idle and at work");
+    CHECK_HAS(why_not("energy.inference.net"), "system read 60 W throughout, idle and at work");
     check_page("net energy   — system read 60 W throughout", "beyond the idle machine");
     done();
 }

@@ -63,8 +63,7 @@ static void fill_longest(void)
 static void test_one_trial(void)
 {
     static const char *const commands[] = {"run", "power", "memory", "counters", "advise"};
-    static const char *const words[] = {"Not observed ",
-                                        "Disturbances seen during the run"};
+    static const char *const words[] = {"Not observed ", "Disturbances seen during the run"};
     for (size_t c = 0; c < COUNT(commands); c++)
         for (int hostile = 0; hostile < 2; hostile++) {
             struct assay_profile *p = make_document();

@@ -9,7 +9,6 @@
 #include "engine/engine.h"
 #include "engine/ort/ort_session.h"
 
-
 struct assignment_query {
     struct assay__ort ort;
     struct assay__assignment_options options;

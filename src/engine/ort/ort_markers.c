@@ -114,7 +114,8 @@ static void describe(struct assay__marking *m, size_t count, size_t good)
                           bracket_run);
     if (result->contention > ASSAY__CONTENTION_LIMIT)
         assay__layers_say(
-            m->work, "Means of the nodes are %.0f %% above their medians: something else ran here.",
+            m->work,
+            "Means of the nodes are %.0f %% above their medians: other processes disturbed them.",
             100 * result->contention);
     if (m->copies)
         assay__layers_say(m->work, "Markers had to copy %llu times: layer times are too high.",

@@ -8,7 +8,6 @@
 
 #include "base/checked.h"
 
-
 enum {
     TYPE_MIL_TENSOR = 1,
     TYPE_MIL_LIST = 2,

@@ -186,7 +186,7 @@ static struct assay__reader quiet_reader(struct writer *writer, const uint8_t *b
     return (struct assay__reader){.arena = writer->scratch, .base = base, .label = ""};
 }
 
-/* Bytes as read, as the message that they were. */
+/* A message whose bytes are written back as they were read. */
 static struct assay__wire_field message_of(const uint8_t *raw, size_t size)
 {
     return (struct assay__wire_field){

@@ -2,7 +2,6 @@
  * transformers are fused into: ai.onnx from opset 23 on, and ONNX Runtime's (com.microsoft). */
 #include "model/shapes/shape_call.h"
 
-
 /* The new length plus that of the past, if there is one. */
 static int64_t with_past(struct assay__shape_call *call, size_t past, int axis, int64_t fresh)
 {

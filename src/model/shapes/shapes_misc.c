@@ -1,7 +1,6 @@
 /* shapes_misc.c - shape rows of signals, losses, strings, sampling and ai.onnx.ml. */
 #include "model/shapes/shape_call.h"
 
-
 /* --- signals ---------------------------------------------------------------------------------- */
 
 /* input […, n, 1 or 2], dft_length, axis (an attribute before opset 20): one-sided transforms keep

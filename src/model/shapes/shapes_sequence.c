@@ -2,7 +2,6 @@
  * all its elements have in common. */
 #include "model/shapes/shape_call.h"
 
-
 static bool is_sequence(const struct assay__shape_call *call, size_t i)
 {
     return i < call->in_count && call->in[i]->sequence;

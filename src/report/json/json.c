@@ -53,15 +53,30 @@ static void put_tensors(struct assay__json_writer *w, const char *key,
     assay__json_array_end(w);
 }
 
-static void put_model(struct assay__json_writer *w, const struct assay__model_info *m)
+/* key NULL: an element of a list */
+static void put_model(struct assay__json_writer *w, const char *key,
+                      const struct assay__model_info *m)
 {
-    assay__json_put_object(w, "model");
+    if (key)
+        assay__json_put_object(w, key);
+    else
+        assay__json_object(w);
     assay__fields_json(w, &assay__stored_model, m, NULL, NULL);
     assay__fields_json_list(w, "operators", &assay__stored_operator, m->operators,
                             m->operator_count);
     put_tensors(w, "inputs", m->inputs, m->input_count);
     put_tensors(w, "outputs", m->outputs, m->output_count);
     assay__json_object_end(w);
+}
+
+/* Those of a comparison of models beside the first. */
+static void put_other_models(struct assay__json_writer *w, const struct assay_profile *profile)
+{
+    if (profile->model_count < 2) return;
+    assay__json_put_array(w, "other_models");
+    for (size_t i = 1; i < profile->model_count; i++)
+        put_model(w, NULL, profile->models[i]);
+    assay__json_array_end(w);
 }
 
 static void put_metrics(struct assay__json_writer *w, const struct assay_metrics *set)
@@ -200,6 +215,7 @@ static void put_trial(struct assay__json_writer *w, struct assay__study *study,
     assay__json_object(w);
     assay__json_put_integer(w, "id", trial->id);
     assay__fields_json(w, &assay__stored_trial, trial, NULL, "reason");
+    if (study->profile->model_count > 1) assay__json_put_string(w, "model", trial->model->name);
     put_target(w, trial);
     assay__json_put_object(w, "workload");
     assay__fields_json(w, &assay__stored_trial, trial, "batch", "batch");
@@ -241,7 +257,8 @@ int assay__write_json(struct assay__study *study, const struct assay_report_opti
     assay__json_head_of(w, out, profile->assay_version, profile->schema);
     assay__fields_json(w, &assay__stored_profile, profile, "command", NULL);
     put_environment(w, &profile->environment);
-    put_model(w, profile->models[0]);
+    put_model(w, "model", profile->models[0]);
+    put_other_models(w, profile);
     assay__json_put_array(w, "trials");
     for (size_t i = 0; i < profile->trial_count; i++)
         put_trial(w, study, &profile->trials[i], options->detail && *options->detail);

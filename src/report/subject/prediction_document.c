@@ -221,7 +221,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     assay__layer_sort(t, layers);
     if (fused)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu operator%s left out: done together with the one before.", fused,
+                            "%zu operator%s left out: fused with the one before.", fused,
                             fused == 1 ? " is" : "s are");
     assay__doc_end(doc);
 }

@@ -220,7 +220,7 @@ void assay__html_base64(struct assay__buf *out, const void *bytes, size_t size)
     assay__buf_add(out, block, used);
 }
 
-/* Of WORD bytes at most between two places where a line may end. */
+/* A line may break after at most WORD bytes. */
 void assay__html_breaking(struct assay__buf *out, const char *text)
 {
     enum { WORD = 40 };

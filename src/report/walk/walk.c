@@ -51,15 +51,21 @@ static size_t row_at(const struct assay__table *table, size_t position)
 size_t assay__walk_rows(const struct assay__table *table, size_t limit, size_t *indices,
                         size_t *body, size_t *more)
 {
-    size_t count = 0;
+    size_t count = 0, last = 0;
     *more = 0;
     for (size_t i = 0; i < table->row_count; i++) {
         unsigned flags = assay__table_flags(table, row_at(table, i));
         if (flags & (ASSAY__ROW_DATA | ASSAY__ROW_TOTAL)) continue;
-        if (count < limit)
+        if (count < limit) {
             indices[count++] = row_at(table, i);
-        else
+        } else {
+            last = row_at(table, i);
             ++*more;
+        }
+    }
+    if (*more == 1) { /* a line that says so would take the room of the row */
+        indices[count++] = last;
+        *more = 0;
     }
     *body = count;
     for (size_t i = 0; i < table->row_count; i++) {

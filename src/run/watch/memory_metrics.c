@@ -248,7 +248,7 @@ static void growth_note(const struct assay__tracked *tracked, char *note, size_t
     if (tracked->growth_flat)
         snprintf(note, size,
                  "live bytes were the same after each of %lld inferences: no growth shown; a block "
-                 "lost %s would have",
+                 "lost %s would have shown",
                  marks, often);
     else if (tracked->growth_settled)
         snprintf(note, size,
@@ -260,8 +260,8 @@ static void growth_note(const struct assay__tracked *tracked, char *note, size_t
                  seen->growth_low > 0 ? "grows" : "shrinks", total);
     else if (tracked->growth_smallest > 0)
         snprintf(note, size,
-                 "%s: no growth shown; %s per inference or more would have, if it came %s", slope,
-                 least, often);
+                 "%s: no growth shown; %s per inference or more would have shown if it came %s",
+                 slope, least, often);
     else
         snprintf(note, size, "%s: no growth shown; a block lost %s would have", slope, often);
 }

@@ -16,7 +16,7 @@
 #define PRERUN_LEAST 20.0
 #define PRERUN_NS 5e8 /* at the pace of the plain run */
 #define ITERATIONS_LEAST 3.0
-#define ITERATIONS_GROWTH 12.0 /* that growth needs, while an inference is no longer than … */
+#define ITERATIONS_GROWTH 12.0 /* needed to judge growth, unless an inference is longer than … */
 #define GROWTH_NS 2.5e8
 #define SPENT_NS 1e9   /* at the pace of the plain run; the tracker makes it longer */
 #define SLOW_NS 5e7    /* an inference this long needs no pre-run */
