@@ -34,7 +34,7 @@
     {"columns", 0, ASSAY__OPTION_INTEGER, AT(render.columns), "N",                                \
      "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 1000, false},       \
     {"ascii", 0, ASSAY__OPTION_FLAG, AT(render.ascii), NULL,                                      \
-     "Draw with ASCII characters only (the default without a UTF-8 locale).", NULL, NULL, 0, 0,     \
+     "Draw with ASCII characters only (as without a UTF-8 locale).", NULL, NULL, 0, 0,     \
      false},                                                                                      \
     {"no-color", 0, ASSAY__OPTION_FLAG, AT(render.no_color), NULL,                                \
      "No colours (NO_COLOR does the same).", NULL, NULL, 0, 0, false}

@@ -18,8 +18,8 @@ expect_exit 0 "$ASSAY" sweep mlp --precision float32,float16 --iters 5 --launche
 expect_has out "point is within the limits"
 expect_has out "precision=float16"
 expect_error 2 "nothing varies" "$ASSAY" sweep mlp --batch 1
-expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --batch 1,x
-expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --batch ,
+expect_error 2 "is not one of its values" "$ASSAY" sweep mlp --batch 1,x
+expect_error 2 "is not one of its values" "$ASSAY" sweep mlp --batch ,
 expect_error 2 "is not of the form p99=20ms" "$ASSAY" sweep mlp --batch 1,2 --slo fast
 expect_error 2 "has no unit: write p99=20ms" "$ASSAY" sweep mlp --batch 1,2 --slo p99=20
 expect_error 2 "has several limits" "$ASSAY" sweep mlp --batch 1,2 --slo p99=20ms,p50=10ms

@@ -28,10 +28,10 @@ static void lists_are_read(void)
         enum assay__axis axis;
         const char *list, *says;
     } bad[] = {
-        {ASSAY__AXIS_BATCH, "1,x", "'x' is not a value of it: whole numbers from 1 "},
-        {ASSAY__AXIS_OPT, "none,wrong", "'wrong' is not a value of it: none, basic, extended, all"},
+        {ASSAY__AXIS_BATCH, "1,x", "'x' is not one of its values: whole numbers from 1 "},
+        {ASSAY__AXIS_OPT, "none,wrong", "'wrong' is not one of its values: none, basic, extended, all"},
         {ASSAY__AXIS_PRECISION, "fp16",
-         "'fp16' is not a value of it: float32, float16, int8-weights, int8-dynamic"},
+         "'fp16' is not one of its values: float32, float16, int8-weights, int8-dynamic"},
         {ASSAY__AXIS_BATCH, "0", "'0' is not a value"},
         {ASSAY__AXIS_BATCH, "1,", "'' is not a value"},
         {ASSAY__AXIS_BATCH, ",", "'' is not a value"},
