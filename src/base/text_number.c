@@ -331,7 +331,7 @@ int assay__text_bytes(const char *text, uint64_t *bytes)
 
 struct assay__digits assay__scaled(double value, const char *unit)
 {
-    struct assay__digits made;
+    struct assay__digits made = {0};
     assay__text_scaled(made.text, sizeof made.text, value, unit);
     return made;
 }

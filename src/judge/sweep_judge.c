@@ -128,6 +128,7 @@ static const char *say_nearest(const struct assay__sweep *sweep,
         return assay__arena_text(
             arena, "no point is within the limits; the closest is %s",
             assay__limits_missed(&profile->plan, &profile->trials[nearest->judged.trial], arena));
+    if (!unknown) return "no point is within the limits";
     return assay__arena_text(arena, "no point is known to be within the limits: %s: %s",
                              unknown->judged.label, unknown->judged.reason);
 }

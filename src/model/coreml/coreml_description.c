@@ -43,7 +43,7 @@ static void read_shape(struct assay__coreml *coreml, const struct assay__wire_fi
     struct assay__reader *reader = &coreml->reader;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    int64_t items[ASSAY__ONNX_RANK];
+    int64_t items[ASSAY__ONNX_RANK] = {0};
     *rank = 0;
     while (assay__reader_next(reader, &wire, &field, "a shape"))
         if (field.number == number) assay__onnx_dims(reader, &field, "a shape", items, rank);

@@ -137,7 +137,8 @@ static void map_pooling(struct assay__nn_layer *layer)
     }
     /* includeLastPixel {10 paddingAmounts[]}: a window that is cut off counts */
     if (assay__nn_ints(&last, 10, pads, 2) != 2) pads[0] = pads[1] = 0;
-    memcpy(pads + 2, pads, 2 * sizeof *pads);
+    pads[2] = pads[0];
+    pads[3] = pads[1];
     assay__node_set_ints(model, node, "pads", pads, 4);
     assay__node_set_int(model, node, "ceil_mode", 1);
 }

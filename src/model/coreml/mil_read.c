@@ -279,7 +279,7 @@ struct assay__mil_def **assay__mil_block(struct assay__coreml *coreml,
     if (inputs && named != input_count)
         assay__reader_fail(reader, message->start, "a block of %zu inputs is given %zu", named,
                            input_count);
-    for (size_t i = 0; i < named && !reader->code; i++)
+    for (size_t i = 0; inputs && i < named && !reader->code; i++)
         assay__mil_alias(coreml, scope, names[i].name, inputs[i]);
     while (assay__reader_next(reader, &wire, &field, "a block"))
         if (field.number == BLOCK_OPERATION) read_operation(coreml, scope, &field);

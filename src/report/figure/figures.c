@@ -170,15 +170,16 @@ void assay__sketch_mark(struct assay__sketch *sketch, bool vertical, double at, 
 
 /* The parts of one trial, or of the profile, appended; 0 also when there are none but the reason is
  * kept. */
-static int add_parts(struct assay__sketch *sketch, const struct assay__figure_row *row,
+static int add_parts(const struct assay__sketch *sketch, const struct assay__figure_row *row,
                      struct assay__figure *figures, size_t *count, struct assay_error *error)
 {
     int code = 0;
     for (size_t part = 0; !code && *count < ASSAY__FIGURES_MOST; part++) {
         struct assay_error reason = {0};
-        sketch->figure = &figures[*count];
-        sketch->error = &reason;
-        code = row->make(sketch, part);
+        struct assay__sketch own = *sketch;
+        own.figure = &figures[*count];
+        own.error = &reason;
+        code = row->make(&own, part);
         if (!code) ++*count;
         if (code && (code != ASSAY_ENOTFOUND || (part == 0 && !error->code))) *error = reason;
     }
