@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/no_memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -331,4 +332,11 @@ int assay__folder_for(const char *path, struct assay_error *error)
         return assay_error_set(error, errno == EACCES ? ASSAY_EDENIED : ASSAY_EIO,
                                "cannot make the folder '%s': %s", folder, strerror(errno));
     return 0;
+}
+
+int assay__file_keep(const char *path, const struct assay__buf *text, struct assay_error *error)
+{
+    if (text->failed) return assay__no_memory(error);
+    int code = assay__folder_for(path, error);
+    return code ? code : assay__file_write(path, assay__buf_text(text), text->length, error);
 }

@@ -3,6 +3,8 @@
 #ifndef ASSAY_BASE_FILE_H
 #define ASSAY_BASE_FILE_H
 
+#include "base/buf.h"
+
 #include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +37,8 @@ int assay__path_join(const char *folder, const char *name, char *out, size_t out
 /** Makes the folder of a file in a cache, and the one above it ("~/.cache" may not be there yet);
  *  what is there already is fine. */
 int assay__folder_for(const char *path, struct assay_error *error);
+/** Writes a text there, with its folder; a text that failed is out of memory. */
+int assay__file_keep(const char *path, const struct assay__buf *text, struct assay_error *error);
 /** A fresh private folder under $TMPDIR (else /tmp); the caller removes it with
  *  assay__folder_remove. Its name holds our process id: such folders of ours whose process was
  *  killed are removed on the way. */

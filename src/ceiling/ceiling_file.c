@@ -150,8 +150,7 @@ int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
     assay__json_start(&json, &buf, true);
     put_set(&json, set);
     assay__buf_putc(&buf, '\n');
-    int code = buf.failed ? assay__no_memory(error) : assay__folder_for(path, error);
-    if (!code) code = assay__file_write(path, buf.data, buf.length, error);
+    int code = assay__file_keep(path, &buf, error);
     assay__buf_free(&buf);
     return code;
 }

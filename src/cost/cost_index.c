@@ -4,7 +4,7 @@
 #include "cost/cost_table.h"
 
 #include "base/map.h"
-#include "base/text.h"
+#include "model/op_index.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,47 +14,23 @@
 static const struct assay__cost_row *const families[] = {ASSAY__COST_FAMILIES(FAMILY)};
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
-#define SLOTS 2048 /* a power of two, several times the number of rows */
-
-struct slot {
-    const struct assay__cost_row *row; /* NULL: free */
-    char op[ASSAY__WORD];
-};
-
-static struct slot slots[SLOTS];
+static struct assay__op_index rows;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 struct assay__cost_index {
-    /* operator of ONNX's own domain -> slot, or SLOTS: none; NULL: not kept */
+    /* operator of ONNX's own domain -> slot, or ASSAY__OP_SLOTS: none; NULL: not kept */
     struct assay__map *found;
 };
 
-static size_t slot_of(const char *op)
-{
-    return assay__text_hash(op) & (SLOTS - 1);
-}
-
-static void add_slot(const struct assay__cost_row *row, const char *op)
-{
-    size_t at = slot_of(op);
-    while (slots[at].row)
-        at = (at + 1) & (SLOTS - 1);
-    slots[at].row = row;
-    memcpy(slots[at].op, op, strlen(op) + 1);
-}
-
 /* Of rows that match the same node the later one counts: it is put in first. */
-static void fill_slots(void)
+static void index_rows(void)
 {
-    size_t used = 0;
-    char op[ASSAY__WORD];
     for (size_t f = FAMILIES; f-- > 0;) {
         const struct assay__cost_row *row = families[f];
         while (row->ops)
             row++;
         while (row-- > families[f])
-            for (const char *at = row->ops; assay__next_word(&at, op) && used++ < SLOTS - 1;)
-                add_slot(row, op);
+            assay__op_index_add(&rows, row->ops, row->domain, row);
     }
 }
 
@@ -62,7 +38,7 @@ struct assay__cost_index *assay__cost_index_over(const struct assay__names *name
 {
     struct assay__cost_index *index = calloc(1, sizeof *index);
     if (!index) return NULL;
-    pthread_once(&once, fill_slots);
+    pthread_once(&once, index_rows);
     if (!names || (index->found = assay__map_over(names))) return index;
     free(index);
     return NULL;
@@ -92,25 +68,17 @@ static bool domain_matches(const char *row, const char *domain)
     return false;
 }
 
-static size_t find_slot(const char *op, const char *domain)
-{
-    for (size_t at = slot_of(op); slots[at].row; at = (at + 1) & (SLOTS - 1))
-        if (strcmp(slots[at].op, op) == 0 && domain_matches(slots[at].row->domain, domain))
-            return at;
-    return SLOTS;
-}
-
 const struct assay__cost_row *assay__cost_find(const struct assay__cost_index *index,
                                                const char *op, const char *domain)
 {
     bool kept = index->found && !*domain;
     size_t at = kept ? assay__map_get(index->found, op) : ASSAY__MAP_NONE;
     if (at == ASSAY__MAP_NONE) {
-        at = find_slot(op, domain);
+        at = assay__op_index_find(&rows, op, domain, domain_matches);
         /* Out of memory it is only not remembered. */
         if (kept) (void)assay__map_set(index->found, op, at);
     }
-    return at < SLOTS ? slots[at].row : NULL;
+    return at < ASSAY__OP_SLOTS ? rows.slots[at].row : NULL;
 }
 
 const struct assay__cost_row *assay__cost_row_at(size_t i, char op[ASSAY__WORD])

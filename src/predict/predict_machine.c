@@ -332,8 +332,7 @@ int assay__calibration_save(const struct assay__calibration *calibration, const 
     assay__json_start(&json, &buf, true);
     put_file(&json, calibration);
     assay__buf_putc(&buf, '\n');
-    int code = buf.failed ? assay__no_memory(error) : assay__folder_for(path, error);
-    if (!code) code = assay__file_write(path, buf.data, buf.length, error);
+    int code = assay__file_keep(path, &buf, error);
     assay__buf_free(&buf);
     return code;
 }

@@ -109,17 +109,6 @@ static const char *const gaps[] = {"", "known", "no-sensor", "lost"};
 const struct assay__enum_names assay__disturbance_names = LIST(disturbances),
                                assay__power_gap_names = LIST(gaps);
 
-const char *assay__power_gap_words(enum assay__power_gap gap)
-{
-    switch (gap) {
-    case ASSAY__POWER_UNREAD: return "no energy counter or power sensor was read";
-    case ASSAY__POWER_NO_SENSOR: return "no energy counter or power sensor";
-    case ASSAY__POWER_KNOWN:
-    case ASSAY__POWER_LOST: break;
-    }
-    return "";
-}
-
 /* --- axes ------------------------------------------------------------------------------------- */
 
 static const char *const axes[ASSAY__AXIS_COUNT] = {

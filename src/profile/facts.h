@@ -232,8 +232,6 @@ enum assay__power_gap {
     ASSAY__POWER_LOST,      /* a sensor does, but had no answer: see the metric */
 };
 extern const struct assay__enum_names assay__power_gap_names; /* "known", …; "" unread */
-/** In a few words; "" where it is known, or the metric's own reason says it best. */
-const char *assay__power_gap_words(enum assay__power_gap gap);
 
 /** What must not be overlooked about a number of power. */
 struct assay__power_warning {

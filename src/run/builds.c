@@ -207,10 +207,7 @@ static int rewrite(const char *name, const char *path, size_t *removed, struct a
     }
     if (path) assay__buf_printf(&out, "%s %s\n", name, path);
     if (out.failed) code = assay__no_memory(error);
-    if (code == 0 && (path || *removed)) {
-        code = assay__folder_for(list, error);
-        if (code == 0) code = assay__file_write(list, assay__buf_text(&out), out.length, error);
-    }
+    if (code == 0 && (path || *removed)) code = assay__file_keep(list, &out, error);
     free(text);
     assay__buf_free(&out);
     return code;
