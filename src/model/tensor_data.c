@@ -17,6 +17,37 @@ static const char *label(const struct assay__model *model)
     return *model->path ? model->path : "model";
 }
 
+/* Whether `path`, all links followed, lies in `folder`, all links followed. */
+static bool is_inside(const char *path, const char *folder)
+{
+    char *root = realpath(folder, NULL);
+    size_t length = root ? strlen(root) : 0;
+    bool inside = root && strncmp(path, root, length) == 0 &&
+                  (path[length] == '/' || strcmp(root, "/") == 0);
+    free(root);
+    return inside;
+}
+
+int assay__tensor_file(const struct assay__model *model, const struct assay__tensor *tensor,
+                       char *path, size_t path_size, struct assay_error *error)
+{
+    if (assay__path_join(model->folder, tensor->location, path, path_size))
+        return assay_error_set(error, ASSAY_ELIMIT, "%.160s: the path of '%.120s' is too long",
+                               label(model), tensor->location);
+    char *file = realpath(path, NULL), *itself = realpath(model->path, NULL);
+    char folder[4096];
+    bool outside = file && !is_inside(file, model->folder);
+    if (outside && itself && !assay__path_folder(itself, folder, sizeof folder))
+        outside = !is_inside(file, folder);
+    free(itself);
+    free(file); /* NULL: does not exist, which opening it says better */
+    if (!outside) return 0;
+    return assay_error_set(error, ASSAY_EDENIED,
+                           "%.160s: keeps tensor '%.80s' in '%.160s', a link that leads out of the "
+                           "model's folder",
+                           label(model), tensor->name, path);
+}
+
 static int open_external(const struct assay__model *model, const struct assay__tensor *tensor,
                          size_t needed, struct assay__tensor_view *view, struct assay_error *error)
 {
@@ -26,12 +57,10 @@ static int open_external(const struct assay__model *model, const struct assay__t
                                "%.160s: tensor '%.80s' has %" PRIu64
                                " bytes of external data where its shape needs %zu",
                                label(model), tensor->name, tensor->length, needed);
-    if (assay__path_join(model->folder, tensor->location, path, sizeof path))
-        return assay_error_set(error, ASSAY_ELIMIT, "%.160s: the path of '%.120s' is too long",
-                               label(model), tensor->location);
-    if (needed == 0) return 0;
+    int code = assay__tensor_file(model, tensor, path, sizeof path, error);
+    if (code || needed == 0) return code;
     struct assay_error detail = {.code = 0};
-    int code = assay__file_map(path, &view->mapping, &detail);
+    code = assay__file_map(path, &view->mapping, &detail);
     if (code)
         return assay_error_set(error, code, "%.100s: data of tensor '%.60s': %s", label(model),
                                tensor->name, detail.message);

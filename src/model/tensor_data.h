@@ -12,6 +12,13 @@ struct assay__tensor_view {
     struct assay__mapping mapping;
 };
 
+/** The file of an external tensor. A symbolic link may not lead out of the model's folder: a model
+ *  from someone else would otherwise read, and `make` copy, any file of its user. Where the model's
+ *  file is a link itself, the folder that it leads to counts too (shared caches of models keep
+ *  both files so). */
+int assay__tensor_file(const struct assay__model *model, const struct assay__tensor *tensor,
+                       char *path, size_t path_size, struct assay_error *error);
+
 /** Clear errors: missing or short external file, data that is not carried (stripped), out of
  *  memory. Typed fields that the reader left undecoded are decoded here. */
 int assay__tensor_open(const struct assay__model *model, const struct assay__tensor *tensor,

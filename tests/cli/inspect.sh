@@ -78,6 +78,19 @@ case $(json_get out '.conflicts[0].producer') in left | right) ;; *) fail "the c
 expect_exit 0 "$ASSAY" inspect external.onnx
 expect_has out "MISSING"
 expect_has out "not_there.bin"
+# a link may not lead out of the model's folder; where the model is a link too, its own folder counts
+mkdir -p linked blobs cache
+cp external.onnx linked
+head -c 512 /dev/zero >elsewhere.bin
+ln -s ../elsewhere.bin linked/not_there.bin
+expect_exit 3 "$ASSAY" inspect linked/external.onnx
+expect_exit 3 "$ASSAY" check linked/external.onnx --target ane
+expect_exit 3 "$ASSAY" make --from linked/external.onnx --strip --no-drift -o stripped.onnx
+[ ! -e stripped.onnx ] || fail "a file outside the folder was read"
+cp external.onnx blobs/a && cp elsewhere.bin blobs/b
+ln -s ../blobs/a cache/external.onnx && ln -s ../blobs/b cache/not_there.bin
+expect_exit 0 "$ASSAY" inspect cache/external.onnx
+expect_not out "MISSING"
 expect_exit 0 "$ASSAY" inspect sequence_input.onnx
 expect_has out "inputs keep the shapes"
 

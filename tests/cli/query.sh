@@ -5,6 +5,8 @@ expect_exit 0 "$ASSAY" query p.assay "SELECT 1 AS one, 'a=b' AS text, NULL AS no
 expect_lines out 2
 expect_has out "one  text  none  half"
 expect_has out "  1  a=b      —   2.5"
+expect_exit 0 "$ASSAY" query p.assay "SELECT upper('a') AS a, '{\"k\":7}' ->> 'k' AS b, sum(2) OVER () AS c" --csv
+expect_equal "$(tail -n 1 out)" "A,7,2"
 expect_exit 0 "$ASSAY" query p.assay "SELECT 'x,y' AS a, '=1+1' AS b, -3 AS c, NULL AS d" --csv
 expect_equal "$(tail -n 1 out)" "\"x,y\",\"'=1+1\",-3,"
 expect_exit 0 "$ASSAY" query p.assay "SELECT 1 AS a, 'b' AS b, NULL AS c, 0.5 AS d" --json
@@ -28,7 +30,7 @@ expect_exit 0 "$ASSAY" query p.assay
 for row in metrics samples launches layers layer_times series; do expect_has out "  $row "; done
 expect_exit 0 "$ASSAY" query p.assay --json
 python3 -m json.tool out >/dev/null || fail "not JSON"
-for sql in 'DELETE FROM metrics' "ATTACH 'x' AS x" 'DROP TABLE metrics' 'SELECT * FROM no_such_table' 'nonsense'; do
+for sql in "SELECT fts3_tokenizer('simple')" "SELECT load_extension('x')" 'DELETE FROM metrics' "ATTACH 'x' AS x" 'DROP TABLE metrics' 'SELECT * FROM no_such_table' 'nonsense'; do
     status=0
     "$ASSAY" query p.assay "$sql" >out 2>err || status=$?
     [ $status -ne 0 ] || fail "accepted: $sql"

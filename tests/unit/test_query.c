@@ -167,7 +167,7 @@ static void test_query_refused(void)
         {"PRAGMA writable_schema=1", ASSAY_EDENIED, "only reading"},
         {"PRAGMA temp_store_directory='/tmp'", ASSAY_EDENIED, "only reading"},
         {"BEGIN", ASSAY_EDENIED, "only reading"},
-        {"SELECT load_extension('x')", ASSAY_EDENIED, "only reading"},
+        {"SELECT load_extension('x')", ASSAY_EDENIED, "load_extension"},
         {"SELECT 1; SELECT 2", ASSAY_EINVAL, "one statement"},
         {"SELECT 1; garbage", ASSAY_EINVAL, "one statement"},
         {"", ASSAY_EINVAL, "empty"},

@@ -10,6 +10,8 @@
  * line that says where it went wrong. Fields that are not interpreted are carried verbatim. */
 #include "model/onnx/onnx.h"
 
+#include "model/tensor_data.h"
+
 #include "base/log.h"
 #include "model/model_format.h"
 
@@ -235,6 +237,21 @@ int assay__model_parse(const uint8_t *data, size_t size, struct assay__model **o
     return hand_over(model, code, out);
 }
 
+/* Most models keep all weights in one file: a location that repeats is looked at once. */
+static int check_links(const struct assay__model *model, struct assay_error *error)
+{
+    char path[4096];
+    const char *seen = "";
+    int code = 0;
+    for (size_t i = 0; !code && i < model->graph.initializer_count; i++) {
+        const struct assay__tensor *tensor = &model->graph.initializers[i];
+        if (!tensor->external || strcmp(tensor->location, seen) == 0) continue;
+        code = assay__tensor_file(model, tensor, path, sizeof path, error);
+        seen = tensor->location;
+    }
+    return code;
+}
+
 int assay__model_read(const char *path, struct assay__model **out, struct assay_error *error)
 {
     char folder[4096];
@@ -251,6 +268,7 @@ int assay__model_read(const char *path, struct assay__model **out, struct assay_
             code = assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
     }
     if (!code) code = parse(model, path, model->mapping.data, model->mapping.size, error);
+    if (!code) code = check_links(model, error);
     return hand_over(model, code, out);
 }
 
