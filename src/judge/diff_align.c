@@ -8,7 +8,9 @@
  * 2. Structure. Between different models names prove nothing (exporters number nodes: one more
  *    layer renames all later ones). Then the longest common subsequence over operator, FLOPs and
  *    bytes comes first, and names only join layers of the same operator.
- * 3. Name. Layers that are still alone, by their name, with the same operator.
+ * 3. Name. Layers that are still alone, by their name, with the same operator. Where a side knows
+ *    origins, a layer without one was made up by the engine, and so was its name: ONNX Runtime
+ *    numbers its reorders anew in each session. Such a name joins nothing.
  * 4. Position. Between the matched neighbours (the longest run of matches that keeps the order):
  *    the longest common subsequence over operator and work, then over the operator alone (not for
  *    another model of which less than half was matched so far).
@@ -146,6 +148,13 @@ static int words_add(struct words *words, const char *name, size_t side, size_t 
     return 0;
 }
 
+static bool knows_origins(const struct assay__align_side *side)
+{
+    for (size_t i = 0; i < side->count; i++)
+        if (side->layers[i].from_count) return true;
+    return false;
+}
+
 /* Names of one side: of the nodes that its layers came from, else (or with `own`) of the layers
  * themselves. */
 static int collect(const struct state *s, size_t side, bool own, struct words *words)
@@ -154,10 +163,12 @@ static int collect(const struct state *s, size_t side, bool own, struct words *w
     size_t most = from->count;
     for (size_t i = 0; i < from->count; i++)
         most += from->layers[i].from_count;
+    bool origins = knows_origins(from);
     int code = words_new(words, most, s->arena);
     for (size_t i = 0; i < from->count && !code; i++) {
         const struct assay__layer *layer = &from->layers[i];
         size_t number = s->offsets[side] + i;
+        if (origins && layer->from_count == 0) continue;
         if (own || layer->from_count == 0) code = words_add(words, layer->name, side, number);
         for (size_t k = 0; !own && k < layer->from_count && !code; k++)
             code = words_add(words, layer->from[k], side, number);

@@ -161,6 +161,25 @@ static void numbers_in_names_do_not_mislead(void)
     check_row(&diff, 4, "-", "1", ASSAY__DIFF_ALONE);
 }
 
+/* Reorders have no origin, and their numbers are dealt anew in each session. */
+static void names_the_engine_made_up_join_nothing(void)
+{
+    static const struct recipe a[] = {{"c0", "Conv", 9, 100, {"n0"}},
+                                      {"Reorder_token_7", "Reorder", 200, 0, {0}},
+                                      {"c1", "Conv", 9, 200, {"n1"}},
+                                      {"Reorder_token_8", "Reorder", 1, 0, {0}},
+                                      {"c2", "Conv", 9, 400, {"n2"}}};
+    static const struct recipe b[] = {{"c0", "Conv", 9, 100, {"n0"}},
+                                      {"Reorder_token_8", "Reorder", 200, 0, {0}},
+                                      {"c1", "Conv", 9, 200, {"n1"}},
+                                      {"Reorder_token_7", "Reorder", 1, 0, {0}},
+                                      {"c2", "Conv", 9, 400, {"n2"}}};
+    struct assay__diff diff = COMPARE(a, b, "f", "f");
+    CHECK_INT(layer_rows(&diff), 5);
+    check_row(&diff, 1, "1", "1", ASSAY__DIFF_STRUCTURE);
+    check_row(&diff, 3, "3", "3", ASSAY__DIFF_STRUCTURE);
+}
+
 /* Another batch is another fingerprint, but all FLOPs stand in one ratio: names mean the same. */
 static void another_batch_matches_by_origin(void)
 {
@@ -553,6 +572,7 @@ int main(int argc, char **argv)
         {"overlapping_fusions_are_one_row", overlapping_fusions_are_one_row},
         {"renamed_layers_match_by_structure", renamed_layers_match_by_structure},
         {"numbers_in_names_do_not_mislead", numbers_in_names_do_not_mislead},
+        {"names_the_engine_made_up_join_nothing", names_the_engine_made_up_join_nothing},
         {"another_batch_matches_by_origin", another_batch_matches_by_origin},
         {"permuted_layers_match_by_origin", permuted_layers_match_by_origin},
         {"position_is_the_last_resort", position_is_the_last_resort},
