@@ -140,7 +140,7 @@ static void say_far_layers(struct assay__advice *a, struct assay__rule_result *r
                          worst->from_count ? worst->from[0] : worst->name, worst->op,
                          assay__advice_scaled(a, worst->time_ns / 1e9, "s"),
                          assay__percent(a->roofline.layers[far->worst].utilization).text,
-                         assay__bound_name(a->roofline.layers[far->worst].bound));
+                         a->roofline.layers[far->worst].under_memory ? "memory" : "compute");
     double others = assay__trial_value(a->trial, "disturbance.cpu_other");
     if (assay__trial_on_cpu(a->trial) && others >= OTHERS_SHARE)
         assay__rule_evidence(a, r,

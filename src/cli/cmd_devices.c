@@ -14,7 +14,7 @@
 struct devices_options {
     bool ceilings, remeasure, quiet;
     const char *engine, *library, *only, *device;
-    double timeout_s;
+    double timeout_s, time_s;
     struct assay__render_options render;
     struct assay__option_list ort, add, remove;
 };
@@ -24,8 +24,10 @@ struct devices_options {
 /* What excludes what. 0, or ASSAY__EXIT_USAGE after it was said. */
 static int check(const struct devices_options *o)
 {
-    if (!o->ceilings && (o->remeasure || o->only))
-        return assay__refuse("devices: --%s needs --ceilings", o->remeasure ? "remeasure" : "only");
+    if (!o->ceilings && (o->remeasure || o->only || o->time_s > 0))
+        return assay__refuse("devices: --%s needs --ceilings", o->remeasure ? "remeasure"
+                                                               : o->only    ? "only"
+                                                                            : "time");
     if (o->engine && !assay__engine_find(o->engine))
         return assay__refuse("devices: --engine: there is no engine '%s'", o->engine);
     const struct assay__render_options *r = &o->render;
@@ -128,6 +130,7 @@ static int list_devices(struct assay__invocation *invocation)
         .timeout_s = o->timeout_s,
         .ceilings = o->ceilings,
         .remeasure = o->remeasure,
+        .ceilings_s = o->time_s,
         .only = o->only,
         .callbacks = assay__bar_start(&bar, "devices", o->quiet),
     };
@@ -170,6 +173,10 @@ static const struct assay__option options[] = {
                     "most 60 s each) can do at most; then kept for this machine."),
     ASSAY__FLAG_ROW("remeasure", 0, remeasure,
                     "Measure the ceilings again, although they are kept."),
+    ASSAY__DURATION_ROW("time", time_s,
+                        "How long to measure the ceilings of one device (default 17s for the CPU, "
+                        "up to 51s while other work holds it up; 60s for others).",
+                        0.1, 3600),
     ASSAY__STRING_ROW(
         "only", 0, only, "NAME",
         "Only ceilings whose names begin so, such as compute.float32 or bandwidth.dram."),

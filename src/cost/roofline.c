@@ -1,7 +1,7 @@
 /* roofline.c - places every layer of a trial under its roof. A layer is bound by the roof whose
  * part of its minimum time is the longer one (compute at the ridge, where both are the same); it is
  * overhead when it does nothing, or when it is short and far below its roof: its time is then the
- * engine's cost of running any node. */
+ * engine's cost of running any node. A longer one that is far below is bound by neither. */
 #include "cost/roofline.h"
 
 #include "base/text.h"
@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[ASSAY__BOUND_COUNT] = {"compute", "memory", "overhead", "unknown"};
+static const char *const names[ASSAY__BOUND_COUNT] = {"compute", "memory", "overhead", "neither",
+                                                      "unknown"};
 
 const char *assay__bound_name(enum assay__bound bound)
 {
@@ -62,7 +63,8 @@ static void set_least_time(const struct assay__layer *layer, const struct assay_
         out->intensity = 0;
     }
     out->least_ns = least_s * 1e9;
-    out->bound = compute_s >= memory_s ? ASSAY__BOUND_COMPUTE : ASSAY__BOUND_MEMORY;
+    out->under_memory = memory_s > compute_s;
+    out->bound = out->under_memory ? ASSAY__BOUND_MEMORY : ASSAY__BOUND_COMPUTE;
 }
 
 static void place_layer(const struct assay__roofline *r, struct assay__roofs *roofs,
@@ -73,7 +75,7 @@ static void place_layer(const struct assay__roofline *r, struct assay__roofs *ro
                  isfinite(layer->time_ns);
     const char *note = "";
     *out = (struct assay__roofline_layer){
-        ASSAY__BOUND_UNKNOWN, "", NULL, NULL, NAN, NAN, NAN, NAN, NAN};
+        ASSAY__BOUND_UNKNOWN, "", false, NULL, NULL, NAN, NAN, NAN, NAN, NAN};
     out->reason = not_known(layer, timed);
     if (out->reason[0]) return;
     if (layer->flops > 0) {
@@ -90,9 +92,11 @@ static void place_layer(const struct assay__roofline *r, struct assay__roofs *ro
     set_least_time(layer, r->weights, out);
     out->utilization = out->least_ns / layer->time_ns;
     bool nothing = !(layer->flops > 0) && !(layer->bytes > 0);
-    if (nothing ||
-        (out->utilization < ASSAY__ROOFLINE_OVERHEAD_SHARE && layer->time_ns < r->overhead_ns))
+    bool far = out->utilization < ASSAY__ROOFLINE_OVERHEAD_SHARE;
+    if (nothing || (far && layer->time_ns < r->overhead_ns))
         out->bound = ASSAY__BOUND_OVERHEAD;
+    else if (far)
+        out->bound = ASSAY__BOUND_NEITHER;
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -109,6 +113,8 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
     if (code) return code;
     out->levels = roofs->levels;
     out->level_count = roofs->level_count;
+    if (roofs->level_count && isinf(roofs->levels[roofs->level_count - 1].holds_bytes))
+        out->memory = &roofs->levels[roofs->level_count - 1];
     out->weights = roofs->weights;
     out->peak = assay__roofs_compute(roofs, arena, out->type, &out->peak_note);
     if (!out->peak_note) return ASSAY_ENOMEM;
@@ -209,12 +215,11 @@ int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *tr
     if (code) return code;
     for (size_t i = 0; i < r.layer_count; i++)
         trial->layers.items[i].bound = names[r.layers[i].bound];
-    const struct assay__roof *last = r.level_count ? &r.levels[r.level_count - 1] : NULL;
     const struct assay__roof *peak = model_peak(profile, trial, profile->arena, &r, &peak_note);
     if (!peak_note) return ASSAY_ENOMEM;
     put_share(trial->metrics, "compute.utilization", "compute.rate", peak, "FLOP/s",
               r.reason[0] ? r.reason : peak_note, peak_note);
-    put_share(trial->metrics, "memory.bandwidth_utilization", "memory.bandwidth", last, "B/s",
+    put_share(trial->metrics, "memory.bandwidth_utilization", "memory.bandwidth", r.memory, "B/s",
               r.reason[0] ? r.reason : "no ceiling of the memory is kept",
               "above 100 % where caches serve");
     put_times(trial->metrics, &r, &trial->layers);

@@ -17,19 +17,22 @@
 
 #include "profile/profile.h"
 
-#define ASSAY__ROOFLINE_OVERHEAD_NS 20000.0 /* a layer of the CPU below this … */
-#define ASSAY__ROOFLINE_OVERHEAD_SHARE 0.10 /* … and below this share of its roof is overhead */
-#define ASSAY__ROOFLINE_ABOVE 1.05          /* beyond this share of its roof it is remarked */
-#define ASSAY__ROOFLINE_LEVELS 4            /* l1, l2, l3, dram */
+/* A layer below this share of its roof is overhead when it takes less than this on the CPU, else
+ * bound by neither roof. */
+#define ASSAY__ROOFLINE_OVERHEAD_NS 20000.0
+#define ASSAY__ROOFLINE_OVERHEAD_SHARE 0.10
+#define ASSAY__ROOFLINE_ABOVE 1.05 /* beyond this share of its roof it is remarked */
+#define ASSAY__ROOFLINE_LEVELS 4   /* l1, l2, l3, dram */
 
 enum assay__bound {
     ASSAY__BOUND_COMPUTE,
     ASSAY__BOUND_MEMORY,
     ASSAY__BOUND_OVERHEAD,
+    ASSAY__BOUND_NEITHER,
     ASSAY__BOUND_UNKNOWN,
     ASSAY__BOUND_COUNT
 };
-/** "compute", "memory", "overhead", "unknown" */
+/** "compute", "memory", "overhead", "neither", "unknown" */
 const char *assay__bound_name(enum assay__bound bound);
 enum assay__bound assay__bound_parse(const char *name); /* anything else is unknown */
 
@@ -45,6 +48,7 @@ struct assay__roof {
 struct assay__roofline_layer {
     enum assay__bound bound;
     const char *reason;              /* why it is unknown; "" */
+    bool under_memory;               /* the roof that it would meet first; else compute */
     const struct assay__roof *peak;  /* compute roof; NULL unknown */
     const struct assay__roof *level; /* memory roof; NULL unknown */
     double intensity;   /* FLOP/B; 0: computes nothing; INFINITY: moves nothing; NaN unknown */
@@ -61,8 +65,9 @@ struct assay__roofline {
     const char *cores_note;           /* which ceilings are used for the cores that ran it */
     const struct assay__roof *peak;   /* compute roof of the model's type; NULL: none */
     const char *peak_note;            /* a type used instead of another, or why there is none; "" */
-    const struct assay__roof *levels; /* nearest first; the last holds everything */
+    const struct assay__roof *levels; /* nearest first */
     size_t level_count;               /* 0: none */
+    const struct assay__roof *memory; /* the level that holds everything; NULL: not measured */
     const struct assay__roof *weights;    /* where weights are read from; NULL: as all else */
     double overhead_ns;                   /* a layer below this may be overhead */
     struct assay__roofline_layer *layers; /* as the trial's layers */

@@ -125,8 +125,6 @@ static void host_levels(struct assay__roofs *roofs, struct assay__arena *arena)
         if (holds[i] > 0 && fastest(roofs, arena, names[i], &roof))
             roofs->levels[roofs->level_count++] = roof;
     }
-    if (roofs->level_count) /* without the memory's ceiling the last level is used instead */
-        roofs->levels[roofs->level_count - 1].holds_bytes = INFINITY;
 }
 
 static void device_levels(struct assay__roofs *roofs)

@@ -211,7 +211,8 @@ static struct assay__ceiling_options ceiling_options(struct finding *finding, co
     finding->subject = subject;
     finding->begin_ns = assay__now_ns();
     finding->expected_ns = expected_ns;
-    return (struct assay__ceiling_options){.remeasure = finding->search->remeasure,
+    return (struct assay__ceiling_options){.budget_s = finding->search->ceilings_s,
+                                           .remeasure = finding->search->remeasure,
                                            .only = finding->search->only,
                                            .progress = on_row,
                                            .context = finding,

@@ -18,6 +18,7 @@ struct assay__device_search {
     size_t ort_count;
     double timeout_s;         /* per device; 0: 30 */
     bool ceilings, remeasure; /* measure the ceilings; even if they are kept */
+    double ceilings_s;        /* the time for those of one device; 0: the default */
     const char *only;         /* ceilings whose names begin so; NULL: all */
     struct assay_callbacks callbacks;
 };

@@ -67,11 +67,13 @@ static void put_batch(struct assay__buf *out, const struct assay__require_eviden
 /* Behind these: "raise the batch", and for some of them more. */
 static const char *const bounds[2][ASSAY__BOUND_COUNT] = {
     /* compute */
-    {[ASSAY__BOUND_OVERHEAD] = "overhead of layers that are too small for the device: ",
+    {[ASSAY__BOUND_NEITHER] = "far below both roofs: try another number of threads, or ",
+     [ASSAY__BOUND_OVERHEAD] = "overhead of layers that are too small for the device: ",
      [ASSAY__BOUND_MEMORY] = "limited by memory: ",
      [ASSAY__BOUND_COMPUTE] = "limited by compute"},
     /* bandwidth */
-    {[ASSAY__BOUND_OVERHEAD] = "overhead of small layers, in which little moves: ",
+    {[ASSAY__BOUND_NEITHER] = "far below both roofs: try another number of threads, or ",
+     [ASSAY__BOUND_OVERHEAD] = "overhead of small layers, in which little moves: ",
      [ASSAY__BOUND_MEMORY] =
          "limited by memory: look at how data is laid out (copies, transposes, small pieces)",
      [ASSAY__BOUND_COMPUTE] =
@@ -90,6 +92,7 @@ static const char *const no_bound = "; measured ceilings would show what limits 
 static void advise_compute(struct assay__buf *out, const struct assay__require_evidence *e)
 {
     static const char *const behind[ASSAY__BOUND_COUNT] = {
+        [ASSAY__BOUND_NEITHER] = "",
         [ASSAY__BOUND_OVERHEAD] = ", or fuse small nodes",
         [ASSAY__BOUND_MEMORY] =
             " to compute more per byte read, or store weights as float16 or int8",
@@ -120,7 +123,7 @@ static void advise_bandwidth(struct assay__buf *out, const struct assay__require
         return;
     }
     put_bound(out, e, true);
-    if (e->bound == ASSAY__BOUND_OVERHEAD) put_batch(out, e);
+    if (e->bound == ASSAY__BOUND_OVERHEAD || e->bound == ASSAY__BOUND_NEITHER) put_batch(out, e);
 }
 
 static void put_slowest(struct assay__buf *out, const struct assay__require_evidence *e)

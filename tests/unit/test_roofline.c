@@ -185,14 +185,15 @@ static void test_weights(void)
     struct assay__roofline r = roofline(p);
     CHECK_STR(r.weights->name, "bandwidth.dram.read.one-core"); /* not triad: nothing is written */
     CHECK_STR(r.weights->label, "dram read");
-    CHECK_INT(r.layers[0].bound, ASSAY__BOUND_MEMORY);
+    CHECK_INT(r.layers[0].bound, ASSAY__BOUND_NEITHER); /* 90 us of 1 ms */
+    CHECK(r.layers[0].under_memory);
     CHECK_NEAR(r.layers[0].least_ns, 9e5 / 1e10 * 1e9, 1e-6);
     CHECK_NEAR(r.layers[0].attainable, 1e6 / (9e5 / 1e10), 1);
     CHECK(r.layers[0].level == r.weights);
     l.weight_bytes = 1e4; /* 1 us: moving the rest takes longer */
     r = roofline(p);
     CHECK_STR(r.layers[0].level->label, "l2");
-    CHECK_INT(r.layers[0].bound, ASSAY__BOUND_COMPUTE);
+    CHECK(!r.layers[0].under_memory);
     l.weight_bytes = NAN; /* not known: as all else */
     CHECK_NEAR(roofline(p).layers[0].least_ns, 10e3, 1e-6);
     l.weight_bytes = 9e5;
@@ -220,7 +221,7 @@ static void test_overhead(void)
 {
     CHECK_INT(one("Relu", 100, 800, 5e3).bound, ASSAY__BOUND_OVERHEAD);
     CHECK_INT(one("Relu", 100, 800, 19999).bound, ASSAY__BOUND_OVERHEAD);
-    CHECK_INT(one("Relu", 100, 800, 20000).bound, ASSAY__BOUND_MEMORY); /* too long for it */
+    CHECK_INT(one("Relu", 100, 800, 20000).bound, ASSAY__BOUND_NEITHER); /* too long for it */
     /* 1 MB of L2 takes 10 us: at a share of 10 % exactly it is not overhead, below it is */
     CHECK_INT(one("Relu", 1, 1e5, 10e3).bound, ASSAY__BOUND_MEMORY);
     CHECK_INT(one("Relu", 1, 1e5, 10001).bound, ASSAY__BOUND_OVERHEAD);
@@ -368,7 +369,8 @@ static void test_accelerator(void)
     CHECK_STR(r.layers[1].level->label, "device");
     CHECK_NEAR(r.layers[1].utilization, 0.5, 1e-12);
     CHECK_INT(r.layers[2].bound, ASSAY__BOUND_OVERHEAD); /* below what an empty inference takes */
-    CHECK_INT(r.layers[3].bound, ASSAY__BOUND_MEMORY);
+    CHECK_INT(r.layers[3].bound, ASSAY__BOUND_NEITHER);
+    CHECK(r.layers[3].under_memory);
     CHECK_HAS(r.cores_note, "of the device");
     gpu[1].name = "compute.tf32.matmul"; /* what float32 really is there */
     r = roofline(p);
@@ -392,6 +394,7 @@ static void test_no_ceilings(void)
 {
     struct assay__layer l = layer("Conv", 1e9, 1e6, 20e6);
     struct assay_profile *p = machine(&l, 1);
+    size_t all = p->ceiling_count;
     p->ceiling_count = 0;
     struct assay__roofline r = roofline(p);
     CHECK_HAS(r.reason, "no ceilings of this machine are kept");
@@ -408,6 +411,18 @@ static void test_no_ceilings(void)
     }
     p->trials[0].target.engine = "fake";
     CHECK_HAS(roofline(p).reason, "scripted");
+    /* no ceiling of the last level: none of a nearer one stands for it */
+    struct assay__ceiling_info kept[32];
+    size_t count = 0;
+    p->trials[0].target.engine = "ort";
+    p->ceiling_count = all;
+    for (size_t i = 0; i < all; i++)
+        if (!strstr(p->ceilings[i].name, "dram")) kept[count++] = p->ceilings[i];
+    struct assay__ceiling_info *whole = p->ceilings;
+    p->ceilings = kept, p->ceiling_count = count;
+    r = roofline(p);
+    CHECK(count < all && r.level_count && !r.memory);
+    p->ceilings = whole;
     /* ceilings of compute only */
     p->trials[0].target.engine = "ort";
     p->ceiling_count = 6;

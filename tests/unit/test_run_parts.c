@@ -2,6 +2,7 @@
  * in memory and in the file, and what was asked for beside the latency is on record. */
 #include "profile_fixture.h"
 #include "run/run_options.h"
+#include "run/trial/trial.h"
 
 #include <assay/assay.h>
 
@@ -89,11 +90,26 @@ static void test_watch(void)
     assay_profile_close(p);
 }
 
+/* Stopped before the first launch: what the host reports is not known, and nothing is said of it.
+ */
+static void test_no_launch(void)
+{
+    struct assay_profile *p = assay__profile_new();
+    struct assay__trial_input input = {.profile = p, .trial = assay__profile_trial(p)};
+    CHECK_INT(assay__trial_disturbances(&input), 0);
+    CHECK_INT(p->environment.unknown_count, 0);
+    const struct assay_metric *steal = assay_metrics_get(p->trials[0].metrics, "disturbance.steal");
+    CHECK(steal && steal->state == ASSAY_UNAVAILABLE);
+    CHECK_STR(steal->note, "no launch was made");
+    assay_profile_close(p);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"ceilings", test_ceilings},
         {"watch", test_watch},
+        {"no_launch", test_no_launch},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -67,7 +67,7 @@ static void fill(struct assay__sketch *k, const struct assay__roofline *r, struc
         use(placed->level, chosen->levels, &chosen->level_count);
     }
     use(r->peak, chosen->peaks, &chosen->peak_count);
-    if (r->level_count) use(&r->levels[r->level_count - 1], chosen->levels, &chosen->level_count);
+    use(r->memory, chosen->levels, &chosen->level_count);
     free(order);
 }
 
@@ -87,6 +87,8 @@ int assay__figure_roofline(struct assay__sketch *k, size_t part)
         !assay__sketch_points(k, &p, ASSAY__ROOFLINE_POINTS, ASSAY__WITH_NAMES | ASSAY__WITH_LINKS))
         return assay__sketch_end(k);
     if (r->reason[0]) return assay__sketch_none(k, r->reason);
+    if (!r->peak || !r->memory)
+        return assay__sketch_none(k, "the ceilings are incomplete: a roof is missing");
     fill(k, r, &chosen, &p);
     if (!k->failed && (!p.count || !chosen.peak_count || !chosen.level_count))
         return assay__sketch_none(k, "no layer has FLOPs, bytes and a time");

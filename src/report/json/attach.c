@@ -105,7 +105,7 @@ static void put_places(struct assay__json_writer *w, const struct assay__rooflin
     assay__json_put_array(w, "roof");
     for (size_t i = 0; i < r->layer_count; i++) {
         const struct assay__roofline_layer *l = &r->layers[i];
-        const struct assay__roof *roof = l->bound == ASSAY__BOUND_MEMORY ? l->level : l->peak;
+        const struct assay__roof *roof = l->under_memory ? l->level : l->peak;
         assay__json_string(w, roof ? roof->label : NULL);
     }
     assay__json_array_end(w);

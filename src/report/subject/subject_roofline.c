@@ -17,7 +17,8 @@ enum { LAYERS_SHOWN = 10, PEAKS_MOST = 8 };
 static void print_bounds(struct assay__buf *out, const struct assay__roofline *r)
 {
     static const char *const words[ASSAY__BOUND_COUNT] = {"bound by compute", "bound by memory",
-                                                          "overhead", "of unknown bound"};
+                                                          "overhead", "far below both roofs",
+                                                          "of unknown bound"};
     bool done[ASSAY__BOUND_COUNT] = {false};
     double all = 0;
     for (int b = 0; b < ASSAY__BOUND_COUNT; b++)
@@ -182,10 +183,10 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     const struct assay_profile *profile = study->profile;
     if (!trial->layers.count) return; /* the section of the layers says why */
     const struct assay__roofline *r = assay__study_roofline(study, trial);
-    bool judged = !r->reason[0] && r->time_ns[ASSAY__BOUND_COMPUTE] +
-                                           r->time_ns[ASSAY__BOUND_MEMORY] +
-                                           r->time_ns[ASSAY__BOUND_OVERHEAD] >
-                                       0;
+    bool judged = !r->reason[0] &&
+                  r->time_ns[ASSAY__BOUND_COMPUTE] + r->time_ns[ASSAY__BOUND_MEMORY] +
+                          r->time_ns[ASSAY__BOUND_OVERHEAD] + r->time_ns[ASSAY__BOUND_NEITHER] >
+                      0;
     const char *when = judged ? profile->ceilings[0].measured_at : NULL;
     const char *remark = when && *when
                              ? assay__doc_printf(

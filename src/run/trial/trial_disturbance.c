@@ -120,7 +120,8 @@ static void put_metrics(const struct totals *sum, double steal, double other,
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assay__metrics_put_known(metrics, rows[i].name, ASSAY_MEASURED,
                                  rows[i].known ? rows[i].value : (double)NAN, rows[i].source,
-                                 rows[i].note, rows[i].reason);
+                                 rows[i].note,
+                                 sum->launches ? rows[i].reason : "no launch was made");
 }
 
 static void say_cpu(const struct totals *sum, double steal, double other,
@@ -159,8 +160,10 @@ static void say_worker(const struct totals *sum, struct assay__sentences *said)
             sum->major, sum->major == 1 ? "" : "s");
 }
 
+/* Before the first launch nothing was read, so nothing is known of what the host reports. */
 static void say_unknown(const struct totals *sum, struct assay__sentences *said)
 {
+    if (!sum->launches) return;
     if (!sum->frequency) assay__sentences_add(said, "CPU clock: no cpufreq on this host");
     if (!sum->throttle)
         assay__sentences_add(said, "thermal throttling: no throttle counters on this host");
