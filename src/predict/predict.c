@@ -198,3 +198,8 @@ double assay__predict_watts(const struct assay__predict_target *target,
     }
     return joules / busy;
 }
+
+double assay__fixed_share(const struct assay__prediction *prediction)
+{
+    return (prediction->floor_s + prediction->io_s) / prediction->latency_s;
+}

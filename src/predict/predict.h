@@ -174,6 +174,7 @@ struct assay__fit_errors {
 struct assay__fit {
     double value[ASSAY__FIT_PARAMETERS];
     struct assay__fit_errors out, in; /* out of sample (the label), and in sample */
+    struct assay__fit_errors fixed;   /* `out` where fixed cost is much of the estimate */
     const char *origin;               /* "built in, fitted on …" */
     const char *validation;           /* how `out` was found, or why there is none */
 };
@@ -192,16 +193,20 @@ struct assay__fit_sample {
     const char *group; /* left out together in one way of validating … */
     const char *other; /* … and in another; "" none */
 };
-/** Fits to the samples; those whose group (by_other: other) is `without` are not seen (NULL: all
- *  are). */
+enum assay__leave { /* what a validation leaves out together with a sample */
+                    ASSAY__LEAVE_GROUP = 1,
+                    ASSAY__LEAVE_OTHER = 2,
+                    ASSAY__LEAVE_EITHER = ASSAY__LEAVE_GROUP | ASSAY__LEAVE_OTHER
+};
+/** Fits to the samples but those that share that with `without` (NULL: to all). */
 void assay__fit_samples(const struct assay__fit_sample *samples, size_t count,
-                        enum assay__unit unit, const char *without, bool by_other,
-                        struct assay__fit *fit);
+                        enum assay__unit unit, const struct assay__fit_sample *without,
+                        enum assay__leave leave, struct assay__fit *fit);
 void assay__fit_predict(const struct assay__fit_sample *samples, size_t count,
                         const struct assay__fit *fit, double *predicted_s);
-/** predicted[i] of a fit that has not seen sample i's group. */
+/** predicted[i] of a fit that has not seen what shares that with sample i. */
 void assay__fit_leave_out(const struct assay__fit_sample *samples, size_t count,
-                          enum assay__unit unit, bool by_other, double *predicted_s);
+                          enum assay__unit unit, enum assay__leave leave, double *predicted_s);
 struct assay__fit_errors assay__fit_errors_of(const struct assay__fit_sample *samples,
                                               const double *predicted_s, size_t count,
                                               double *scratch);
@@ -223,6 +228,10 @@ struct assay__prediction {
     double peak_flops;
     double weight_bytes, activation_bytes; /* at this precision */
 };
+/** Beyond this share of an estimate its fixed cost is a poor guess: see struct assay__validation.
+ */
+#define ASSAY__FIXED_SHARE (1.0 / 3)
+double assay__fixed_share(const struct assay__prediction *prediction); /* NaN: no estimate */
 /** items: work->count entries or NULL. */
 void assay__predict(const struct assay__work *work, const struct assay__predict_target *target,
                     const struct assay__precision *precision, const struct assay__fit *fit,
@@ -245,7 +254,7 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
                          const struct assay__precision *precision, const struct assay__fit *fit,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction);
-/** "median error 14 %", or "error unknown": the label of every estimate. */
+/** "median error 23 %", or "error unknown": the label of every estimate. */
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size);
 
 /* --- published measurements (predict_published.c) --------------------------------------------- */
@@ -269,8 +278,12 @@ struct assay__validation_row {
 struct assay__validation {
     struct assay__validation_row *rows;
     size_t count, used;
-    struct assay__fit fit;                                      /* on all of them */
-    struct assay__fit_errors in, chip_out, model_out, held_out; /* held out: rows never fitted */
+    struct assay__fit fit; /* on all of them */
+    struct assay__fit_errors in, chip_out, model_out;
+    /* both_out: without the chip and without the model; held_out: rows never fitted; blind: these
+     * two together, the label of every estimate; fixed: of them, those of which more than
+     * ASSAY__FIXED_SHARE is fixed cost */
+    struct assay__fit_errors both_out, held_out, blind, fixed;
     size_t missing; /* measured here: models that are gone */
 };
 /** Fits the published rows and leaves out one chip, one model: a pure function of the tables. */

@@ -255,12 +255,13 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
         make_samples(calibration, target, arena, samples, out))
         return assay__no_memory(error);
     if (target->reason[0]) return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", target->reason);
-    assay__fit_samples(samples, out->count, target->unit, NULL, false, &out->fit);
+    assay__fit_samples(samples, out->count, target->unit, NULL, ASSAY__LEAVE_GROUP, &out->fit);
     assay__fit_predict(samples, out->count, &out->fit, in);
-    assay__fit_leave_out(samples, out->count, target->unit, false, left);
+    assay__fit_leave_out(samples, out->count, target->unit, ASSAY__LEAVE_GROUP, left);
     out->in = assay__fit_errors_of(samples, in, out->count, scratch);
     out->model_out = assay__fit_errors_of(samples, left, out->count, scratch);
-    out->chip_out = out->held_out = (struct assay__fit_errors){(double)NAN, (double)NAN, 0};
+    out->chip_out = out->both_out = out->held_out = out->blind = out->fixed =
+        (struct assay__fit_errors){(double)NAN, (double)NAN, 0};
     for (size_t i = 0; i < out->count; i++) {
         out->rows[i].in_s = in[i];
         out->rows[i].model_out_s = left[i];

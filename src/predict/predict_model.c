@@ -69,9 +69,15 @@ static int predict_all(struct assay_prediction *p, const char *asked, struct ass
         const struct assay__precision *precision = precision_of(asked, work, target->unit);
         struct assay__prediction prediction;
         memset(items, 0, work->count * sizeof *items);
-        assay__predict(work, target, precision, &p->targets.fits[i], items, &prediction);
-        code = assay__predict_trial(p->profile, p->analysis, work, target, precision,
-                                    &p->targets.fits[i], items, &prediction);
+        struct assay__fit *fit = &p->targets.fits[i];
+        assay__predict(work, target, precision, fit, items, &prediction);
+        if (assay__fixed_share(&prediction) > ASSAY__FIXED_SHARE && fit->fixed.count) {
+            fit->out = fit->fixed;
+            fit->validation = "published measurements of which the fit saw neither the chip nor "
+                              "the model, and of whose estimates a third or more is fixed cost";
+        }
+        code = assay__predict_trial(p->profile, p->analysis, work, target, precision, fit, items,
+                                    &prediction);
     }
     return code || !items ? assay__no_memory(error) : 0;
 }

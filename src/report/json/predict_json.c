@@ -86,6 +86,9 @@ void assay__validation_json(const struct assay__validation *v, bool published,
         put_row(w, &v->rows[i], published);
     assay__json_array_end(w);
     if (published) put_errors(w, "leave_chip_out", &v->chip_out);
+    if (published) put_errors(w, "leave_both_out", &v->both_out);
+    if (published) put_errors(w, "blind", &v->blind);
+    if (published) put_errors(w, "fixed_cost", &v->fixed);
     put_errors(w, published ? "leave_model_out" : "leave_family_out", &v->model_out);
     if (published) put_errors(w, "never_fitted", &v->held_out);
     put_errors(w, "in_sample", &v->in);

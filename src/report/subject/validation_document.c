@@ -95,7 +95,10 @@ static void add_errors(struct assay__doc *doc, const struct assay__validation *v
     struct assay__table *t = assay__doc_table(doc, "errors", "Errors", ASSAY__ARRAY(error_columns));
     put_errors(t, "one chip left out", &v->chip_out);
     put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
+    put_errors(t, "chip and model left out", &v->both_out);
     put_errors(t, "never fitted", &v->held_out);
+    put_errors(t, "the last two together", &v->blind);
+    put_errors(t, "of these, with a third or more of fixed cost", &v->fixed);
     put_errors(t, "in sample", &v->in);
     assay__doc_sentence(
         doc, ASSAY__TONE_NOTE,
