@@ -328,7 +328,7 @@ int assay__ceilings_cached(struct assay__arena *arena, const char *key,
     set->key = key;
     if (!set->complete)
         assay__ceilings_note(arena, set, not_kept,
-                             "the machine was too busy to measure all of it in that time");
+                             "the time was too short for all of it on a machine this busy");
     else if (!kept)
         assay__ceilings_note(arena, set, not_kept, no_path.message);
     else if (is_worth_keeping(set) && assay__ceilings_save(set, path, &not_saved))

@@ -319,20 +319,20 @@ static void test_main_memory(void)
 
 static void test_budget(void)
 {
-    struct device device = {.sleep_ms = 2100};
+    struct device device = {.sleep_ms = 4100};
     struct assay__ceilings *set = NULL;
     begin();
     struct assay__accelerator accelerator = accelerator_of(&device);
-    struct assay__ceiling_options options = {.budget_s = 2};
+    struct assay__ceiling_options options = {.budget_s = 4};
     CHECK_INT(assay__accelerator_ceilings_get(arena, &machine, &accelerator, &options, &set, NULL),
               0);
     CHECK(!set->complete);
     CHECK_INT(set->count, 8);
     CHECK_HAS(set->note, "not kept for next time: the time was too short");
     CHECK_INT(row_of(set, "latency.launch")->state, ASSAY_MEASURED);
-    check_missing(set, "compute.float32.matmul", "not reached: the 2 s were used up");
-    check_missing(set, "compute.int8.matmul", "not reached: the 2 s were used up");
-    check_missing(set, "bandwidth.device.copy", "not reached: the 2 s were used up");
+    check_missing(set, "compute.float32.matmul", "not reached: the 4 s were used up");
+    check_missing(set, "compute.int8.matmul", "not reached: the 4 s were used up");
+    check_missing(set, "bandwidth.device.copy", "not reached: the 4 s were used up");
     CHECK_INT(device.runs, 1);
     CHECK(!get(&device, "latency")->from_cache);
     end();
