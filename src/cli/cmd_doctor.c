@@ -280,7 +280,7 @@ static void read_allowed(struct assay__patient *patient)
         return;
     }
     const char *text = assay__sysfs_text(patient->arena, "/proc/self/status");
-    const char *list = text ? assay__sysfs_field(text, "Cpus_allowed_list") : NULL;
+    const char *list = text ? assay__fs_field(text, "Cpus_allowed_list") : NULL;
     if (list)
         snprintf(patient->allowed, sizeof patient->allowed, "%.*s",
                  (int)strspn(list, "0123456789,-"), list);

@@ -151,7 +151,7 @@ void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis 
 
 static bool kib_of(const char *text, const char *key, double *kib)
 {
-    const char *reason, *at = text ? assay__sysfs_field(text, key) : NULL;
+    const char *reason, *at = text ? assay__fs_field(text, key) : NULL;
     return at && assay__sysfs_leading(at, kib, &reason);
 }
 

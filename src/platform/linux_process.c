@@ -3,9 +3,9 @@
  * memory, CPU affinity, the executable's path. */
 #include "base/cpu_list.h"
 #include "base/clock.h"
-#include "platform/linux_fs.h"
 #include "platform/platform.h"
 #include "platform/posix.h"
+#include "platform/posix_fs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -69,21 +69,15 @@ void assay__child_watch(pid_t pid, uint64_t timeout_ns)
  * may show only one. */
 uint64_t assay__oom_kills(void)
 {
-    char text[512];
-    uint64_t total = 0, value;
-    bool known = false;
+    char events[512];
+    uint64_t global = 0, own = 0;
     char *vmstat = assay__fs_slurp("/proc/vmstat");
-    if (vmstat && assay__fs_field(vmstat, "oom_kill", &value)) {
-        total += value;
-        known = true;
-    }
+    bool known = vmstat && assay__fs_field_u64(vmstat, "oom_kill", &global);
     free(vmstat);
-    if (assay__fs_read("/sys/fs/cgroup/memory.events", text, sizeof text) > 0 &&
-        assay__fs_field(text, "oom_kill", &value)) {
-        total += value;
+    if (assay__fs_read(events, sizeof events, "/sys/fs/cgroup/memory.events") > 0 &&
+        assay__fs_field_u64(events, "oom_kill", &own))
         known = true;
-    }
-    return known ? total : UINT64_MAX;
+    return known ? global + own : UINT64_MAX;
 }
 
 uint64_t assay__maxrss_bytes(long maxrss)
@@ -124,21 +118,22 @@ int assay__executable_path(char *out, size_t out_size)
     return 0;
 }
 
+static bool read_kib(const char *text, const char *key, uint64_t *bytes)
+{
+    bool known = assay__fs_field_u64(text, key, bytes);
+    if (known) *bytes *= 1024;
+    return known;
+}
+
 void assay__memory_read(struct assay__memory *memory)
 {
     char text[8192];
-    uint64_t kib;
-    memset(memory, 0, sizeof *memory);
-    if (assay__fs_read("/proc/self/status", text, sizeof text) > 0) {
-        memory->rss_known = assay__fs_field(text, "VmRSS", &kib);
-        if (memory->rss_known) memory->rss_bytes = kib * 1024;
-        memory->peak_known = assay__fs_field(text, "VmHWM", &kib);
-        if (memory->peak_known) memory->peak_rss_bytes = kib * 1024;
-    }
-    if (assay__fs_read("/proc/self/smaps_rollup", text, sizeof text) > 0) {
-        memory->pss_known = assay__fs_field(text, "Pss", &kib);
-        if (memory->pss_known) memory->pss_bytes = kib * 1024;
-    }
+    *memory = (struct assay__memory){0};
+    assay__fs_read(text, sizeof text, "/proc/self/status");
+    memory->rss_known = read_kib(text, "VmRSS", &memory->rss_bytes);
+    memory->peak_known = read_kib(text, "VmHWM", &memory->peak_rss_bytes);
+    assay__fs_read(text, sizeof text, "/proc/self/smaps_rollup");
+    memory->pss_known = read_kib(text, "Pss", &memory->pss_bytes);
 }
 
 /* --- CPU affinity ----------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 #if defined(__linux__)
-#include "platform/linux_fs.h"
+#include "platform/posix_fs.h"
 
 #include <sched.h>
 #include <sys/auxv.h>
@@ -180,7 +180,7 @@ const char *assay__cpu_feature_name(unsigned feature)
 static int list_first(int cpu, const char *file, int otherwise)
 {
     char text[256];
-    if (assay__fs_readf(text, sizeof text, "/sys/devices/system/cpu/cpu%d/%s", cpu, file) <= 0 ||
+    if (assay__fs_read(text, sizeof text, "/sys/devices/system/cpu/cpu%d/%s", cpu, file) <= 0 ||
         text[0] < '0' || text[0] > '9')
         return otherwise;
     return (int)strtol(text, NULL, 10);
@@ -271,12 +271,7 @@ void assay__cpu_microcode(char *out, size_t out_size)
     out[0] = '\0';
 #if defined(__linux__)
     char *text = assay__fs_slurp("/proc/cpuinfo");
-    const char *at = text ? strstr(text, "\nmicrocode") : NULL;
-    if (at) at = strchr(at, ':');
-    if (at) {
-        at += 1 + strspn(at + 1, " \t");
-        snprintf(out, out_size, "%.*s", (int)strcspn(at, "\n"), at);
-    }
+    if (text) assay__fs_field_text(text, "microcode", out, out_size);
     free(text);
 #endif
 }

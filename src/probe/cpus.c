@@ -42,16 +42,16 @@ const char *const *assay__cpus_paths(struct assay__arena *arena, const struct as
     const char **paths = assay__arena_array(arena, cpus->asked + 1, sizeof *paths);
     size_t count = 0;
     for (size_t i = 0; paths && i < cpus->asked; i++) {
-        if (!assay__sysfs_exists(ASSAY__CPUS_FOLDER "/cpu%u/%s", cpus->all[i], file)) continue;
-        paths[count] = assay__arena_printf(arena, ASSAY__CPUS_FOLDER "/cpu%u/%s", cpus->all[i],
+        if (!assay__fs_exists(ASSAY__CPUS_FOLDER "/cpu%u/%s", cpus->all[i], file)) continue;
+        paths[count++] = assay__arena_text(arena, ASSAY__CPUS_FOLDER "/cpu%u/%s", cpus->all[i],
                                            file);
-        if (!paths[count]) return NULL;
-        count++;
     }
     return count ? (const char *const *)paths : NULL;
 }
 
-const char *assay__cpus_note(const struct assay__cpus *cpus)
+const char *assay__cpus_source(struct assay__arena *arena, const struct assay__cpus *cpus,
+                               const char *file)
 {
-    return cpus->online > cpus->asked ? " (24 CPUs, evenly spread)" : "";
+    return assay__arena_text(arena, ASSAY__CPUS_FOLDER "/cpu*/%s%s", file,
+                             cpus->online > cpus->asked ? " (24 CPUs, evenly spread)" : "");
 }

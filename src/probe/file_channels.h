@@ -21,32 +21,31 @@ typedef bool assay__files_compute(const struct assay__files_channel *channel, do
 
 struct assay__files_channel {
     struct assay__channel shown;
-    const struct assay__sysfs_file *const *files; /* in the order of the spec's paths */
+    struct assay__sysfs_file *const *files; /* in the order of the spec's paths */
     size_t file_count;
     assay__files_compute *compute;
-    double scale;         /* base units per unit of the file */
-    const char *key;      /* for compute functions that look for one */
-    size_t *file_indexes; /* private */
-    bool slow;            /* private */
+    double scale;    /* base units per unit of the file */
+    const char *key; /* for compute functions that look for one */
+    bool slow;       /* private */
 };
 
-/** What the text of a file means. */
+/** What the number of a file means. */
 struct assay__files_kind {
     const char *quantity, *unit;
     enum assay__channel_kind kind;
-    double scale;                  /* base units per unit of the file; 0: 1 */
-    assay__files_compute *compute; /* NULL: the whole file is one integer */
-    const char *key;               /* for compute functions that look for one */
-    size_t size;                   /* of the text; 0: 64 */
+    double scale; /* base units per unit of the file */
 };
 
 /** What a channel is made of. Names, paths and keys: static or from the probe's arena. */
 struct assay__files_spec {
     const char *name, *rail;
     struct assay__files_kind as;
-    double range;             /* 0: does not wrap (becomes NaN) */
-    const char *path;         /* the one file; or … */
-    const char *const *paths; /* … several, NULL-terminated */
+    assay__files_compute *compute; /* NULL: the whole file is one integer */
+    const char *key;               /* for compute functions that look for one */
+    size_t size;                   /* of the text; 0: 64 */
+    double range;                  /* 0: does not wrap (becomes NaN) */
+    const char *path;              /* the one file; or … */
+    const char *const *paths;      /* … several, NULL-terminated */
     /* Its files hardly change: each read of the probe looks at only a few of all such files, in
      * turn. */
     bool slow;
@@ -56,16 +55,17 @@ struct assay__files_spec {
     const char *denied;        /* not NULL: these words when permission is refused */
 };
 
-int assay__files_new(struct assay__arena *arena, struct assay__probe **probe,
-                     struct assay_error *error);
+/** Memory is the arena's; a lack of it comes out of assay__files_end. */
+struct assay__probe *assay__files_new(struct assay__arena *arena);
 /** Adds a channel: opens its files and computes it once. When that fails the
  * channel is there and unavailable, with the reason. A name that is taken gets
- * "#2", "#3", …. Errors (no memory) stick and come out of assay__files_end. */
+ * "#2", "#3", …. */
 void assay__files_add(struct assay__probe *probe, const struct assay__files_spec *spec);
 /** True when a channel of that name was added. */
 bool assay__files_has(const struct assay__probe *probe, const char *name);
 /** Ends the open: without an available channel, `reason` is the probe's (NULL:
- * the first channel's). On an error the probe is closed and *probe is NULL. */
+ * the first channel's). Out of memory, also earlier in the arena: the probe is closed and *probe
+ * is NULL. */
 int assay__files_end(struct assay__probe **probe, const char *reason, struct assay_error *error);
 
 /** The reason when no channel was added, else NULL: for assay__files_end. */

@@ -157,7 +157,7 @@ struct pci {
 
 static const char *uevent_text(struct list *list, const char *uevent, const char *key)
 {
-    const char *at = uevent ? assay__sysfs_field(uevent, key) : NULL;
+    const char *at = uevent ? assay__fs_field(uevent, key) : NULL;
     return at ? held(list, assay__arena_strndup(list->arena, at, strcspn(at, "\n"))) : "";
 }
 
@@ -264,7 +264,7 @@ static const char *nvidia_model(struct list *list, const char *address)
                            ? assay__sysfs_text(list->arena,
                                                "/proc/driver/nvidia/gpus/%s/information", address)
                            : NULL;
-    const char *model = text ? assay__sysfs_field(text, "Model") : NULL;
+    const char *model = text ? assay__fs_field(text, "Model") : NULL;
     return model ? held(list, assay__arena_strndup(list->arena, model, strcspn(model, "\n"))) : "";
 }
 
