@@ -15,6 +15,7 @@
  *
  * AMD's and Arm's drivers describe no such events there: the reason says so. */
 #include "base/cpu_list.h"
+#include "base/no_memory.h"
 #include "probe/live.h"
 #include "probe/perf_event.h"
 #include "probe/probes.h"
@@ -115,6 +116,7 @@ static double bytes_per_count(struct assay__arena *arena, const char *device, co
     return NAN;
 }
 
+/* The CPUs of a mask such as "0,28". */
 struct cpus {
     int list[CPUS_MOST];
     size_t count;
@@ -124,16 +126,8 @@ struct cpus {
 static void add_cpu(void *context, unsigned cpu)
 {
     struct cpus *cpus = context;
-    if (cpus->count == CPUS_MOST)
-        cpus->full = true;
-    else
-        cpus->list[cpus->count++] = (int)cpu;
-}
-
-/* "0,28". False: it cannot be understood. */
-static bool read_cpus(const char *text, struct cpus *cpus)
-{
-    return text && assay__cpu_list_each(text, add_cpu, cpus) && cpus->count > 0 && !cpus->full;
+    cpus->full = cpus->count == CPUS_MOST;
+    if (!cpus->full) cpus->list[cpus->count++] = (int)cpu;
 }
 
 /* --- open ------------------------------------------------------------------------------------- */
@@ -141,18 +135,17 @@ static bool read_cpus(const char *text, struct cpus *cpus)
 static const char *open_reason(struct assay__arena *arena, int number)
 {
     double level;
-    if ((number == EACCES || number == EPERM) &&
-        assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid"))
-        return assay__arena_printf(arena,
-                                   "permission denied: counters of the whole machine need root, or "
-                                   "kernel.perf_event_paranoid 0 or less (it is %.0f): sudo sysctl "
-                                   "kernel.perf_event_paranoid=0",
-                                   level);
-    if (number == EACCES || number == EPERM)
+    if (number != EACCES && number != EPERM)
+        return assay__arena_text(arena, "perf_event_open of a memory controller: %s",
+                                 strerror(number));
+    if (!assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid"))
         return "permission denied: counters of the whole machine need root (containers: --cap-add "
                "PERFMON)";
-    return assay__arena_printf(arena, "perf_event_open of a memory controller: %s",
-                               strerror(number));
+    return assay__arena_text(arena,
+                             "permission denied: counters of the whole machine need root, or "
+                             "kernel.perf_event_paranoid 0 or less (it is %.0f): sudo sysctl "
+                             "kernel.perf_event_paranoid=0",
+                             level);
 }
 
 /* Opens the event of one device on each of its CPUs. "" or why not. */
@@ -165,8 +158,8 @@ static const char *open_device(struct assay__probe *probe, size_t channel, const
     double bytes = bytes_per_count(probe->arena, device, event);
     const char *mask = assay__sysfs_text(probe->arena, DEVICES "/%s/cpumask", device);
     if (!assay__sysfs_value(&type, DEVICES "/%s/type", device) || type < 0 || type > UINT32_MAX ||
-        !read_config(probe->arena, device, text, &config) || isnan(bytes) ||
-        !read_cpus(mask, &cpus))
+        !read_config(probe->arena, device, text, &config) || isnan(bytes) || !mask ||
+        !assay__cpu_list_each(mask, add_cpu, &cpus) || cpus.count == 0 || cpus.full)
         return "the files that describe the memory controller's events are not understood";
     if (!probe->calls.open_system) return "there is no perf_event_open here";
     for (size_t i = 0; i < cpus.count; i++) {
@@ -199,7 +192,6 @@ static const char *open_channel(struct assay__probe *probe, size_t channel, cons
             if (!text) continue;
             found = true;
             why = refused ? refused : open_device(probe, channel, devices[d], event, text);
-            if (!why) why = "out of memory";
             if (*why) {
                 close_channel(probe, channel);
                 return why;
@@ -210,12 +202,17 @@ static const char *open_channel(struct assay__probe *probe, size_t channel, cons
     return why;
 }
 
+static void uncore_close(struct assay__probe *probe)
+{
+    for (size_t i = 0; probe && i < CHANNELS; i++)
+        close_channel(probe, i);
+}
+
 static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
                        struct assay_error *error)
 {
-    struct assay__probe *made = assay__arena_alloc(arena, sizeof *made);
-    *probe = NULL;
-    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
+    struct assay__probe *made = *probe = assay__arena_alloc(arena, sizeof *made);
+    if (!made) return assay__no_memory(error);
     const struct assay__perf_calls *replaced = assay__perf_event_calls();
     made->arena = arena;
     made->calls = replaced ? *replaced : assay__perf_system;
@@ -240,35 +237,35 @@ static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
         any |= !*why;
         made->reason = any ? "" : why;
     }
-    *probe = made;
-    return 0;
+    if (!assay__arena_failed(arena)) return 0;
+    uncore_close(made);
+    *probe = NULL;
+    return assay__no_memory(error);
 }
 
 /* --- read ------------------------------------------------------------------------------------- */
 
-static struct assay__probe_reading read_channel(struct assay__probe *probe, size_t channel)
-{
-    double bytes = 0;
-    if (!probe->channels[channel].available)
-        return (struct assay__probe_reading){NAN, probe->channels[channel].reason};
-    for (size_t i = 0; i < probe->counter_count[channel]; i++) {
-        const struct counter *counter = &probe->counters[channel][i];
-        struct assay__perf_count count;
-        if (!probe->calls.read(counter->fd, &count))
-            return (struct assay__probe_reading){NAN, "the counter cannot be read any more"};
-        if (count.enabled_ns > 0 && count.running_ns == 0)
-            return (struct assay__probe_reading){NAN, "another program holds the counters"};
-        double share = count.enabled_ns > 0 ? (double)count.enabled_ns / (double)count.running_ns
-                                            : 1;
-        bytes += (double)count.value * fmax(share, 1) * counter->bytes;
-    }
-    return (struct assay__probe_reading){bytes, ""};
-}
-
 static void uncore_read(struct assay__probe *probe, struct assay__probe_reading *readings)
 {
-    for (size_t i = 0; i < CHANNELS && probe->channels[i].name; i++)
-        readings[i] = read_channel(probe, i);
+    for (size_t c = 0; c < CHANNELS && probe->channels[c].name; c++) {
+        const char *reason = probe->channels[c].reason;
+        double bytes = 0;
+        for (size_t i = 0; !*reason && i < probe->counter_count[c]; i++) {
+            const struct counter *counter = &probe->counters[c][i];
+            struct assay__perf_count count;
+            if (!probe->calls.read(counter->fd, &count)) {
+                reason = "the counter cannot be read any more";
+            } else if (count.enabled_ns > 0 && count.running_ns == 0) {
+                reason = "another program holds the counters";
+            } else {
+                double scale = count.enabled_ns > 0
+                                   ? (double)count.enabled_ns / (double)count.running_ns
+                                   : 1;
+                bytes += (double)count.value * fmax(scale, 1) * counter->bytes;
+            }
+        }
+        readings[c] = (struct assay__probe_reading){*reason ? NAN : bytes, reason};
+    }
 }
 
 static size_t uncore_channels(const struct assay__probe *probe,
@@ -281,12 +278,6 @@ static size_t uncore_channels(const struct assay__probe *probe,
 static const char *uncore_reason(const struct assay__probe *probe)
 {
     return probe->reason;
-}
-
-static void uncore_close(struct assay__probe *probe)
-{
-    for (size_t i = 0; probe && i < CHANNELS; i++)
-        close_channel(probe, i);
 }
 
 static const struct assay__capture_files files[] = {
