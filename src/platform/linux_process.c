@@ -219,25 +219,20 @@ void assay__cpus_allowed(char *out, size_t out_size)
     if (out_size == 0) return;
     out[0] = '\0';
     cpu_set_t *set = CPU_ALLOC(CPU_LIMIT);
-    if (!set) return;
-    CPU_ZERO_S(size, set);
-    if (sched_getaffinity(0, size, set) != 0) {
-        CPU_FREE(set);
-        return;
-    }
-    for (size_t cpu = 0; cpu < CPU_LIMIT; cpu++) {
+    if (set) CPU_ZERO_S(size, set);
+    bool known = set && sched_getaffinity(0, size, set) == 0;
+    for (size_t cpu = 0; known && cpu < CPU_LIMIT; cpu++) {
         if (!CPU_ISSET_S(cpu, size, set)) continue;
         size_t last = cpu;
         while (last + 1 < CPU_LIMIT && CPU_ISSET_S(last + 1, size, set))
             last++;
         char part[48];
-        if (last > cpu)
-            snprintf(part, sizeof part, "%s%zu-%zu", length ? "," : "", cpu, last);
-        else
-            snprintf(part, sizeof part, "%s%zu", length ? "," : "", cpu);
-        if (length + strlen(part) + 1 > out_size) break;
-        memcpy(out + length, part, strlen(part) + 1);
-        length += strlen(part);
+        const char *comma = length ? "," : "";
+        int added = last > cpu ? snprintf(part, sizeof part, "%s%zu-%zu", comma, cpu, last)
+                               : snprintf(part, sizeof part, "%s%zu", comma, cpu);
+        if (added < 0 || length + (size_t)added + 1 > out_size) break;
+        memcpy(out + length, part, (size_t)added + 1);
+        length += (size_t)added;
         cpu = last;
     }
     CPU_FREE(set);
