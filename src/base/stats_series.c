@@ -80,14 +80,6 @@ double assay__stats_autocorrelation_time(const double *values, size_t count)
 
 /* --- warm-up ---------------------------------------------------------------------------------- */
 
-static double median_of_5(const double *x)
-{
-    double copy[5];
-    memcpy(copy, x, sizeof copy);
-    assay__stats_sort(copy, 5);
-    return copy[2];
-}
-
 #define BLOCK_SAMPLES 1024
 
 /* Median of a block; of a long block, of evenly spaced samples of it. */
@@ -101,16 +93,10 @@ static double block_median(const double *values, size_t count)
     return assay__stats_median(copy, kept);
 }
 
-#define WARMUP_LEVEL 0.01
-#define WARMUP_RANGES 16
-
 /* Warm-up is another level, not more noise: what is cut must have a median more than 1 % away from
  * the rest. */
-static bool level_differs(const double *values, size_t end, size_t count)
-{
-    double before = block_median(values, end), after = block_median(values + end, count - end);
-    return fabs(before - after) > WARMUP_LEVEL * fabs(after);
-}
+#define WARMUP_LEVEL 0.01
+#define WARMUP_RANGES 16
 
 /* MSER-5 (White 1997): with batches of five, drop the first d that minimise s^2(d) / (k - d), the
  * squared standard error of what remains; d at most half. The batches are medians, not means: one
@@ -126,7 +112,7 @@ size_t assay__stats_warmup_end(const double *values, size_t count)
     for (size_t r = 0; r < WARMUP_RANGES; r++)
         least[r] = INFINITY;
     for (size_t d = batches; d-- > 0;) {
-        double x = median_of_5(values + 5 * d), kept = (double)(batches - d);
+        double x = block_median(values + 5 * d, 5), kept = (double)(batches - d);
         double delta = x - mean;
         mean += delta / kept;
         squares += delta * (x - mean);
@@ -137,8 +123,12 @@ size_t assay__stats_warmup_end(const double *values, size_t count)
             best[r] = d;
         }
     }
-    for (size_t r = 0; r < WARMUP_RANGES; r++)
-        if (best[r] > 0 && level_differs(values, 5 * best[r], count)) return 5 * best[r];
+    for (size_t r = 0; r < WARMUP_RANGES; r++) {
+        size_t end = 5 * best[r];
+        if (end == 0) continue;
+        double before = block_median(values, end), after = block_median(values + end, count - end);
+        if (fabs(before - after) > WARMUP_LEVEL * fabs(after)) return end;
+    }
     return 0;
 }
 
@@ -169,17 +159,6 @@ static double mann_kendall(const double *x, size_t count)
     return erfc((fabs(s) - 1) / sqrt(variance) / 1.41421356237309504880);
 }
 
-static double theil_sen(const double *x, size_t count)
-{
-    double slopes[DRIFT_BLOCKS * (DRIFT_BLOCKS - 1) / 2];
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count; j++)
-            slopes[used++] = (x[j] - x[i]) / (double)(j - i);
-    assay__stats_sort(slopes, used);
-    return assay__stats_median(slopes, used);
-}
-
 double assay__stats_drift(const double *values, size_t count, double *p_value)
 {
     double medians[DRIFT_BLOCKS], sorted[DRIFT_BLOCKS];
@@ -193,7 +172,13 @@ double assay__stats_drift(const double *values, size_t count, double *p_value)
     if (p_value) *p_value = mann_kendall(medians, blocks);
     assay__stats_sort(sorted, blocks);
     double level = assay__stats_median(sorted, blocks);
-    double change = theil_sen(medians, blocks) * (double)(blocks - 1);
+    double slopes[DRIFT_BLOCKS * (DRIFT_BLOCKS - 1) / 2]; /* Theil-Sen */
+    size_t used = 0;
+    for (size_t i = 0; i < blocks; i++)
+        for (size_t j = i + 1; j < blocks; j++)
+            slopes[used++] = (medians[j] - medians[i]) / (double)(j - i);
+    assay__stats_sort(slopes, used);
+    double change = assay__stats_median(slopes, used) * (double)(blocks - 1);
     return level != 0 ? change / fabs(level) : NAN;
 }
 
