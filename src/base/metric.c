@@ -31,20 +31,16 @@ int assay_state_parse(const char *name)
     return assay__enum_value(&assay__state_names, name);
 }
 
-static bool matches(const char *row, const char *name)
-{
-    size_t length = strlen(row);
-    static const char suffix[] = ".RAIL";
-    size_t cut = sizeof suffix - 1;
-    if (length > cut && strcmp(row + length - cut, suffix) == 0)
-        return strncmp(row, name, length - cut + 1) == 0 && name[length - cut + 1] != '\0';
-    return strcmp(row, name) == 0;
-}
-
 const struct assay_metric_info *assay_metric_lookup(const char *name)
 {
-    for (size_t i = 0; name && i < assay__metric_table_count; i++)
-        if (matches(assay__metric_table[i].name, name)) return &assay__metric_table[i];
+    static const char suffix[] = ".RAIL";
+    for (size_t i = 0; name && i < assay__metric_table_count; i++) {
+        const char *row = assay__metric_table[i].name;
+        size_t length = strlen(row), stem = length - (sizeof suffix - 1) + 1; /* with its dot */
+        bool rails = length > sizeof suffix - 1 && strcmp(row + stem - 1, suffix) == 0;
+        if (rails ? strncmp(row, name, stem) == 0 && name[stem] : strcmp(row, name) == 0)
+            return &assay__metric_table[i];
+    }
     return NULL;
 }
 

@@ -249,19 +249,16 @@ static double grid_of(const double *sorted, size_t count)
     return distinct < GRID_VALUES ? 0 : least;
 }
 
-static double range_of(const double *sorted, size_t count)
-{
-    return assay__stats_percentile(sorted, count, 0.75) -
-           assay__stats_percentile(sorted, count, 0.25);
-}
-
 /* Far enough apart to be two levels: beyond the clock's steps, and by 5 % of the median or by five
  * times the spread of either part. */
 static bool far_apart(const double *sorted, size_t count, size_t split, double distance,
                       double step)
 {
     double median = fabs(assay__stats_median(sorted, count));
-    double range = fmax(range_of(sorted, split), range_of(sorted + split, count - split));
+    double range = fmax(assay__stats_percentile(sorted, split, 0.75) -
+                            assay__stats_percentile(sorted, split, 0.25),
+                        assay__stats_percentile(sorted + split, count - split, 0.75) -
+                            assay__stats_percentile(sorted + split, count - split, 0.25));
     if (!(distance > MODE_DISTANCE * median) || distance < CLOCK_STEPS * step) return false;
     return distance >= MODE_APART * median || distance >= MODE_RANGES * range;
 }

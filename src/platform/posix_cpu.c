@@ -137,27 +137,13 @@ unsigned assay__cpu_features(void)
 
 const char *assay__cpu_feature_name(unsigned feature)
 {
-    static const struct {
-        unsigned feature;
-        const char *name;
-    } names[] = {{ASSAY__CPU_SSE2, "sse2"},
-                 {ASSAY__CPU_AVX2, "avx2"},
-                 {ASSAY__CPU_FMA, "fma"},
-                 {ASSAY__CPU_AVX512F, "avx512f"},
-                 {ASSAY__CPU_AVX512BW, "avx512bw"},
-                 {ASSAY__CPU_AVX512_BF16, "avx512_bf16"},
-                 {ASSAY__CPU_AVX512_FP16, "avx512_fp16"},
-                 {ASSAY__CPU_AVX512_VNNI, "avx512_vnni"},
-                 {ASSAY__CPU_AVX_VNNI, "avx_vnni"},
-                 {ASSAY__CPU_AMX_INT8, "amx_int8"},
-                 {ASSAY__CPU_AMX_BF16, "amx_bf16"},
-                 {ASSAY__CPU_NEON, "asimd"},
-                 {ASSAY__CPU_NEON_FP16, "asimdhp"},
-                 {ASSAY__CPU_NEON_DOT, "asimddp"},
-                 {ASSAY__CPU_NEON_I8MM, "i8mm"},
-                 {ASSAY__CPU_NEON_BF16, "bf16"}};
+    /* by bit */
+    static const char *const names[] = {"sse2",     "avx2",        "fma",         "avx512f",
+                                        "avx512bw", "avx512_bf16", "avx512_fp16", "avx512_vnni",
+                                        "avx_vnni", "amx_int8",    "amx_bf16",    [16] = "asimd",
+                                        "asimdhp",  "asimddp",     "i8mm",        "bf16"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i].feature == feature) return names[i].name;
+        if (feature == 1u << i && names[i]) return names[i];
     return "";
 }
 

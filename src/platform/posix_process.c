@@ -176,31 +176,6 @@ static uint64_t nanoseconds(const struct timeval *time)
     return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
 }
 
-static void fill_exit(struct assay__child *child, int status, const struct rusage *usage,
-                      struct assay__exit *result)
-{
-    *result = (struct assay__exit){
-        .exited = WIFEXITED(status),
-        .status = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
-        .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-        .user_ns = nanoseconds(&usage->ru_utime),
-        .system_ns = nanoseconds(&usage->ru_stime),
-        .peak_rss_bytes = assay__maxrss_bytes(usage->ru_maxrss),
-        .minor_faults = (uint64_t)usage->ru_minflt,
-        .major_faults = (uint64_t)usage->ru_majflt,
-        .voluntary_switches = (uint64_t)usage->ru_nvcsw,
-        .involuntary_switches = (uint64_t)usage->ru_nivcsw,
-    };
-    if (result->signal == SIGKILL && !child->killed_by_us) {
-        /* Without a counter, a SIGKILL that nobody here sent is most likely the out-of-memory
-         * killer. */
-        uint64_t now = assay__oom_kills();
-        bool counted = now != UINT64_MAX && child->oom_kills_before != UINT64_MAX;
-        result->oom = !counted || now > child->oom_kills_before;
-    }
-    child->pid = 0;
-}
-
 int assay__process_wait(struct assay__child *child, uint64_t timeout_ns, struct assay__exit *result)
 {
     memset(result, 0, sizeof *result);
@@ -211,7 +186,26 @@ int assay__process_wait(struct assay__child *child, uint64_t timeout_ns, struct 
         struct rusage usage;
         pid_t reaped = wait4(child->pid, &status, WNOHANG, &usage);
         if (reaped == child->pid) {
-            fill_exit(child, status, &usage, result);
+            *result = (struct assay__exit){
+                .exited = WIFEXITED(status),
+                .status = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+                .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                .user_ns = nanoseconds(&usage.ru_utime),
+                .system_ns = nanoseconds(&usage.ru_stime),
+                .peak_rss_bytes = assay__maxrss_bytes(usage.ru_maxrss),
+                .minor_faults = (uint64_t)usage.ru_minflt,
+                .major_faults = (uint64_t)usage.ru_majflt,
+                .voluntary_switches = (uint64_t)usage.ru_nvcsw,
+                .involuntary_switches = (uint64_t)usage.ru_nivcsw,
+            };
+            if (result->signal == SIGKILL && !child->killed_by_us) {
+                /* Without a counter, a SIGKILL that nobody here sent is most likely the
+                 * out-of-memory killer. */
+                uint64_t now = assay__oom_kills();
+                bool counted = now != UINT64_MAX && child->oom_kills_before != UINT64_MAX;
+                result->oom = !counted || now > child->oom_kills_before;
+            }
+            child->pid = 0;
             return 0;
         }
         if (reaped < 0 && errno != EINTR) return ASSAY_EIO;

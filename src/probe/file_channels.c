@@ -12,20 +12,19 @@
 #define SLOW_PER_READ 4 /* of the files that hardly change */
 
 struct assay__probe {
+    struct assay__probe_head head; /* of copies of what the channels show */
     struct assay__arena *arena;
     struct assay__sysfs_file **files; /* each from the arena: addresses stay */
     size_t file_count;
     size_t next_slow; /* the file from which the next slow ones are looked for */
     struct assay__files_channel *channels;
     size_t channel_count;
-    struct assay__channel *shown; /* copies, for the contract's array */
-    const char *reason;
 };
 
 struct assay__probe *assay__files_new(struct assay__arena *arena)
 {
     struct assay__probe *probe = assay__arena_alloc(arena, sizeof *probe);
-    if (probe) *probe = (struct assay__probe){.arena = arena, .reason = ""};
+    if (probe) *probe = (struct assay__probe){.arena = arena};
     return probe;
 }
 
@@ -163,9 +162,9 @@ const char *assay__files_none(const struct assay__probe *probe, const char *reas
 int assay__files_end(struct assay__probe **probe, const char *reason, struct assay_error *error)
 {
     struct assay__probe *made = *probe;
+    struct assay__channel *shown = NULL;
     bool any = false;
-    if (made)
-        made->shown = assay__arena_array(made->arena, made->channel_count, sizeof *made->shown);
+    if (made) shown = assay__arena_array(made->arena, made->channel_count, sizeof *shown);
     if (!made || assay__arena_failed(made->arena)) {
         assay__files_close(made);
         *probe = NULL;
@@ -173,9 +172,9 @@ int assay__files_end(struct assay__probe **probe, const char *reason, struct ass
     }
     for (size_t i = 0; i < made->channel_count; i++) {
         const struct assay__files_channel *channel = &made->channels[i];
-        made->shown[i] = channel->shown;
-        any = any || channel->shown.available;
-        for (size_t f = 0; channel->shown.available && f < channel->file_count; f++) {
+        shown[i] = channel->shown;
+        any = any || shown[i].available;
+        for (size_t f = 0; shown[i].available && f < channel->file_count; f++) {
             struct assay__sysfs_file *file = channel->files[f];
             file->slow = channel->slow && (file->slow || !file->used);
             file->used = true;
@@ -183,25 +182,13 @@ int assay__files_end(struct assay__probe **probe, const char *reason, struct ass
     }
     for (size_t i = 0; i < made->file_count; i++)
         if (!made->files[i]->used) assay__sysfs_close(made->files[i]);
-    if (any) return 0;
-    if (!reason) reason = made->channel_count ? made->shown[0].reason : "nothing to read here";
-    made->reason = assay__arena_text(made->arena, "%s", reason);
+    if (!reason) reason = made->channel_count ? shown[0].reason : "nothing to read here";
+    made->head = (struct assay__probe_head){
+        shown, made->channel_count, any ? "" : assay__arena_text(made->arena, "%s", reason)};
     return 0;
 }
 
 /* --- the contract ----------------------------------------------------------------------------- */
-
-size_t assay__files_channels(const struct assay__probe *probe,
-                             const struct assay__channel **channels)
-{
-    *channels = probe->shown;
-    return probe->channel_count;
-}
-
-const char *assay__files_reason(const struct assay__probe *probe)
-{
-    return probe->reason;
-}
 
 void assay__files_read(struct assay__probe *probe, struct assay__probe_reading *readings)
 {
@@ -215,9 +202,10 @@ void assay__files_read(struct assay__probe *probe, struct assay__probe_reading *
         slow++;
     }
     for (size_t i = 0; i < probe->channel_count; i++) {
-        readings[i] = (struct assay__probe_reading){NAN, probe->shown[i].reason};
-        if (probe->shown[i].available &&
-            !channel_value(&probe->channels[i], &readings[i].value, &readings[i].reason))
+        const struct assay__files_channel *channel = &probe->channels[i];
+        readings[i] = (struct assay__probe_reading){NAN, channel->shown.reason};
+        if (channel->shown.available &&
+            !channel_value(channel, &readings[i].value, &readings[i].reason))
             readings[i].value = NAN;
     }
 }

@@ -71,15 +71,10 @@ int assay__files_end(struct assay__probe **probe, const char *reason, struct ass
 /** The reason when no channel was added, else NULL: for assay__files_end. */
 const char *assay__files_none(const struct assay__probe *probe, const char *reason);
 
-size_t assay__files_channels(const struct assay__probe *probe,
-                             const struct assay__channel **channels);
-const char *assay__files_reason(const struct assay__probe *probe);
 void assay__files_read(struct assay__probe *probe, struct assay__probe_reading *readings);
 void assay__files_close(struct assay__probe *probe);
 /** The part of the operations that all such probes share. */
-#define ASSAY__FILES_OPS                                                                         \
-    .channels = assay__files_channels, .reason = assay__files_reason, .read = assay__files_read, \
-    .close = assay__files_close
+#define ASSAY__FILES_OPS ASSAY__HEAD_OPS, .read = assay__files_read, .close = assay__files_close
 
 /* --- compute functions that several probes need ----------------------------------------------- */
 

@@ -311,12 +311,12 @@ struct filled { /* one group of one GPU: its channels follow one another */
 };
 
 struct assay__probe {
+    struct assay__probe_head head;
     struct nvml nvml;
     struct filled *filled;
     size_t filled_count;
     struct assay__channel *channels;
     size_t channel_count;
-    const char *reason;
 };
 
 static size_t tail_count(const struct group *group)
@@ -384,7 +384,7 @@ static int open_groups(struct assay__arena *arena, struct assay__probe **probe,
     if (!reason) reason = made->channels[0].reason;
     for (size_t i = 0; i < made->channel_count; i++)
         if (made->channels[i].available) reason = "";
-    made->reason = reason;
+    made->head = (struct assay__probe_head){made->channels, made->channel_count, reason};
     return 0;
 }
 
@@ -406,18 +406,6 @@ static int nvml_pcie_open(struct assay__arena *arena, struct assay__probe **prob
 {
     return open_groups(arena, probe, pcie_groups, sizeof pcie_groups / sizeof pcie_groups[0],
                        error);
-}
-
-static size_t nvml_channels(const struct assay__probe *probe,
-                            const struct assay__channel **channels)
-{
-    *channels = probe->channels;
-    return probe->channel_count;
-}
-
-static const char *nvml_reason(const struct assay__probe *probe)
-{
-    return probe->reason;
 }
 
 /* A call of which nothing is wanted is not made. */
@@ -452,50 +440,46 @@ static void nvml_read(struct assay__probe *probe, struct assay__probe_reading *r
     }
 }
 
-static struct assay__nvml_gpu describe_gpu(struct assay__arena *arena, const struct nvml *nvml,
-                                           unsigned index)
-{
-    char name[NVML_NAME_SIZE] = "", uuid[NVML_NAME_SIZE] = "", version[NVML_NAME_SIZE] = "";
-    char address[32] = "";
-    struct nvml_pci pci = {.domain = 0};
-    struct nvml_memory memory = {0};
-    const struct nvml_calls *calls = &nvml->calls;
-    void *device = nvml->devices[index];
-    if (device && calls->name) calls->name(device, name, sizeof name);
-    if (device && calls->uuid) calls->uuid(device, uuid, sizeof uuid);
-    if (device && calls->pci && calls->pci(device, &pci) == NVML_OK)
-        snprintf(address, sizeof address, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
-    if (calls->driver_version && calls->driver_version(version, sizeof version) != NVML_OK)
-        version[0] = '\0';
-    bool sized = device && calls->memory && calls->memory(device, &memory) == NVML_OK;
-    name[sizeof name - 1] = uuid[sizeof uuid - 1] = version[sizeof version - 1] = '\0';
-    return (struct assay__nvml_gpu){.rail = assay__arena_text(arena, "gpu%u", index),
-                                    .name = assay__arena_text(arena, "%s", name),
-                                    .uuid = assay__arena_text(arena, "%s", uuid),
-                                    .pci = assay__arena_text(arena, "%s", address),
-                                    .driver_version = assay__arena_text(arena, "%s", version),
-                                    .memory_bytes = sized ? memory.total : 0};
-}
-
 const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_t *count,
                                                const char **reason)
 {
     struct nvml nvml = {.count = 0};
+    const struct nvml_calls *calls = &nvml.calls;
     *reason = nvml_load(arena, &nvml);
     *count = nvml.count;
     if (*reason) return NULL;
     struct assay__nvml_gpu *gpus = assay__arena_array(arena, nvml.count, sizeof *gpus);
-    for (unsigned i = 0; gpus && i < nvml.count; i++)
-        gpus[i] = describe_gpu(arena, &nvml, i);
+    for (unsigned i = 0; gpus && i < nvml.count; i++) {
+        char name[NVML_NAME_SIZE] = "", uuid[NVML_NAME_SIZE] = "", version[NVML_NAME_SIZE] = "";
+        char address[32] = "";
+        struct nvml_pci pci = {.domain = 0};
+        struct nvml_memory memory = {0};
+        void *device = nvml.devices[i];
+        if (device && calls->name) calls->name(device, name, sizeof name);
+        if (device && calls->uuid) calls->uuid(device, uuid, sizeof uuid);
+        if (device && calls->pci && calls->pci(device, &pci) == NVML_OK)
+            snprintf(address, sizeof address, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+        if (calls->driver_version && calls->driver_version(version, sizeof version) != NVML_OK)
+            version[0] = '\0';
+        bool sized = device && calls->memory && calls->memory(device, &memory) == NVML_OK;
+        name[sizeof name - 1] = uuid[sizeof uuid - 1] = version[sizeof version - 1] = '\0';
+        gpus[i] = (struct assay__nvml_gpu){
+            .rail = assay__arena_text(arena, "gpu%u", i),
+            .name = assay__arena_text(arena, "%s", name),
+            .uuid = assay__arena_text(arena, "%s", uuid),
+            .pci = assay__arena_text(arena, "%s", address),
+            .driver_version = assay__arena_text(arena, "%s", version),
+            .memory_bytes = sized ? memory.total : 0};
+    }
     nvml_unload(&nvml, true);
     *reason = assay__arena_failed(arena) ? "out of memory" : "";
     if (**reason) *count = 0;
     return **reason ? NULL : gpus;
 }
 
-#define OPS(open_groups)                                                              \
-    .open = (open_groups), .open_limit_ns = OPEN_LIMIT_NS, .channels = nvml_channels, \
-    .reason = nvml_reason, .read = nvml_read, .close = nvml_close, .select = nvml_select
+#define OPS(open_groups)                                                                       \
+    .open = (open_groups), .open_limit_ns = OPEN_LIMIT_NS, ASSAY__HEAD_OPS, .read = nvml_read, \
+    .close = nvml_close, .select = nvml_select
 
 const struct assay__probe_ops assay__probe_nvml = {
     .name = "nvml",

@@ -74,6 +74,7 @@ struct event {
 };
 
 struct assay__probe {
+    struct assay__probe_head head;
     struct assay__perf_calls calls;
     struct assay__arena *arena;
     pid_t threads[THREADS];
@@ -83,7 +84,6 @@ struct assay__probe {
     struct assay__channel channels[2 * ASSAY__PERF_EVENTS];
     size_t channel_count;
     enum assay__perf_event of[2 * ASSAY__PERF_EVENTS];
-    const char *reason;
 };
 
 static _Atomic(pid_t) target_process;
@@ -309,9 +309,10 @@ static int perf_event_open(struct assay__arena *arena, struct assay__probe **pro
                   "wrong count: open the counters before it starts them";
     open_all(made, refused);
     /* The kernel's own counts are the last to be refused: their reason is the probe's. */
-    made->reason = made->channels[ASSAY__PERF_TASK_CLOCK].reason;
+    made->head = (struct assay__probe_head){made->channels, made->channel_count,
+                                            made->channels[ASSAY__PERF_TASK_CLOCK].reason};
     for (size_t i = 0; i < made->channel_count; i++)
-        if (made->channels[i].available) made->reason = "";
+        if (made->channels[i].available) made->head.reason = "";
     if (!assay__arena_failed(arena)) return 0;
     perf_event_close(made);
     *probe = NULL;
@@ -414,24 +415,11 @@ const char *assay__perf_event_total(struct assay__probe *probe, enum assay__perf
     return reading.reason;
 }
 
-static size_t perf_event_channels(const struct assay__probe *probe,
-                                  const struct assay__channel **channels)
-{
-    *channels = probe->channels;
-    return probe->channel_count;
-}
-
-static const char *perf_event_reason(const struct assay__probe *probe)
-{
-    return probe->reason;
-}
-
 const struct assay__probe_ops assay__probe_perf_event = {
     .name = "perf",
     .summary = "cycles, instructions, caches, branches and kernel counts of a process (perf_event)",
     .open = perf_event_open,
-    .channels = perf_event_channels,
-    .reason = perf_event_reason,
+    ASSAY__HEAD_OPS,
     .read = perf_event_read,
     .close = perf_event_close,
     .own_thread = true,

@@ -55,6 +55,7 @@ struct place {
 };
 
 struct assay__probe {
+    struct assay__probe_head head;
     int fd; /* -1: none */
     bool is_file, ended;
     off_t position; /* in the file */
@@ -69,7 +70,6 @@ struct assay__probe {
     struct assay__channel *channels;
     struct place *places;
     size_t channel_count;
-    const char *reason;
 };
 
 static const char *const *replaced_command;
@@ -141,34 +141,15 @@ static double fresh_ns(const struct assay__probe *probe)
                         : fmax((double)STALE_FILE_NS, 3 * elapsed_ns);
 }
 
-/* Of a file whose samples were all there before: their age is that of its last write. The reason
- * when it is too old; NULL. */
-static const char *date_file(struct assay__arena *arena, struct assay__probe *probe,
-                             const char *path, time_t written)
-{
-    static const struct {
-        double seconds;
-        const char *name;
-    } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {1, "seconds"}};
-    double age_s = fmax(difftime(time(NULL), written), 0);
-    size_t unit = 0;
-    probe->samples_at_open = probe->samples;
-    uint64_t age_ns = (uint64_t)(age_s * 1e9);
-    probe->newest_ns = probe->newest_ns > age_ns ? probe->newest_ns - age_ns : 0;
-    if (age_s * 1e9 <= fresh_ns(probe)) return NULL;
-    while (age_s < 2 * units[unit].seconds && units[unit].seconds > 1)
-        unit++;
-    return assay__arena_text(arena,
-                             "'%s' was last written %.0f %s ago: its samples are not of now "
-                             "(powermetrics must be writing it)",
-                             path, age_s / units[unit].seconds, units[unit].name);
-}
-
 /* --- sources ---------------------------------------------------------------------------------- */
 
 static const char *open_file(struct assay__arena *arena, struct assay__probe *probe,
                              const char *path)
 {
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {1, "seconds"}};
     struct stat status;
     probe->is_file = true;
     probe->source = assay__arena_text(arena, "%s", path);
@@ -183,9 +164,22 @@ static const char *open_file(struct assay__arena *arena, struct assay__probe *pr
     /* The last sample of the text form is ended by the next one's head: alone in the file, it
      * counts as it is. */
     if (probe->samples == 0) take_buffer(probe, true);
-    if (probe->samples) return date_file(arena, probe, path, status.st_mtime);
-    return assay__arena_text(arena, "'%s': %s", path,
-                             probe->bad ? probe->bad : "no whole sample of powermetrics in it");
+    if (probe->samples == 0)
+        return assay__arena_text(arena, "'%s': %s", path,
+                                 probe->bad ? probe->bad : "no whole sample of powermetrics in it");
+    /* All samples were there before: their age is that of the last write. */
+    double age_s = fmax(difftime(time(NULL), status.st_mtime), 0);
+    uint64_t age_ns = (uint64_t)(age_s * 1e9);
+    probe->samples_at_open = probe->samples;
+    probe->newest_ns = probe->newest_ns > age_ns ? probe->newest_ns - age_ns : 0;
+    if (age_s * 1e9 <= fresh_ns(probe)) return NULL;
+    size_t unit = 0;
+    while (age_s < 2 * units[unit].seconds && units[unit].seconds > 1)
+        unit++;
+    return assay__arena_text(arena,
+                             "'%s' was last written %.0f %s ago: its samples are not of now "
+                             "(powermetrics must be writing it)",
+                             path, age_s / units[unit].seconds, units[unit].name);
 }
 
 static const char *start_child(struct assay__arena *arena, struct assay__probe *probe,
@@ -366,30 +360,19 @@ static int powermetrics_open(struct assay__arena *arena, struct assay__probe **p
         made->buffer = malloc(BUFFER);
     }
     if (made && made->buffer) {
-        made->reason = open_source(arena, made);
-        if (made->reason)
+        const char *reason = open_source(arena, made);
+        if (reason)
             close_source(made);
         else
             add_channels(arena, made);
         /* A sample has at least one value (powermetrics_read.c): then there is a channel. */
-        if (!made->reason) made->reason = "";
+        made->head = (struct assay__probe_head){made->channels, made->channel_count,
+                                                reason ? reason : ""};
         if (!assay__arena_failed(arena)) return 0;
     }
     powermetrics_close(made);
     *probe = NULL;
     return assay__no_memory(error);
-}
-
-static size_t powermetrics_channels(const struct assay__probe *probe,
-                                    const struct assay__channel **channels)
-{
-    *channels = probe->channels;
-    return probe->channel_count;
-}
-
-static const char *powermetrics_reason(const struct assay__probe *probe)
-{
-    return probe->reason;
 }
 
 static void powermetrics_read(struct assay__probe *probe, struct assay__probe_reading *readings)
@@ -419,8 +402,7 @@ const struct assay__probe_ops assay__probe_powermetrics = {
     .name = "powermetrics",
     .summary = "power, clocks and thermal pressure of Apple silicon (macOS powermetrics)",
     .open = powermetrics_open,
-    .channels = powermetrics_channels,
-    .reason = powermetrics_reason,
+    ASSAY__HEAD_OPS,
     .read = powermetrics_read,
     .close = powermetrics_close,
     .is_foreign = is_foreign,

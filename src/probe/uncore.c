@@ -38,12 +38,12 @@ struct counter {
 };
 
 struct assay__probe {
+    struct assay__probe_head head;
     struct assay__perf_calls calls;
     struct assay__arena *arena;
     struct assay__channel channels[CHANNELS];
     struct counter counters[CHANNELS][COUNTERS_MOST];
     size_t counter_count[CHANNELS];
-    const char *reason;
 };
 
 static const char *const names[CHANNELS] = {"memory.read", "memory.write"};
@@ -218,7 +218,7 @@ static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
     made->calls = replaced ? *replaced : assay__perf_system;
     const char **devices = assay__sysfs_list(arena, DEVICES, "uncore_imc");
     bool any = false;
-    made->reason =
+    made->head.reason =
         "this machine shows no counters of its memory controllers (no uncore_imc under " DEVICES
         "): virtual machines do not get them, and AMD's and Arm's drivers describe none there";
     for (size_t i = 0; devices && devices[0] && i < CHANNELS; i++) {
@@ -235,7 +235,7 @@ static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
             .reason = why,
         };
         any |= !*why;
-        made->reason = any ? "" : why;
+        made->head = (struct assay__probe_head){made->channels, CHANNELS, any ? "" : why};
     }
     if (!assay__arena_failed(arena)) return 0;
     uncore_close(made);
@@ -247,7 +247,7 @@ static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
 
 static void uncore_read(struct assay__probe *probe, struct assay__probe_reading *readings)
 {
-    for (size_t c = 0; c < CHANNELS && probe->channels[c].name; c++) {
+    for (size_t c = 0; c < probe->head.count; c++) {
         const char *reason = probe->channels[c].reason;
         double bytes = 0;
         for (size_t i = 0; !*reason && i < probe->counter_count[c]; i++) {
@@ -268,18 +268,6 @@ static void uncore_read(struct assay__probe *probe, struct assay__probe_reading 
     }
 }
 
-static size_t uncore_channels(const struct assay__probe *probe,
-                              const struct assay__channel **channels)
-{
-    *channels = probe->channels;
-    return probe->channels[0].name ? CHANNELS : 0;
-}
-
-static const char *uncore_reason(const struct assay__probe *probe)
-{
-    return probe->reason;
-}
-
 static const struct assay__capture_files files[] = {
     {DEVICES "/*", "type", ASSAY__CAPTURE_COPY},
     {DEVICES "/uncore_imc*", "cpumask", ASSAY__CAPTURE_COPY},
@@ -292,8 +280,7 @@ const struct assay__probe_ops assay__probe_uncore = {
     .name = "uncore",
     .summary = "bytes that the memory controllers read and wrote (perf_event, whole machine)",
     .open = uncore_open,
-    .channels = uncore_channels,
-    .reason = uncore_reason,
+    ASSAY__HEAD_OPS,
     .read = uncore_read,
     .close = uncore_close,
     .files = files,
