@@ -14,20 +14,13 @@
 /* … when the layers reach less than that of their roofs. */
 #define SPINNING_UTILIZATION 0.1
 
-static void count_cpu(void *context, unsigned cpu)
-{
-    (void)cpu;
-    ++*(int *)context;
-}
-
 /* Cores and hardware threads that the worker may use; 0 unknown. */
 static void room(const struct assay__advice *a, int *cores, int *threads)
 {
     const struct assay__environment *e = &a->profile->environment;
-    int pinned = 0;
+    int pinned = assay__cpu_list_count(a->trial->target.cpus);
     *cores = e->cores;
     *threads = e->threads > 0 ? e->threads : e->cores;
-    if (!assay__cpu_list_each(a->trial->target.cpus, count_cpu, &pinned)) return;
     if (pinned > 0 && (!*threads || pinned < *threads)) *threads = pinned;
     if (pinned > 0 && (!*cores || pinned < *cores)) *cores = pinned;
 }

@@ -42,17 +42,10 @@ static const struct assay__ceiling_info *find(const struct assay__roofs *roofs, 
 
 /* --- cores ------------------------------------------------------------------------------------ */
 
-static void count_cpu(void *context, unsigned cpu)
-{
-    (void)cpu;
-    ++*(int *)context;
-}
-
 /* Its threads, no more than the CPUs it was pinned to; 0 unknown. */
 static int cores_of(const struct assay__trial *trial)
 {
-    int pinned = 0, cores = trial->target.threads;
-    if (!assay__cpu_list_each(trial->target.cpus, count_cpu, &pinned)) pinned = 0;
+    int pinned = assay__cpu_list_count(trial->target.cpus), cores = trial->target.threads;
     return pinned && (!cores || pinned < cores) ? pinned : cores;
 }
 

@@ -32,19 +32,13 @@ struct work {
 
 /* --- the space -------------------------------------------------------------------------------- */
 
-static void count_cpu(void *context, unsigned cpu)
-{
-    (void)cpu;
-    ++*(int *)context;
-}
-
 /* Of those that the worker may use. */
 static int cores_of(struct work *work)
 {
     struct assay__machine machine = {0};
     const char *cpus = work->run.target.cpus;
-    int cores = 0;
-    if (cpus && assay__cpu_list_each(cpus, count_cpu, &cores) && cores > 0) return cores;
+    int cores = cpus ? assay__cpu_list_count(cpus) : 0;
+    if (cores > 0) return cores;
     if (assay__machine_read(work->arena, &machine) == 0 && machine.cores > 0) return machine.cores;
     return 1;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define CPUS_ASKED 64
+#define CPU "/sys/devices/system/cpu/"
 
 /* proc(5): cpu user nice system idle iowait irq softirq steal guest guest_nice, in ticks; guest is
  * within user. */
@@ -35,55 +36,44 @@ static void read_cpu_times(struct assay__disturbance *reading)
     if (reading->steal_known) reading->cpu_steal_s = (double)t[7] / (double)ticks;
 }
 
-struct frequency_sum {
-    double hz;
-    uint64_t throttles;
-    unsigned asked, answered, throttle_files;
-};
-
-static void add_cpu(void *context, unsigned cpu)
-{
-    struct frequency_sum *sum = context;
-    uint64_t value;
-    if (sum->asked++ >= CPUS_ASKED) return;
-    if (assay__fs_u64(&value, "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq", cpu) &&
-        value > 0) {
-        sum->hz += (double)value * 1000; /* kHz */
-        sum->answered++;
-    }
-    /* Every CPU of a package shows the package's count: what matters is whether the sum grows. */
-    static const char *const counts[] = {"core_throttle_count", "package_throttle_count"};
-    for (int i = 0; i < 2; i++) {
-        if (!assay__fs_u64(&value, "/sys/devices/system/cpu/cpu%u/thermal_throttle/%s", cpu,
-                           counts[i]))
-            continue;
-        sum->throttles += value;
-        sum->throttle_files++;
-    }
-}
-
+/* Their clocks, and how often heat made the hardware slow them down. */
 static void read_cpus(struct assay__disturbance *reading)
 {
-    char list[1024];
-    struct frequency_sum sum = {0};
-    if (assay__fs_read(list, sizeof list, "/sys/devices/system/cpu/online") > 0)
-        assay__cpu_list_each(list, add_cpu, &sum);
+    static const char *const counts[] = {"core_throttle_count", "package_throttle_count"};
+    char list[1024] = "";
+    double hz = 0;
+    unsigned asked = 0, answered = 0;
+    uint64_t value;
+    assay__fs_read(list, sizeof list, CPU "online");
+    struct assay__cpu_walk walk = {.at = list};
+    while (asked++ < CPUS_ASKED && assay__cpu_next(&walk)) {
+        if (assay__fs_u64(&value, CPU "cpu%u/cpufreq/scaling_cur_freq", walk.cpu) && value > 0) {
+            hz += (double)value * 1000; /* kHz */
+            answered++;
+        }
+        /* Every CPU of a package shows the package's count: what matters is whether the sum
+         * grows. */
+        for (int i = 0; i < 2; i++) {
+            if (!assay__fs_u64(&value, CPU "cpu%u/thermal_throttle/%s", walk.cpu, counts[i]))
+                continue;
+            reading->throttle_count += value;
+            reading->throttle_known = true;
+        }
+    }
     /* Bare x86 shows the real clock in cpuinfo too; a guest shows the nominal one there, which is
      * no measurement. */
-    char *text = sum.answered ? NULL : assay__fs_slurp("/proc/cpuinfo");
+    char *text = answered ? NULL : assay__fs_slurp("/proc/cpuinfo");
     if (text && !strstr(text, " hypervisor"))
         for (const char *line = text; (line = strstr(line, "cpu MHz")); line++) {
             const char *colon = strchr(line, ':');
             double mhz = colon ? strtod(colon + 1, NULL) : 0;
             if (mhz <= 0) continue;
-            sum.hz += mhz * 1e6;
-            sum.answered++;
+            hz += mhz * 1e6;
+            answered++;
         }
     free(text);
-    reading->frequency_known = sum.answered > 0;
-    if (sum.answered) reading->frequency_hz = sum.hz / sum.answered;
-    reading->throttle_known = sum.throttle_files > 0;
-    reading->throttle_count = sum.throttles;
+    reading->frequency_known = answered > 0;
+    if (answered) reading->frequency_hz = hz / answered;
 }
 
 /* --- control group ---------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "platform/platform.h"
 #include "platform/posix_fs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,22 +29,10 @@ static const char *file_text(struct assay__arena *arena, const char *path)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static void read_os(struct assay__arena *arena, struct assay__machine *machine)
+static void read_names(struct assay__arena *arena, struct assay__machine *machine,
+                       const char *cpuinfo)
 {
     char text[4096];
-    if (assay__fs_read(text, sizeof text, "/etc/os-release") <= 0 &&
-        assay__fs_read(text, sizeof text, "/usr/lib/os-release") <= 0)
-        return;
-    const char *name = assay__fs_field(text, "PRETTY_NAME");
-    if (!name) return;
-    const char *end = *name == '"' ? "\"" : *name == '\'' ? "'" : "\n";
-    if (*end != '\n') name++;
-    machine->os = assay__arena_text(arena, "%.*s", (int)strcspn(name, end), name);
-}
-
-static void read_kernel(struct assay__arena *arena, struct assay__machine *machine,
-                        const char *cpuinfo)
-{
     struct utsname real = {.machine = ""};
     bool have = !assay__fs_replaced() && uname(&real) == 0;
     const char *host = file_text(arena, "/proc/sys/kernel/hostname");
@@ -57,6 +46,13 @@ static void read_kernel(struct assay__arena *arena, struct assay__machine *machi
                             : strstr(cpuinfo, "CPU implementer") ? "aarch64"
                             : strstr(cpuinfo, "vendor_id")       ? "x86_64"
                                                                  : "";
+    if (assay__fs_read(text, sizeof text, "/etc/os-release") <= 0)
+        assay__fs_read(text, sizeof text, "/usr/lib/os-release");
+    const char *name = assay__fs_field(text, "PRETTY_NAME");
+    if (!name) return;
+    const char *end = *name == '"' ? "\"" : *name == '\'' ? "'" : "\n";
+    if (*end != '\n') name++;
+    machine->os = assay__arena_text(arena, "%.*s", (int)strcspn(name, end), name);
 }
 
 /* Main ID register values, from Arm's technical reference manuals. */
@@ -149,31 +145,6 @@ static void read_simd(struct assay__arena *arena, struct assay__machine *machine
 
 #define TOPOLOGY_MOST 4096
 
-struct topology {
-    uint64_t cores[TOPOLOGY_MOST]; /* package, cluster and core in one number */
-    uint64_t packages[TOPOLOGY_MOST];
-    size_t threads, known;
-    uint64_t max_khz;
-};
-
-static void add_thread(void *context, unsigned cpu)
-{
-    struct topology *topology = context;
-    uint64_t package, cluster = 0, core, khz;
-    topology->threads++;
-    if (assay__fs_u64(&khz, CPU "cpu%u/cpufreq/cpuinfo_max_freq", cpu) && khz > topology->max_khz)
-        topology->max_khz = khz;
-    if (topology->known >= TOPOLOGY_MOST) return;
-    if (!assay__fs_u64(&package, CPU "cpu%u/topology/physical_package_id", cpu) ||
-        !assay__fs_u64(&core, CPU "cpu%u/topology/core_id", cpu))
-        return; /* a negative id (some virtual Arm machines) is not known either */
-    /* Where a device tree lists clusters, each counts its cores from 0. */
-    assay__fs_u64(&cluster, CPU "cpu%u/topology/cluster_id", cpu);
-    topology->cores[topology->known] = package << 48 | (cluster & 0xffffu) << 32 |
-                                       (core & 0xffffffffu);
-    topology->packages[topology->known++] = package;
-}
-
 static int count_unique(uint64_t *values, size_t count)
 {
     int unique = 0;
@@ -185,21 +156,36 @@ static int count_unique(uint64_t *values, size_t count)
 
 static void read_topology(struct assay__machine *machine, const char *cpuinfo)
 {
-    char list[4096];
-    struct topology *topology = calloc(1, sizeof *topology);
-    if (!topology) return;
-    if (assay__fs_read(list, sizeof list, CPU "online") > 0)
-        assay__cpu_list_each(list, add_thread, topology);
-    machine->threads = (int)topology->threads;
-    if (topology->known == topology->threads && topology->known > 0) {
-        machine->cores = count_unique(topology->cores, topology->known);
-        machine->packages = count_unique(topology->packages, topology->known);
+    char list[4096] = "";
+    uint64_t *cores = calloc(TOPOLOGY_MOST, sizeof *cores); /* package, cluster, core in a number */
+    uint64_t *packages = calloc(TOPOLOGY_MOST, sizeof *packages);
+    size_t threads = 0, known = 0;
+    assay__fs_read(list, sizeof list, CPU "online");
+    struct assay__cpu_walk walk = {.at = list};
+    for (; cores && packages && assay__cpu_next(&walk); threads++) {
+        uint64_t package, cluster = 0, core, khz;
+        unsigned cpu = walk.cpu;
+        if (assay__fs_u64(&khz, CPU "cpu%u/cpufreq/cpuinfo_max_freq", cpu))
+            machine->cpu_max_hz = fmax(machine->cpu_max_hz, (double)khz * 1000);
+        if (known >= TOPOLOGY_MOST ||
+            !assay__fs_u64(&package, CPU "cpu%u/topology/physical_package_id", cpu) ||
+            !assay__fs_u64(&core, CPU "cpu%u/topology/core_id", cpu))
+            continue; /* a negative id (some virtual Arm machines) is not known either */
+        /* Where a device tree lists clusters, each counts its cores from 0. */
+        assay__fs_u64(&cluster, CPU "cpu%u/topology/cluster_id", cpu);
+        cores[known] = package << 48 | (cluster & 0xffffu) << 32 | (core & 0xffffffffu);
+        packages[known++] = package;
     }
-    machine->cpu_max_hz = (double)topology->max_khz * 1000;
-    if (machine->threads == 0)
+    machine->threads = (int)threads;
+    if (known == threads && known > 0) {
+        machine->cores = count_unique(cores, known);
+        machine->packages = count_unique(packages, known);
+    }
+    if (threads == 0)
         for (const char *line = cpuinfo; (line = strstr(line, "processor\t")); line++)
             machine->threads += line == cpuinfo || line[-1] == '\n';
-    free(topology);
+    free(cores);
+    free(packages);
 }
 
 static void read_caches(struct assay__machine *machine)
@@ -334,8 +320,7 @@ int assay__machine_read(struct assay__arena *arena, struct assay__machine *machi
                                        .simd = "",
                                        .governor = governor ? governor : "",
                                        .container = ""};
-    read_os(arena, machine);
-    read_kernel(arena, machine, cpuinfo);
+    read_names(arena, machine, cpuinfo);
     read_cpu_model(arena, machine, cpuinfo);
     read_simd(arena, machine, cpuinfo);
     read_topology(machine, cpuinfo);

@@ -3,6 +3,7 @@
  * memory, CPU affinity, the executable's path. */
 #include "base/cpu_list.h"
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "platform/platform.h"
 #include "platform/posix.h"
 #include "platform/posix_fs.h"
@@ -140,32 +141,15 @@ void assay__memory_read(struct assay__memory *memory)
 
 #define CPU_LIMIT 65536
 
-struct cpu_choice {
-    cpu_set_t *wanted, *allowed;
-    size_t size;
-    int refused; /* first CPU that is not ours; -1 none */
-};
-
-static void choose_cpu(void *context, unsigned cpu)
-{
-    struct cpu_choice *choice = context;
-    if (!CPU_ISSET_S(cpu, choice->size, choice->allowed)) {
-        if (choice->refused < 0) choice->refused = (int)cpu;
-        return;
-    }
-    CPU_SET_S(cpu, choice->size, choice->wanted);
-}
-
 /* Every thread the process has now; those it starts later inherit. */
-static int pin_threads(const struct cpu_choice *choice)
+static int pin_threads(const cpu_set_t *wanted, size_t size)
 {
-    int result = sched_setaffinity(0, choice->size, choice->wanted);
+    int result = sched_setaffinity(0, size, wanted);
     DIR *tasks = opendir("/proc/self/task");
     struct dirent *entry;
     while (result == 0 && tasks && (entry = readdir(tasks))) {
         long thread = strtol(entry->d_name, NULL, 10);
-        if (thread > 0 && sched_setaffinity((pid_t)thread, choice->size, choice->wanted) != 0 &&
-            errno != ESRCH)
+        if (thread > 0 && sched_setaffinity((pid_t)thread, size, wanted) != 0 && errno != ESRCH)
             result = -1;
     }
     if (tasks) closedir(tasks);
@@ -174,32 +158,38 @@ static int pin_threads(const struct cpu_choice *choice)
 
 static int take_cpus(const char *list, bool pin, struct assay_error *error)
 {
-    struct cpu_choice choice = {CPU_ALLOC(CPU_LIMIT), CPU_ALLOC(CPU_LIMIT),
-                                CPU_ALLOC_SIZE(CPU_LIMIT), -1};
-    char allowed[512];
-    int code = 0;
-    if (!choice.wanted || !choice.allowed) {
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    cpu_set_t *wanted = CPU_ALLOC(CPU_LIMIT), *allowed = CPU_ALLOC(CPU_LIMIT);
+    size_t size = CPU_ALLOC_SIZE(CPU_LIMIT);
+    char ours[512];
+    int code = 0, refused = -1; /* the first CPU that is not ours */
+    if (!wanted || !allowed) {
+        code = assay__no_memory(error);
         goto out;
     }
-    CPU_ZERO_S(choice.size, choice.wanted);
-    CPU_ZERO_S(choice.size, choice.allowed);
-    assay__cpus_allowed(allowed, sizeof allowed);
-    if (sched_getaffinity(0, choice.size, choice.allowed) != 0) {
+    CPU_ZERO_S(size, wanted);
+    CPU_ZERO_S(size, allowed);
+    if (sched_getaffinity(0, size, allowed) != 0) {
         code = assay_error_set(error, ASSAY_EUNSUPPORTED, "CPU affinity: %s", strerror(errno));
-    } else if (!assay__cpu_list_each(list, choose_cpu, &choice)) {
+        goto out;
+    }
+    struct assay__cpu_walk walk = {.at = list};
+    while (assay__cpu_next(&walk)) {
+        CPU_SET_S(walk.cpu, size, wanted);
+        if (refused < 0 && !CPU_ISSET_S(walk.cpu, size, allowed)) refused = (int)walk.cpu;
+    }
+    assay__cpus_allowed(ours, sizeof ours);
+    if (walk.malformed)
         code = assay_error_set(error, ASSAY_EINVAL, "'%s' is not a list of CPUs such as 0-3,8",
                                list);
-    } else if (choice.refused >= 0) {
+    else if (refused >= 0)
         code = assay_error_set(error, ASSAY_EINVAL, "CPU %d is not available to this process (%s)",
-                               choice.refused, allowed);
-    } else if (pin && pin_threads(&choice) != 0) {
+                               refused, ours);
+    else if (pin && pin_threads(wanted, size) != 0)
         code = assay_error_set(error, ASSAY_EUNSUPPORTED, "cannot pin to CPUs %s: %s", list,
                                strerror(errno));
-    }
 out:
-    if (choice.wanted) CPU_FREE(choice.wanted);
-    if (choice.allowed) CPU_FREE(choice.allowed);
+    CPU_FREE(wanted);
+    CPU_FREE(allowed);
     return code;
 }
 

@@ -62,12 +62,6 @@ static int count_of(hwloc_topology_t found, hwloc_obj_type_t type)
     return count > 0 ? count : 0;
 }
 
-static void count_cpu(void *context, unsigned cpu)
-{
-    (void)cpu;
-    ++*(int *)context;
-}
-
 /* --- processors ------------------------------------------------------------------------------- */
 
 static void read_counts(struct assay__topology *topology, hwloc_topology_t found)
@@ -269,7 +263,7 @@ int assay__topology_read(struct assay__arena *arena, struct assay__topology *top
         if (!root) {
             assay__cpus_allowed(allowed, sizeof allowed);
             topology->allowed = assay__arena_text(arena, "%s", allowed);
-            if (*allowed) assay__cpu_list_each(allowed, count_cpu, &topology->allowed_count);
+            topology->allowed_count = assay__cpu_list_count(allowed);
         }
     }
     hwloc_topology_destroy(found);

@@ -116,20 +116,6 @@ static double bytes_per_count(struct assay__arena *arena, const char *device, co
     return NAN;
 }
 
-/* The CPUs of a mask such as "0,28". */
-struct cpus {
-    int list[CPUS_MOST];
-    size_t count;
-    bool full;
-};
-
-static void add_cpu(void *context, unsigned cpu)
-{
-    struct cpus *cpus = context;
-    cpus->full = cpus->count == CPUS_MOST;
-    if (!cpus->full) cpus->list[cpus->count++] = (int)cpu;
-}
-
 /* --- open ------------------------------------------------------------------------------------- */
 
 static const char *open_reason(struct assay__arena *arena, int number)
@@ -154,17 +140,18 @@ static const char *open_device(struct assay__probe *probe, size_t channel, const
 {
     double type;
     uint64_t config;
-    struct cpus cpus = {.count = 0};
     double bytes = bytes_per_count(probe->arena, device, event);
-    const char *mask = assay__sysfs_text(probe->arena, DEVICES "/%s/cpumask", device);
+    const char *mask = assay__sysfs_text(probe->arena, DEVICES "/%s/cpumask", device); /* "0,28" */
+    int cpus = mask ? assay__cpu_list_count(mask) : 0;
     if (!assay__sysfs_value(&type, DEVICES "/%s/type", device) || type < 0 || type > UINT32_MAX ||
-        !read_config(probe->arena, device, text, &config) || isnan(bytes) || !mask ||
-        !assay__cpu_list_each(mask, add_cpu, &cpus) || cpus.count == 0 || cpus.full)
+        !read_config(probe->arena, device, text, &config) || isnan(bytes) || cpus == 0 ||
+        cpus > CPUS_MOST)
         return "the files that describe the memory controller's events are not understood";
     if (!probe->calls.open_system) return "there is no perf_event_open here";
-    for (size_t i = 0; i < cpus.count; i++) {
+    struct assay__cpu_walk walk = {.at = mask};
+    while (assay__cpu_next(&walk)) {
         if (probe->counter_count[channel] == COUNTERS_MOST) return "too many memory controllers";
-        int fd = probe->calls.open_system((uint32_t)type, config, cpus.list[i]);
+        int fd = probe->calls.open_system((uint32_t)type, config, (int)walk.cpu);
         if (fd < 0) return open_reason(probe->arena, errno);
         probe->counters[channel][probe->counter_count[channel]++] = (struct counter){fd, bytes};
     }
