@@ -73,13 +73,6 @@ static double two_sided(const struct rank_sum *test, size_t u)
     return fmin(1, 2 * p);
 }
 
-static double median_of(const double *values, size_t count, double *scratch)
-{
-    memcpy(scratch, values, count * sizeof *values);
-    assay__stats_sort(scratch, count);
-    return assay__stats_median(scratch, count);
-}
-
 /* ratios: sorted. */
 static void set_interval(struct assay__ratio *out, const double *ratios, size_t a_count,
                          size_t b_count, double level)
@@ -104,59 +97,6 @@ static void set_interval(struct assay__ratio *out, const double *ratios, size_t 
     if (out->ratio > out->ci.high) out->ci.high = out->ratio;
     out->ci.known = true;
     if (out->ci.low <= 1 && out->ci.high >= 1 && out->p_value < level) out->p_value = level;
-}
-
-static double smallest_of(const struct assay__ratio *of)
-{
-    double up = of->ci.high / of->ratio, down = of->ratio / of->ci.low;
-    return of->ci.known ? expm1(SHOWN_WIDTHS * log(up > down ? up : down)) : (double)NAN;
-}
-
-static int check_arms(const double *a, size_t a_count, const double *b, size_t b_count,
-                      size_t *bytes)
-{
-    size_t pairs;
-    if (a_count < LAUNCHES_LEAST || b_count < LAUNCHES_LEAST) return ASSAY_EINVAL;
-    for (size_t i = 0; i < a_count + b_count; i++) {
-        double value = i < a_count ? a[i] : b[i - a_count];
-        if (!isfinite(value) || value <= 0) return ASSAY_EINVAL;
-    }
-    if (assay__mul_overflows(a_count, b_count, &pairs) ||
-        assay__mul_overflows(pairs, sizeof(double), bytes))
-        return ASSAY_ENOMEM;
-    return 0;
-}
-
-static void sort_ratios(const double *a, size_t a_count, const double *b, size_t b_count,
-                        double *ratios)
-{
-    for (size_t i = 0; i < a_count; i++)
-        for (size_t j = 0; j < b_count; j++)
-            ratios[i * b_count + j] = b[j] / a[i];
-    assay__stats_sort(ratios, a_count * b_count);
-}
-
-static int compare_all(const double *a, size_t a_count, const double *b, size_t b_count,
-                       double level, struct assay__ratio *out)
-{
-    size_t bytes;
-    *out = (struct assay__ratio)ASSAY__RATIO_UNKNOWN;
-    int code = check_arms(a, a_count, b, b_count, &bytes);
-    if (code) return code;
-    double *ratios = malloc(bytes); /* pairs >= both counts: it also serves as scratch */
-    if (!ratios) return ASSAY_ENOMEM;
-    out->ratio = median_of(b, b_count, ratios) / median_of(a, a_count, ratios);
-    sort_ratios(a, a_count, b, b_count, ratios);
-    set_interval(out, ratios, a_count, b_count, level);
-    out->smallest = smallest_of(out);
-    free(ratios);
-    return 0;
-}
-
-int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
-                         struct assay__ratio *out)
-{
-    return compare_all(a, a_count, b, b_count, 0.05, out);
 }
 
 /* --- the fast end ----------------------------------------------------------------------------- */
@@ -329,8 +269,23 @@ void assay__ratio_of_fastest(const double *a, size_t a_count, const double *b, s
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static int compare_fastest(const double *a, size_t a_count, const double *b, size_t b_count,
-                           double level, struct assay__ratio *out)
+static int check_arms(const double *a, size_t a_count, const double *b, size_t b_count,
+                      size_t *bytes)
+{
+    size_t pairs;
+    if (a_count < LAUNCHES_LEAST || b_count < LAUNCHES_LEAST) return ASSAY_EINVAL;
+    for (size_t i = 0; i < a_count + b_count; i++) {
+        double value = i < a_count ? a[i] : b[i - a_count];
+        if (!isfinite(value) || value <= 0) return ASSAY_EINVAL;
+    }
+    if (assay__mul_overflows(a_count, b_count, &pairs) ||
+        assay__mul_overflows(pairs, sizeof(double), bytes))
+        return ASSAY_ENOMEM;
+    return 0;
+}
+
+static int compare(const double *a, size_t a_count, const double *b, size_t b_count, double level,
+                   enum assay__ratio_by by, struct assay__ratio *out)
 {
     size_t bytes;
     *out = (struct assay__ratio)ASSAY__RATIO_UNKNOWN;
@@ -343,9 +298,17 @@ static int compare_fastest(const double *a, size_t a_count, const double *b, siz
         memcpy(y, b, b_count * sizeof *y);
         assay__stats_sort(x, a_count);
         assay__stats_sort(y, b_count);
-        sort_ratios(x, a_count, y, b_count, ratios);
-        assay__ratio_of_fastest(x, a_count, y, b_count, ratios, level, out);
-        out->smallest = smallest_of(out);
+        for (size_t i = 0; i < a_count; i++)
+            for (size_t j = 0; j < b_count; j++)
+                ratios[i * b_count + j] = y[j] / x[i];
+        assay__stats_sort(ratios, a_count * b_count);
+        out->ratio = assay__stats_median(y, b_count) / assay__stats_median(x, a_count);
+        if (by == ASSAY__BY_UNDISTURBED)
+            assay__ratio_of_fastest(x, a_count, y, b_count, ratios, level, out);
+        else
+            set_interval(out, ratios, a_count, b_count, level);
+        double up = out->ci.high / out->ratio, down = out->ratio / out->ci.low;
+        if (out->ci.known) out->smallest = expm1(SHOWN_WIDTHS * log(fmax(up, down)));
     } else {
         code = ASSAY_ENOMEM;
     }
@@ -353,6 +316,12 @@ static int compare_fastest(const double *a, size_t a_count, const double *b, siz
     free(y);
     free(ratios);
     return code;
+}
+
+int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
+                         struct assay__ratio *out)
+{
+    return compare(a, a_count, b, b_count, 0.05, ASSAY__BY_TYPICAL, out);
 }
 
 /* -1: below 1, 1: above, 0: not distinguishable from 1 */
@@ -388,12 +357,13 @@ int assay__stats_compare_launches(const struct assay__launch_times *a,
     if (!a->undisturbed || !b->undisturbed)
         return assay__stats_compare(a->typical, a->count, b->typical, b->count, out);
     *out = (struct assay__ratio)ASSAY__RATIO_UNKNOWN;
-    int code = compare_fastest(a->undisturbed, a->count, b->undisturbed, b->count, 0.025, &fastest);
+    int code = compare(a->undisturbed, a->count, b->undisturbed, b->count, 0.025,
+                       ASSAY__BY_UNDISTURBED, &fastest);
     if (code) return code;
     /* With five launches the fast ends can show nothing: one question is left. */
     if (!fastest.ci.known)
         return assay__stats_compare(a->typical, a->count, b->typical, b->count, out);
-    code = compare_all(a->typical, a->count, b->typical, b->count, 0.025, &typical);
+    code = compare(a->typical, a->count, b->typical, b->count, 0.025, ASSAY__BY_TYPICAL, &typical);
     if (!code) *out = decide(&typical, &fastest);
     return code;
 }

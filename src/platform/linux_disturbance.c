@@ -92,17 +92,16 @@ static bool throttled_in(const char *point, const char *group, uint64_t *ns)
 /* A group is held back by its own limit and by those above it, and the kernel counts it where the
  * limit is. So it is read in the group with the tightest cpu.max ("150000 100000": 1.5 CPUs), as
  * the cgroup probe does; without any in the process's own, which then counts 0. */
-static void read_group(struct assay__disturbance *reading)
+static void read_cgroup(struct assay__disturbance *reading)
 {
     char text[2048], point[ASSAY__CGROUP_PATH], group[ASSAY__CGROUP_PATH];
     uint64_t ns;
     double least = INFINITY;
-    if (assay__fs_read(text, sizeof text, "/proc/self/cgroup") <= 0) return;
-    char *mounts = assay__fs_slurp("/proc/self/mountinfo");
-    const char *why = assay__cgroup_locate(text, mounts, point, group);
+    bool listed = assay__fs_read(text, sizeof text, "/proc/self/cgroup") > 0;
+    char *mounts = listed ? assay__fs_slurp("/proc/self/mountinfo") : NULL;
+    bool more = listed && !assay__cgroup_locate(text, mounts, point, group);
     free(mounts);
-    if (why) return;
-    for (;;) {
+    while (more) {
         double quota, period, limit = INFINITY;
         if (assay__fs_read(text, sizeof text, "%s%s/cpu.max", point, group) > 0 &&
             sscanf(text, "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0)
@@ -112,22 +111,16 @@ static void read_group(struct assay__disturbance *reading)
             reading->cgroup_known = true;
             least = limit;
         }
-        if (!*group) return;
-        *strrchr(group, '/') = '\0'; /* begins with '/': there is one */
+        more = *group != '\0';
+        if (more) *strrchr(group, '/') = '\0'; /* begins with '/': there is one */
     }
-}
-
-static void read_cgroup(struct assay__disturbance *reading)
-{
-    char text[2048];
-    uint64_t *ns = &reading->cgroup_throttled_ns;
-    read_group(reading);
     if (reading->cgroup_known) return;
     /* A container with its own view of groups sees its own as the top one; version 1 counts
      * nanoseconds. */
-    reading->cgroup_known = throttled_in("/sys/fs/cgroup", "", ns) ||
+    reading->cgroup_known = throttled_in("/sys/fs/cgroup", "", &reading->cgroup_throttled_ns) ||
                             (assay__fs_read(text, sizeof text, "/sys/fs/cgroup/cpu/cpu.stat") > 0 &&
-                             assay__fs_field_u64(text, "throttled_time", ns));
+                             assay__fs_field_u64(text, "throttled_time",
+                                                 &reading->cgroup_throttled_ns));
 }
 
 /* The processor's own zone; acpitz is often a constant and is not used. The hottest of several

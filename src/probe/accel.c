@@ -1,11 +1,9 @@
 /* accel.c - NPUs and other accelerators of /sys/class/accel. Facts by driver (device/uevent has
  * DRIVER=):
  *   intel_vpu    device/npu_busy_time_us (time with jobs; the driver advises to read it about once
- *                a second),
- *                npu_current_frequency_mhz, npu_max_frequency_mhz, npu_memory_utilization (bytes)
+ *                a second), npu_{current,max}_frequency_mhz, npu_memory_utilization (bytes)
  *   habanalabs   device/clk_cur_freq_mhz; power and temperature come through hwmon
- *   amdxdna      nothing in sysfs: its clocks, power and utilisation are answers to an ioctl on the
- *                device
+ *   amdxdna      nothing in sysfs: clocks, power and utilisation are answers to an ioctl
  *   qaic         nothing in sysfs: the vendor's tool asks the card
  * A clock of 0 MHz is an NPU that sleeps: believed while idle, a fault under load (sampler.h). */
 #include "probe/file_channels.h"

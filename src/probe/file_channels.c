@@ -38,15 +38,6 @@ static bool compute_integer(const struct assay__files_channel *channel, double *
     return true;
 }
 
-/* Why there can be no such value; "". */
-static const char *implausible(const char *quantity, double value)
-{
-    if (strcmp(quantity, "temperature") == 0)
-        return value >= -273.15 ? "" : "a temperature below absolute zero: the sensor has no value";
-    if (value < 0) return "a negative number, where there can be none";
-    return strcmp(quantity, "utilization") == 0 && value > 1 ? "a share over 100 %" : "";
-}
-
 /* The first of its files that could not be read; NULL: all could. */
 static const struct assay__sysfs_file *unread_file(const struct assay__files_channel *channel)
 {
@@ -63,7 +54,13 @@ static bool channel_value(const struct assay__files_channel *channel, double *va
     *value = NAN;
     *reason = unread ? unread->reason : "";
     if (unread || !channel->compute(channel, value, reason)) return false;
-    *reason = implausible(channel->shown.quantity, *value);
+    bool temperature = strcmp(channel->shown.quantity, "temperature") == 0;
+    bool share = strcmp(channel->shown.quantity, "utilization") == 0;
+    *reason = temperature && !(*value >= -273.15)
+                  ? "a temperature below absolute zero: the sensor has no value"
+              : !temperature && *value < 0 ? "a negative number, where there can be none"
+              : share && *value > 1        ? "a share over 100 %"
+                                           : "";
     return !**reason;
 }
 

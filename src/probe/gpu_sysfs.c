@@ -1,15 +1,11 @@
 /* gpu_sysfs.c - AMD and Intel GPUs by their sysfs files, below /sys/class/drm/cardN:
- *   amdgpu  device/gpu_busy_percent, mem_busy_percent, mem_info_vram_used, mem_info_vram_total,
- *           mem_info_gtt_used; the
- *           hwmon folder below device (power1_average or _input, temperatures, fan, freq1 = sclk,
- *             freq2 = mclk); where
- *           hwmon has no clock, the level that pp_dpm_sclk / pp_dpm_mclk mark
+ *   amdgpu  device/{gpu_busy_percent, mem_busy_percent, mem_info_vram_used, mem_info_vram_total,
+ *           mem_info_gtt_used}; device/hwmon (power1_average or _input, temperatures, fan, freq1 =
+ *           sclk, freq2 = mclk); without a clock there, the level that pp_dpm_sclk, _mclk mark
  *   i915    gt/gtN/rps_act_freq_mhz and rc6_residency_ms (older kernels: gt_act_freq_mhz,
- *           power/rc6_residency_ms);
- *           hwmon energy1_input: the card
+ *           power/rc6_residency_ms); hwmon energy1_input: the card
  *   xe      device/tileT/gtN/freq0/act_freq and gtidle/idle_residency_ms; hwmon energy1_input: the
- *           card, energy2_input:
- *           its package
+ *           card, energy2_input: its package
  * rc6 is the time that the GPU slept, so 1 - Δrc6/Δt bounds how busy it was. NVIDIA is NVML's: its
  * GPUs are numbered first, so the numbers here begin after them. Source: the kernel's amdgpu, i915
  * and xe documentation. */

@@ -2,12 +2,10 @@
  * (by its PCI address):
  *   NVML                    NVIDIA's cards, with name, memory and the driver's version
  *   /sys/class/drm/cardN    GPUs with a driver: vendor and device, device/uevent (DRIVER=,
- *                           PCI_SLOT_NAME=), of amdgpu also
- *                           product_name and mem_info_vram_total
+ *                           PCI_SLOT_NAME=), of amdgpu also product_name and mem_info_vram_total
  *   /sys/class/accel/accelN NPUs with a driver: device/uevent
  *   /sys/bus/pci/devices    what has no driver, or one that makes no such entry: PCI classes 0x03
- *                           (display) and 0x12
- *                           (processing accelerator), and the NPUs we know by number
+ *                           (display) and 0x12 (processing accelerator), and the NPUs we know
  * On a Mac: IOKit's registry. Names are the driver's own, else of our small table, else the PCI
  * numbers.
  *
@@ -240,46 +238,32 @@ static void add_nvml(struct list *list)
     }
 }
 
-static void add_gpu(struct list *list, const char *folder, const char *source)
+static void add_device(struct list *list, const char *folder, const char *source, bool gpu)
 {
+    static const char *const npus[][2] = {{"intel_vpu", "Intel"}, {"amdxdna", "AMD"},
+                                          {"qaic", "Qualcomm"},   {"habanalabs", "Habana"},
+                                          {"rocket", "Rockchip"}, {"ethosu", "Arm"}};
     struct pci pci = read_pci(list, folder);
-    double bytes;
-    if (seen(list, pci.address) || (pci.vendor == NVIDIA && list->nvml_whole)) return;
+    double bytes = 0;
+    if (seen(list, pci.address) || (gpu && pci.vendor == NVIDIA && list->nvml_whole)) return;
     struct remark remark = remark_of(list, &pci);
-    const char *name = assay__sysfs_text(list->arena, "%s/product_name", folder);
-    if ((!name || !*name) && *pci.address) /* the module's file names the card even without NVML */
+    const char *vendor = vendor_of(pci.vendor)->name, *name = NULL;
+    for (size_t i = 0; !gpu && i < sizeof npus / sizeof npus[0]; i++)
+        if (strcmp(pci.driver, npus[i][0]) == 0) vendor = npus[i][1];
+    if (gpu) name = assay__sysfs_text(list->arena, "%s/product_name", folder);
+    if (gpu && (!name || !*name) && *pci.address) /* the kernel module's own file, without NVML */
         name = assay__sysfs_line(
             list->arena,
             assay__sysfs_text(list->arena, "/proc/driver/nvidia/gpus/%s/information", pci.address),
             "Model");
-    bool sized = assay__sysfs_value(&bytes, "%s/mem_info_vram_total", folder) && bytes > 0;
-    add(list, (struct assay__hardware){.kind = "gpu",
-                                       .name = name && *name ? name : pci_name(list, &pci),
-                                       .vendor = vendor_of(pci.vendor)->name,
-                                       .driver = pci.driver,
-                                       .memory_bytes = sized ? (uint64_t)bytes : 0,
-                                       .pci = pci.address,
-                                       .source = source,
-                                       .note = remark.note,
-                                       .help = remark.help});
-}
-
-static void add_npu(struct list *list, const char *folder, const char *source)
-{
-    static const char *const known[][2] = {{"intel_vpu", "Intel"}, {"amdxdna", "AMD"},
-                                           {"qaic", "Qualcomm"},   {"habanalabs", "Habana"},
-                                           {"rocket", "Rockchip"}, {"ethosu", "Arm"}};
-    struct pci pci = read_pci(list, folder);
-    if (seen(list, pci.address)) return;
-    struct remark remark = remark_of(list, &pci);
-    const char *vendor = vendor_of(pci.vendor)->name, *name = pci_name(list, &pci);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(pci.driver, known[i][0]) == 0) vendor = known[i][1];
-    if (!*name && *vendor) name = assay__arena_text(list->arena, "%s NPU", vendor);
-    add(list, (struct assay__hardware){.kind = "npu",
+    if (!name || !*name) name = pci_name(list, &pci);
+    if (!gpu && !*name && *vendor) name = assay__arena_text(list->arena, "%s NPU", vendor);
+    if (gpu) assay__sysfs_value(&bytes, "%s/mem_info_vram_total", folder);
+    add(list, (struct assay__hardware){.kind = gpu ? "gpu" : "npu",
                                        .name = name,
                                        .vendor = vendor,
                                        .driver = pci.driver,
+                                       .memory_bytes = bytes > 0 ? (uint64_t)bytes : 0,
                                        .pci = pci.address,
                                        .source = source,
                                        .note = remark.note,
@@ -295,10 +279,7 @@ static void add_class(struct list *list, bool gpus)
         if (gpus && !assay__sysfs_is_card(*all)) continue;
         const char *source = assay__arena_text(list->arena, "%s/%s", class, *all);
         const char *folder = assay__arena_text(list->arena, "%s/device", source);
-        if (gpus)
-            add_gpu(list, folder, source);
-        else
-            add_npu(list, folder, source);
+        add_device(list, folder, source, gpus);
     }
 }
 
@@ -315,10 +296,7 @@ static void add_pci(struct list *list, bool gpus)
                         ->module;
         if (seen(list, *all) || (!gpus && !npu)) continue;
         size_t before = list->count;
-        if (gpus)
-            add_gpu(list, folder, PCI);
-        else
-            add_npu(list, folder, PCI);
+        add_device(list, folder, PCI, gpus);
         if (list->count > before && !*list->items[before].pci) list->items[before].pci = *all;
     }
 }

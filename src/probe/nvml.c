@@ -163,8 +163,8 @@ static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
 struct group {
     int (*fill)(const struct nvml_calls *calls, const struct group *group, void *device,
                 double *values);
-    size_t call;  /* of fill_number, fill_kind: where in struct nvml_calls */
-    int which;    /* of fill_kind */
+    size_t call;  /* of fill_number: where in struct nvml_calls */
+    int which;    /* of fill_number: the kind; -1: the call takes none */
     double scale; /* base units per unit of NVML's */
     const char *quantity, *unit;
     const char *const *states;
@@ -172,28 +172,22 @@ struct group {
     const char *tails[VALUES]; /* "power.gpu0" + TAIL, one per value; ends with NULL */
 };
 
-/* A call that fills one unsigned number; the same of a kind: which clock, sensor or direction. */
+/* A call that fills one unsigned number; of a kind: which clock, sensor or direction. */
 typedef int get_number(void *device, unsigned *value);
 typedef int get_kind(void *device, int kind, unsigned *value);
 
 static int fill_number(const struct nvml_calls *calls, const struct group *group, void *device,
                        double *values)
 {
+    const char *call = (const char *)calls + group->call;
     get_number *get;
+    get_kind *get_of;
     unsigned number = 0;
-    memcpy(&get, (const char *)calls + group->call, sizeof get);
-    int result = get ? get(device, &number) : NVML_FUNCTION_NOT_FOUND;
-    values[0] = number * group->scale;
-    return result;
-}
-
-static int fill_kind(const struct nvml_calls *calls, const struct group *group, void *device,
-                     double *values)
-{
-    get_kind *get;
-    unsigned number = 0;
-    memcpy(&get, (const char *)calls + group->call, sizeof get);
-    int result = get ? get(device, group->which, &number) : NVML_FUNCTION_NOT_FOUND;
+    memcpy(&get, call, sizeof get);
+    memcpy(&get_of, call, sizeof get_of);
+    int result = !get               ? NVML_FUNCTION_NOT_FOUND
+                 : group->which < 0 ? get(device, &number)
+                                    : get_of(device, group->which, &number);
     values[0] = number * group->scale;
     return result;
 }
@@ -269,8 +263,8 @@ static const char *const no_yes[] = {"no", "yes", NULL};
 static const char not_listed[] =
     "NVML does not say: the process has no context on this GPU, the driver does not know its "
     "memory, or it runs in a container whose process ids differ";
-#define NUMBER(member) .fill = fill_number, .call = AT(member)
-#define KIND(member, kind) .fill = fill_kind, .call = AT(member), .which = (kind)
+#define NUMBER(member) KIND(member, -1)
+#define KIND(member, kind) .fill = fill_number, .call = AT(member), .which = (kind)
 #define CLOCK .quantity = "clock", .unit = "Hz", .scale = 1e6
 #define STATE .quantity = "state", .unit = "1", .scale = 1
 #define BYTES .quantity = "memory", .unit = "B"

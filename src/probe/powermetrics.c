@@ -307,20 +307,12 @@ static void add(struct assay__probe *probe, const struct row *row, size_t cluste
 static void add_unit(struct assay__arena *arena, struct assay__probe *probe, const char *rail,
                      size_t offset, size_t cluster)
 {
-    const struct row clock = {assay__arena_text(arena, "clock.%s", rail),
-                              "clock",
-                              rail,
-                              "Hz",
-                              offset + offsetof(struct assay__powermetrics_unit, frequency_hz),
-                              -1};
-    const struct row share = {assay__arena_text(arena, "utilization.%s", rail),
-                              "utilization",
-                              rail,
-                              "ratio",
-                              offset + offsetof(struct assay__powermetrics_unit, active_ratio),
-                              -1};
-    add(probe, &clock, cluster);
-    add(probe, &share, cluster);
+    const char *clock = assay__arena_text(arena, "clock.%s", rail);
+    const char *share = assay__arena_text(arena, "utilization.%s", rail);
+    size_t hertz = offset + offsetof(struct assay__powermetrics_unit, frequency_hz);
+    size_t active = offset + offsetof(struct assay__powermetrics_unit, active_ratio);
+    add(probe, &(struct row){clock, "clock", rail, "Hz", hertz, -1}, cluster);
+    add(probe, &(struct row){share, "utilization", rail, "ratio", active, -1}, cluster);
 }
 
 static void add_channels(struct assay__arena *arena, struct assay__probe *probe)

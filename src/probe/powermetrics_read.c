@@ -10,15 +10,12 @@
  *   gpu.{freq_hz,idle_ratio}
  * Text, the lines that are known:
  *   *** Sampled system activity (…) (1002.90ms elapsed) ***
- *   E-Cluster HW active frequency: 1248 MHz      E-Cluster HW active residency:  77.43% (600 MHz:
- *     0% …)
- *   E-Cluster idle residency:  22.57%            E-Cluster down residency: 0.00%
- *   CPU 0 frequency: 1359 MHz                    CPU 0 active residency: .54% (…)
- *   CPU Power: 823 mW     GPU Power: 26 mW     ANE Power: 323 mW     Combined Power (CPU + GPU +
- *                         ANE): 1172 mW
- *   GPU HW active frequency: 389 MHz  ("GPU active frequency" in older ones)      GPU HW active
- *     residency: 2.31% (…)
- *   Current pressure level: Nominal
+ *   E-Cluster HW active frequency: 1248 MHz    E-Cluster HW active residency:  77.43% (600 MHz: …)
+ *   E-Cluster idle residency:  22.57%          E-Cluster down residency: 0.00%
+ *   CPU 0 frequency: 1359 MHz                  CPU 0 active residency: .54% (…)
+ *   CPU Power: 823 mW    GPU Power: 26 mW    ANE Power: 323 mW    Combined Power (…): 1172 mW
+ *   GPU HW active frequency: 389 MHz (older: "GPU active frequency")
+ *   GPU HW active residency: 2.31% (…)         Current pressure level: Nominal
  * Everything else is passed over. The first of two equal keys or lines counts (GPU Power appears in
  * two sections). */
 #include "probe/powermetrics.h"

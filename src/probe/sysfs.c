@@ -194,31 +194,25 @@ bool assay__sysfs_value(double *value, const char *format, ...)
 /* --- folders ---------------------------------------------------------------------------------- */
 
 /* Digits compare as numbers, the rest as bytes. */
-static int natural_order(const char *a, const char *b)
+static int entry_order(const void *left, const void *right)
 {
+    const char *a = *(const char *const *)left, *b = *(const char *const *)right;
+    const char *const whole_a = a, *const whole_b = b;
+    static const char digits[] = "0123456789";
     while (*a && *b) {
-        if (*a >= '0' && *a <= '9' && *b >= '0' && *b <= '9') {
-            size_t zeros_a = strspn(a, "0"), zeros_b = strspn(b, "0");
-            a += zeros_a, b += zeros_b;
-            size_t length_a = strspn(a, "0123456789"), length_b = strspn(b, "0123456789");
-            if (length_a != length_b) return length_a < length_b ? -1 : 1;
-            int order = memcmp(a, b, length_a);
+        if (strspn(a, digits) && strspn(b, digits)) {
+            a += strspn(a, "0"), b += strspn(b, "0");
+            size_t length = strspn(a, digits), other = strspn(b, digits);
+            int order = length != other ? (length < other ? -1 : 1) : memcmp(a, b, length);
             if (order) return order;
-            a += length_a, b += length_b;
+            a += length, b += length;
         } else if (*a != *b) {
             return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
         } else {
             a++, b++;
         }
     }
-    return *a ? 1 : *b ? -1 : 0;
-}
-
-static int entry_order(const void *a, const void *b)
-{
-    const char *const *left = a, *const *right = b;
-    int order = natural_order(*left, *right);
-    return order ? order : strcmp(*left, *right);
+    return *a ? 1 : *b ? -1 : strcmp(whole_a, whole_b);
 }
 
 const char **assay__sysfs_list(struct assay__arena *arena, const char *folder, const char *prefix)

@@ -4,9 +4,7 @@
  *
  * What to count is described below /sys/bus/event_source/devices/uncore_imc*:
  *   type, cpumask                     the number for perf_event_open; one CPU of each package
- *     ("0,28")
- *   events/cas_count_read             "event=0x04,umask=0x03"; also data_read(s) on client
- *     processors
+ *   events/cas_count_read             "event=0x04,umask=0x03"; client processors: data_read(s)
  *   events/cas_count_read.scale .unit "6.103515625e-5" and "MiB": count x scale x unit
  *   format/event, format/umask        "config:0-7", "config:8-15": where a term's bits go
  * A channel is the sum over all controllers and packages; when one of them cannot be counted the
