@@ -217,22 +217,6 @@ static int read_number(struct assay__json_reader *reader, struct assay__json_tok
     return 0;
 }
 
-static int open_level(struct assay__json_reader *reader, bool object,
-                      struct assay__json_token *token, struct assay_error *error)
-{
-    if (reader->depth >= ASSAY__JSON_DEPTH) {
-        bad(reader, reader->at, "nested too deeply", NULL);
-        return assay_error_set(error, ASSAY_ELIMIT, "JSON, byte %zu: nested deeper than %d levels",
-                               reader->at, ASSAY__JSON_DEPTH);
-    }
-    uint64_t bit = (uint64_t)1 << reader->depth++;
-    reader->is_object = object ? reader->is_object | bit : reader->is_object & ~bit;
-    reader->expects = object ? KEY_OR_END : VALUE_OR_END;
-    token->kind = object ? ASSAY__JSON_OBJECT : ASSAY__JSON_ARRAY;
-    reader->at++;
-    return 0;
-}
-
 static int read_value(struct assay__json_reader *reader, struct assay__json_token *token,
                       struct assay_error *error)
 {
@@ -242,7 +226,21 @@ static int read_value(struct assay__json_reader *reader, struct assay__json_toke
     } words[] = {
         {"true", ASSAY__JSON_TRUE}, {"false", ASSAY__JSON_FALSE}, {"null", ASSAY__JSON_NULL}};
     const char *at = reader->text + reader->at;
-    if (*at == '{' || *at == '[') return open_level(reader, *at == '{', token, error);
+    if (*at == '{' || *at == '[') {
+        if (reader->depth >= ASSAY__JSON_DEPTH) {
+            bad(reader, reader->at, "nested too deeply", NULL);
+            return assay_error_set(error, ASSAY_ELIMIT,
+                                   "JSON, byte %zu: nested deeper than %d levels", reader->at,
+                                   ASSAY__JSON_DEPTH);
+        }
+        bool object = *at == '{';
+        uint64_t bit = (uint64_t)1 << reader->depth++;
+        reader->is_object = object ? reader->is_object | bit : reader->is_object & ~bit;
+        reader->expects = object ? KEY_OR_END : VALUE_OR_END;
+        token->kind = object ? ASSAY__JSON_OBJECT : ASSAY__JSON_ARRAY;
+        reader->at++;
+        return 0;
+    }
     reader->expects = COMMA_OR_END;
     if (*at == '"') {
         token->kind = ASSAY__JSON_STRING;

@@ -249,27 +249,14 @@ static double grid_of(const double *sorted, size_t count)
     return distinct < GRID_VALUES ? 0 : least;
 }
 
-/* Far enough apart to be two levels: beyond the clock's steps, and by 5 % of the median or by five
- * times the spread of either part. */
-static bool far_apart(const double *sorted, size_t count, size_t split, double distance,
-                      double step)
-{
-    double median = fabs(assay__stats_median(sorted, count));
-    double range = fmax(assay__stats_percentile(sorted, split, 0.75) -
-                            assay__stats_percentile(sorted, split, 0.25),
-                        assay__stats_percentile(sorted + split, count - split, 0.75) -
-                            assay__stats_percentile(sorted + split, count - split, 0.25));
-    if (!(distance > MODE_DISTANCE * median) || distance < CLOCK_STEPS * step) return false;
-    return distance >= MODE_APART * median || distance >= MODE_RANGES * range;
-}
-
-/* There are two modes when they are far enough from each other (far_apart) and, between the
- * medians of Otsu's two parts, there is a valley: a window (an eighth of the distance wide) with
- * less than half the samples of the same window at the lesser mode, beyond chance (three standard
- * deviations of a Poisson count). A normal or a uniform distribution has no such valley. On a grid
- * the window is a whole number of steps wide, so that it holds as many grid points wherever it
- * is: else the emptiness between two ticks would be the valley; and one step wider than that,
- * for ticks that are off by a ns fall in or out at its edges. */
+/* There are two modes when they are far enough from each other (beyond the clock's steps, and by
+ * 5 % of the median or by five times the spread of either part) and, between the medians of Otsu's
+ * two parts, there is a valley: a window (an eighth of the distance wide) with less than half the
+ * samples of the same window at the lesser mode, beyond chance (three standard deviations of a
+ * Poisson count). A normal or a uniform distribution has no such valley. On a grid the window is a
+ * whole number of steps wide, so that it holds as many grid points wherever it is: else the
+ * emptiness between two ticks would be the valley; and one step wider than that, for ticks that are
+ * off by a ns fall in or out at its edges. */
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share)
 {
@@ -279,7 +266,14 @@ bool assay__stats_bimodal(const double *sorted, size_t count, double step, doubl
     double high = assay__stats_median(sorted + split, count - split);
     double distance = high - low, reach = distance / MODE_STEPS;
     step = fmax(step, grid_of(sorted, count)); /* fmax: a NaN does not count */
-    if (!far_apart(sorted, count, split, distance, step)) return false;
+    double median = fabs(assay__stats_median(sorted, count));
+    double range = fmax(assay__stats_percentile(sorted, split, 0.75) -
+                            assay__stats_percentile(sorted, split, 0.25),
+                        assay__stats_percentile(sorted + split, count - split, 0.75) -
+                            assay__stats_percentile(sorted + split, count - split, 0.25));
+    if (!(distance > MODE_DISTANCE * median) || distance < CLOCK_STEPS * step ||
+        (distance < MODE_APART * median && !(distance >= MODE_RANGES * range)))
+        return false;
     const double half = (step > 0 ? (ceil(reach / step) + 1) * step : reach) / 2;
     double valley = INFINITY, threshold = low;
     for (int i = 2; i <= MODE_STEPS - 2; i++) {

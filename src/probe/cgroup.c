@@ -98,7 +98,7 @@ enum where { OWN, CPU_LIMIT, MEMORY_LIMIT };
 static const struct {
     const char *name, *file, *rail;
     struct assay__files_kind as;
-    assay__files_compute *compute; /* NULL: the number behind the key, or the whole file */
+    assay__files_compute *compute;
     const char *key;
     enum where where; /* the process's own group, or that of a limit */
 } rows[] = {
@@ -140,7 +140,7 @@ static int cgroup_open(struct assay__arena *arena, struct assay__probe **probe,
             .name = rows[i].name,
             .rail = rows[i].rail,
             .as = rows[i].as,
-            .compute = rows[i].key ? assay__files_by_key : rows[i].compute,
+            .compute = rows[i].compute,
             .key = rows[i].key,
             .size = 1024,
             .path = path,

@@ -30,10 +30,17 @@ struct assay__probe *assay__files_new(struct assay__arena *arena)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static bool compute_integer(const struct assay__files_channel *channel, double *value,
-                            const char **reason)
+/* The number behind the key at the start of a line ("throttled_usec 1200"); without a key the whole
+ * file. */
+static bool compute_number(const struct assay__files_channel *channel, double *value,
+                           const char **reason)
 {
-    if (!assay__sysfs_integer(channel->files[0]->text, value, reason)) return false;
+    const char *text = channel->files[0]->text;
+    const char *at = channel->key ? assay__fs_field(text, channel->key) : text;
+    *reason = *text ? "the file has no such line" : "the file is empty";
+    if (!at || !(channel->key ? assay__sysfs_leading(at, value, reason)
+                              : assay__sysfs_integer(at, value, reason)))
+        return false;
     *value *= channel->scale;
     return true;
 }
@@ -139,7 +146,7 @@ void assay__files_add(struct assay__probe *probe, const struct assay__files_spec
                   .source = assay__arena_text(arena, "%s", spec->source ? spec->source : first),
                   .reason = spec->reason,
                   .states = spec->states},
-        .compute = spec->compute ? spec->compute : compute_integer,
+        .compute = spec->compute ? spec->compute : compute_number,
         .scale = spec->as.scale,
         .key = spec->key,
         .slow = spec->slow};
@@ -214,19 +221,6 @@ void assay__files_close(struct assay__probe *probe)
 }
 
 /* --- compute functions ------------------------------------------------------------------------ */
-
-bool assay__files_by_key(const struct assay__files_channel *channel, double *value,
-                         const char **reason)
-{
-    const char *at = assay__fs_field(channel->files[0]->text, channel->key);
-    if (!at) {
-        *reason = channel->files[0]->text[0] ? "the file has no such line" : "the file is empty";
-        return false;
-    }
-    if (!assay__sysfs_leading(at, value, reason)) return false;
-    *value *= channel->scale;
-    return true;
-}
 
 bool assay__files_by_star(const struct assay__files_channel *channel, double *value,
                           const char **reason)

@@ -40,12 +40,14 @@ struct assay__files_kind {
 struct assay__files_spec {
     const char *name, *rail;
     struct assay__files_kind as;
-    assay__files_compute *compute; /* NULL: the whole file is one integer */
-    const char *key;               /* for compute functions that look for one */
-    size_t size;                   /* of the text; 0: 64 */
-    double range;                  /* 0: does not wrap (becomes NaN) */
-    const char *path;              /* the one file; or … */
-    const char *const *paths;      /* … several, NULL-terminated */
+    /* NULL: the number behind the key at the start of a line ("throttled_usec 1200"); without a key
+     * the whole file is one integer */
+    assay__files_compute *compute;
+    const char *key;
+    size_t size;              /* of the text; 0: 64 */
+    double range;             /* 0: does not wrap (becomes NaN) */
+    const char *path;         /* the one file; or … */
+    const char *const *paths; /* … several, NULL-terminated */
     /* Its files hardly change: each read of the probe looks at only a few of all such files, in
      * turn. */
     bool slow;
@@ -78,8 +80,6 @@ void assay__files_close(struct assay__probe *probe);
 
 /* --- compute functions that several probes need ----------------------------------------------- */
 
-/** The number behind `key` at the start of a line: "throttled_usec 1200". */
-assay__files_compute assay__files_by_key;
 /** Clock of the line that has the '*' in amdgpu's tables: "1: 1500Mhz *", in Hz. */
 assay__files_compute assay__files_by_star;
 /** The "mean", "min" or "max" (key) of the integers of all files; zeros count as "no value". */

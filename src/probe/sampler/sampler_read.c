@@ -24,22 +24,6 @@
 
 /* --- one reading ------------------------------------------------------------------------------ */
 
-/* Every second sample goes. */
-static void thin(struct assay__sampler *sampler, struct assay__sampled_probe *probe)
-{
-    size_t kept = (probe->count + 1) / 2;
-    for (size_t i = 0; i < kept; i++)
-        probe->times_ns[i] = probe->times_ns[2 * i];
-    for (size_t t = probe->first_track; t < probe->first_track + probe->track_count; t++) {
-        double *values = sampler->tracks[t].values;
-        for (size_t i = 0; values && i < kept; i++)
-            values[i] = values[2 * i];
-    }
-    probe->count = kept;
-    probe->stride *= 2;
-    sampler->thinned++;
-}
-
 enum keep { KEEP_NEVER, KEEP_STRIDE, KEEP_ALWAYS };
 
 /* Under the lock: the readings of a probe into its tracks and columns. */
@@ -48,8 +32,19 @@ static void take(struct assay__sampler *sampler, struct assay__sampled_probe *pr
 {
     bool store = keep == KEEP_ALWAYS || (keep == KEEP_STRIDE && probe->sweep % probe->stride == 0);
     if (keep != KEEP_NEVER) probe->sweep++;
-    if (store && probe->count == sampler->capacity) thin(sampler, probe);
-    for (size_t t = probe->first_track; t < probe->first_track + probe->track_count; t++) {
+    size_t first = probe->first_track, end = first + probe->track_count;
+    if (store && probe->count == sampler->capacity) { /* every second sample goes */
+        size_t kept = (probe->count + 1) / 2;
+        for (size_t i = 0; i < kept; i++)
+            probe->times_ns[i] = probe->times_ns[2 * i];
+        for (size_t t = first; t < end; t++)
+            for (size_t i = 0; sampler->tracks[t].values && i < kept; i++)
+                sampler->tracks[t].values[i] = sampler->tracks[t].values[2 * i];
+        probe->count = kept;
+        probe->stride *= 2;
+        sampler->thinned++;
+    }
+    for (size_t t = first; t < end; t++) {
         struct assay__track *track = &sampler->tracks[t];
         const struct assay__probe_reading *reading = &probe->readings[track->channel_index];
         if (!track->values) continue;
