@@ -72,9 +72,6 @@ struct assay__shape_row {
     extern const struct assay__shape_row assay__shape_rows_##FAMILY[];
 ASSAY__SHAPE_FAMILIES(ASSAY__SHAPE_DECLARE)
 
-/** The row of a node's operator, or NULL. */
-const struct assay__shape_row *assay__shape_find_row(const struct assay__node *node);
-
 /* Inputs; an absent input (and a sequence) has rank -1, no values and no type. */
 bool assay__shape_has(const struct assay__shape_call *call, size_t i);
 int assay__shape_rank(const struct assay__shape_call *call, size_t i);

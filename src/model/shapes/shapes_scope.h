@@ -65,9 +65,6 @@ int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error);
 /** Sets the shape of a fact from nums. 0 or ASSAY_ENOMEM. */
 int assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
                     enum assay__dtype dtype, int rank, const int64_t *nums);
-/** From a TypeProto that the reader left uninterpreted (sequences, optionals). */
-int assay__fact_from_type(struct assay__shape_state *state, const uint8_t *data, size_t size,
-                          struct assay__fact *fact);
 /** Fills what inference left open with what the file states. */
 int assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
                          struct assay__fact *fact);
