@@ -67,65 +67,11 @@ static struct assay__shapes *enter(struct assay__shape_call *call, const struct 
     return NULL;
 }
 
-/* What was noted since a mark, so that a pass that is walked again leaves nothing behind. */
-struct mark {
-    size_t bodies, controls, conflicts;
-};
-
-static struct mark mark_state(const struct assay__shape_state *state)
-{
-    return (struct mark){state->body_count, state->control_count, state->conflict_count};
-}
-
-static void roll_back(struct assay__shape_state *state, struct mark mark)
-{
-    while (state->body_count > mark.bodies)
-        assay__scope_free(state->bodies[--state->body_count].scope);
-    state->control_count = mark.controls;
-    state->conflict_count = mark.conflicts;
-}
-
 static const struct assay__fact *body_output(const struct assay__shapes *scope, size_t i)
 {
     if (i >= scope->graph->output_count) return &scope->nothing;
     const struct assay__fact *fact = assay__scope_find(scope, scope->graph->outputs[i].name);
     return fact ? fact : &scope->nothing;
-}
-
-/* fact becomes what it and `other` have in common; true when that changed it. */
-static bool join(struct assay__shape_call *call, struct assay__fact *fact,
-                 const struct assay__fact *other)
-{
-    int64_t dims[ASSAY__SHAPE_RANK];
-    bool changed = false;
-    fact->values = NULL;
-    fact->tensor = NULL;
-    if (fact->entry.dtype == ASSAY__UNDEFINED) fact->entry.dtype = other->entry.dtype;
-    fact->sequence = fact->sequence || other->sequence;
-    fact->optional = fact->optional || other->optional;
-    if (fact->entry.rank < 0) return false;
-    if (other->entry.rank != fact->entry.rank) {
-        fact->entry.rank = -1;
-        fact->entry.dims = NULL;
-        fact->dims = NULL;
-        return true;
-    }
-    for (int i = 0; i < fact->entry.rank; i++) {
-        dims[i] = fact->dims[i] == other->dims[i] ? fact->dims[i] : ASSAY__NUM_ANY;
-        changed = changed || dims[i] != fact->dims[i];
-    }
-    if (changed &&
-        assay__fact_set(call->scope->state, fact, fact->entry.dtype, fact->entry.rank, dims))
-        call->no_memory = true;
-    return changed;
-}
-
-static void set_output(struct assay__shape_call *call, size_t o, const struct assay__fact *fact)
-{
-    if (o >= call->out_count) return;
-    const struct assay__node *maker = call->out[o]->maker;
-    *call->out[o] = *fact;
-    call->out[o]->maker = maker;
 }
 
 /* --- If --------------------------------------------------------------------------------------- */
@@ -144,13 +90,13 @@ static void infer_if(struct assay__shape_call *call)
     }
     for (size_t o = 0; o < call->out_count && !call->no_memory; o++) {
         if (taken >= 0) {
-            if (scopes[taken]) set_output(call, o, body_output(scopes[taken], o));
+            if (scopes[taken]) assay__shape_pass(call, o, body_output(scopes[taken], o));
             continue;
         }
         if (!scopes[0] || !scopes[1]) continue;
         struct assay__fact both = *body_output(scopes[1], o);
-        join(call, &both, body_output(scopes[0], o));
-        set_output(call, o, &both);
+        assay__fact_join(call, &both, body_output(scopes[0], o));
+        assay__shape_pass(call, o, &both);
     }
 }
 
@@ -169,12 +115,14 @@ static struct assay__shapes *stabilise(struct assay__shape_call *call,
         seeds[first + i].tensor = NULL;
     }
     for (int pass = 0;; pass++) {
-        struct mark mark = mark_state(state);
+        size_t bodies = state->body_count, controls = state->control_count;
+        size_t conflicts = state->conflict_count;
         bool changed = false;
         struct assay__shapes *scope = enter(call, body, seeds, seed_count);
         if (!scope) return NULL;
         for (size_t i = 0; i < carried; i++) {
-            bool moved = join(call, &seeds[first + i], body_output(scope, out_first + i));
+            bool moved = assay__fact_join(call, &seeds[first + i],
+                                          body_output(scope, out_first + i));
             if (moved && pass >= MAX_PASSES) seeds[first + i].entry.rank = -1;
             changed = changed || moved;
         }
@@ -182,7 +130,11 @@ static struct assay__shapes *stabilise(struct assay__shape_call *call,
         for (size_t i = 0; changed && pass > 2 * MAX_PASSES && i < carried; i++)
             seeds[first + i].entry.rank = -1;
         if (!changed || call->no_memory) return scope;
-        roll_back(state, mark);
+        /* a pass that is walked again leaves nothing behind */
+        while (state->body_count > bodies)
+            assay__scope_free(state->bodies[--state->body_count].scope);
+        state->control_count = controls;
+        state->conflict_count = conflicts;
     }
 }
 
@@ -222,25 +174,6 @@ static int64_t loop_trips(const struct assay__shape_call *call, int64_t next)
     return next == 1 && bounded ? most : ASSAY__NUM_ANY;
 }
 
-static void loop_outputs(struct assay__shape_call *call, const struct assay__shapes *scope,
-                         const struct assay__fact *seeds, size_t carried, int64_t trips)
-{
-    for (size_t o = 0; o < call->out_count && !call->no_memory; o++) {
-        const struct assay__fact *made = body_output(scope, o + 1);
-        if (o >= carried) {
-            set_scanned(call, o, made, trips, 0);
-            continue;
-        }
-        struct assay__fact out = *made; /* after one iteration at least */
-        out.values = NULL;
-        out.tensor = NULL;
-        bool runs = assay__num_known(trips) && trips > 0;
-        set_output(call, o, runs ? &out : &seeds[2 + o]);
-        /* never run: the state as it came in */
-        if (trips == 0) set_output(call, o, call->in[2 + o]);
-    }
-}
-
 /* M, cond, states; body: iteration, cond, states -> cond, states, scanned */
 static void infer_loop(struct assay__shape_call *call)
 {
@@ -269,16 +202,30 @@ static void infer_loop(struct assay__shape_call *call)
     int64_t trips = loop_trips(
         call, next && next->values && next->value_count == 1 ? next->values[0] : ASSAY__NUM_ANY);
     add_control(call, trips, -1);
-    if (scope) loop_outputs(call, scope, seeds, carried, trips);
+    for (size_t o = 0; scope && o < call->out_count && !call->no_memory; o++) {
+        const struct assay__fact *made = body_output(scope, o + 1);
+        if (o >= carried) {
+            set_scanned(call, o, made, trips, 0);
+        } else if (trips == 0) { /* never run: the state as it came in */
+            assay__shape_pass(call, o, call->in[2 + o]);
+        } else {
+            bool runs = assay__num_known(trips) && trips > 0; /* once at least */
+            struct assay__fact out = runs ? *made : seeds[2 + o];
+            out.values = NULL;
+            out.tensor = NULL;
+            assay__shape_pass(call, o, &out);
+        }
+    }
     free(seeds);
 }
 
 /* --- Scan ------------------------------------------------------------------------------------- */
 
-static int64_t listed(const struct assay__node *node, const char *name, size_t i, int64_t otherwise)
+static int64_t listed(const struct assay__shape_call *call, const char *name, size_t i)
 {
-    const struct assay__attr *attr = assay__node_attr(node, name);
-    return attr && attr->type == ASSAY__ATTR_INTS && i < attr->count ? attr->ints[i] : otherwise;
+    size_t count = 0;
+    const int64_t *axes = assay__shape_ints(call, name, &count);
+    return i < count ? axes[i] : 0;
 }
 
 /* What the body sees of an input: without the axis that is scanned. */
@@ -311,7 +258,7 @@ static void scan_inputs(struct assay__shape_call *call, struct assay__fact *seed
             seeds[i] = inner;
             continue;
         }
-        int64_t axis = batched ? 0 : listed(call->node, "scan_input_axes", i - states, 0);
+        int64_t axis = batched ? 0 : listed(call, "scan_input_axes", i - states);
         int64_t size = ASSAY__NUM_ANY;
         seeds[i] = without_axis(call, &inner, axis, &size);
         assay__shape_differ(call, first + i, "iterations of two scanned inputs", *trips, size);
@@ -326,14 +273,13 @@ static void scan_outputs(struct assay__shape_call *call, const struct assay__sha
     bool batched = call->opset < 9;
     for (size_t o = 0; o < call->out_count && !call->no_memory; o++) {
         if (o < states) {
-            struct assay__fact out = seeds[o];
             if (batched)
-                set_scanned(call, o, &out, batch, 0);
+                set_scanned(call, o, &seeds[o], batch, 0);
             else
-                set_output(call, o, &out);
+                assay__shape_pass(call, o, &seeds[o]);
             continue;
         }
-        int64_t axis = batched ? 0 : listed(call->node, "scan_output_axes", o - states, 0);
+        int64_t axis = batched ? 0 : listed(call, "scan_output_axes", o - states);
         set_scanned(call, o, body_output(scope, o), trips, axis);
         if (!batched) continue;
         struct assay__fact each = *call->out[o];

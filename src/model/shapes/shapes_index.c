@@ -69,15 +69,6 @@ struct slice {
     bool known;
 };
 
-static const int64_t *slice_list(struct assay__shape_call *call, const char *name, size_t i,
-                                 size_t *count)
-{
-    const struct assay__attr *attr = assay__node_attr(call->node, name);
-    if (!attr || attr->type != ASSAY__ATTR_INTS) return assay__shape_nums(call, i, count);
-    *count = attr->count;
-    return attr->ints;
-}
-
 /* Elements picked out of a small tensor along one axis. */
 static void slice_values(struct assay__shape_call *call, int axis, int64_t first, int64_t step,
                          int64_t taken)
@@ -109,10 +100,10 @@ static bool read_slice(struct assay__shape_call *call, int rank, struct slice *s
 {
     size_t ends = 0, axes = 0, steps = 0;
     bool axes_given, has_steps = assay__shape_has(call, 4);
-    slice->starts = slice_list(call, "starts", 1, &slice->count);
-    slice->ends = slice_list(call, "ends", 2, &ends);
+    slice->starts = assay__shape_list(call, "starts", 1, &slice->count);
+    slice->ends = assay__shape_list(call, "ends", 2, &ends);
     slice->axes = assay__shape_axes(call, "axes", 3, &axes, &axes_given);
-    slice->steps = slice_list(call, "steps", 4, &steps);
+    slice->steps = assay__shape_list(call, "steps", 4, &steps);
     if (axes_given && !slice->axes) return false;
     slice->known = slice->starts && slice->ends && slice->count == ends &&
                    (!axes_given || axes == slice->count) &&
@@ -157,14 +148,27 @@ static void infer_slice(struct assay__shape_call *call)
 
 /* --- Gather and Scatter ----------------------------------------------------------------------- */
 
-static void gather_values(struct assay__shape_call *call)
+static void infer_gather(struct assay__shape_call *call)
 {
-    size_t count = 0, total = 0, inner = 1;
+    int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0, n = 0;
+    int64_t out[ASSAY__SHAPE_RANK], picked[ASSAY__SHAPE_VALUES];
+    assay__shape_same_type(call);
+    if (rank < 0 || !assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
+    if (indices < 0 || rank + indices - 1 > ASSAY__SHAPE_RANK) return;
+    for (int i = 0; i < axis; i++)
+        out[n++] = assay__shape_dims(call, 0)[i];
+    for (int i = 0; i < indices; i++)
+        out[n++] = assay__shape_dims(call, 1)[i];
+    for (int i = axis + 1; i < rank; i++)
+        out[n++] = assay__shape_dims(call, 0)[i];
+    assay__shape_set_same(call, n, out);
+    /* the elements, along the first axis */
+    size_t count = 0, total = 0;
     const int64_t *data = assay__shape_nums(call, 0, &total);
     const int64_t *at = assay__shape_values(call, 1, &count);
-    int64_t picked[ASSAY__SHAPE_VALUES], size = assay__shape_dim(call, 0, 0);
-    if (!data || !at || size <= 0 || total % (size_t)size) return;
-    inner = total / (size_t)size;
+    int64_t size = assay__shape_dim(call, 0, 0);
+    if (axis != 0 || !data || !at || size <= 0 || total % (size_t)size) return;
+    size_t inner = total / (size_t)size;
     if (count * inner > ASSAY__SHAPE_VALUES) return;
     for (size_t i = 0; i < count; i++) {
         int64_t index = at[i] < 0 ? at[i] + size : at[i];
@@ -173,28 +177,9 @@ static void gather_values(struct assay__shape_call *call)
                                   assay__shape_text(call, 0));
             return;
         }
-        for (size_t k = 0; k < inner; k++)
-            picked[i * inner + k] = data[(size_t)index * inner + k];
+        memcpy(picked + i * inner, data + (size_t)index * inner, inner * sizeof *picked);
     }
     assay__shape_set_values(call, 0, picked, count * inner);
-}
-
-static void infer_gather(struct assay__shape_call *call)
-{
-    int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0,
-        total = 0;
-    int64_t out[ASSAY__SHAPE_RANK];
-    assay__shape_same_type(call);
-    if (rank < 0 || !assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
-    if (indices < 0 || rank + indices - 1 > ASSAY__SHAPE_RANK) return;
-    for (int i = 0; i < axis; i++)
-        out[total++] = assay__shape_dims(call, 0)[i];
-    for (int i = 0; i < indices; i++)
-        out[total++] = assay__shape_dims(call, 1)[i];
-    for (int i = axis + 1; i < rank; i++)
-        out[total++] = assay__shape_dims(call, 0)[i];
-    assay__shape_set_same(call, total, out);
-    if (axis == 0) gather_values(call);
 }
 
 static void infer_like_indices(struct assay__shape_call *call)

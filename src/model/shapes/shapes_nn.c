@@ -25,28 +25,22 @@ static void gemm(struct assay__shape_call *call, size_t a, size_t b, enum assay_
     assay__shape_set(call, 0, dtype, 2, out);
 }
 
-/* C must broadcast into the result. */
-static void check_gemm_bias(struct assay__shape_call *call, size_t c)
-{
-    const struct assay__fact *out = call->out_count ? call->out[0] : NULL;
-    int rank = assay__shape_rank(call, c);
-    bool old = call->opset > 0 && call->opset < 7;
-    if (!out || rank < 0 || out->entry.rank != 2 || old) return;
-    const int64_t *dims = assay__shape_dims(call, c);
-    for (int i = 0; i < rank; i++) {
-        int64_t mine = dims[rank - 1 - i], room = i < 2 ? out->dims[1 - i] : 1;
-        if (mine < 0 || room < 0 || mine == 1 || mine == room) continue;
-        assay__shape_conflict(call, c, "a bias %s on a product with %lld columns",
-                              assay__shape_text(call, c), (long long)out->dims[1]);
-        return;
-    }
-}
-
 static void infer_gemm(struct assay__shape_call *call)
 {
     if (!assay__shape_types_differ(call, 0, 1)) assay__shape_types_differ(call, 0, 2);
     gemm(call, 0, 1, assay__shape_dtype(call, 0));
-    check_gemm_bias(call, 2);
+    /* C must broadcast into the result */
+    const struct assay__fact *out = call->out_count ? call->out[0] : NULL;
+    const int64_t *dims = assay__shape_dims(call, 2);
+    int rank = assay__shape_rank(call, 2);
+    bool old = call->opset > 0 && call->opset < 7;
+    for (int i = 0; i < rank && out && out->entry.rank == 2 && !old; i++) {
+        int64_t mine = dims[rank - 1 - i], room = i < 2 ? out->dims[1 - i] : 1;
+        if (mine < 0 || room < 0 || mine == 1 || mine == room) continue;
+        assay__shape_conflict(call, 2, "a bias %s on a product with %lld columns",
+                              assay__shape_text(call, 2), (long long)out->dims[1]);
+        return;
+    }
 }
 
 /* A, B, C, …: the type is an attribute */
@@ -159,16 +153,6 @@ static bool einsum_operand(struct assay__shape_call *call, struct einsum *einsum
     return i == rank;
 }
 
-/* Without "->": the dots, then the letters that occur once, in order. */
-static int einsum_implicit(const struct einsum *einsum, int64_t *out)
-{
-    int rank = einsum->dots_rank;
-    memcpy(out, einsum->dots, (size_t)rank * sizeof *out);
-    for (int letter = 'A'; letter <= 'z' && rank < ASSAY__SHAPE_RANK; letter++)
-        if (einsum->uses[letter] == 1) out[rank++] = einsum->size[letter];
-    return rank;
-}
-
 static void infer_einsum(struct assay__shape_call *call)
 {
     const struct assay__attr *equation = assay__node_attr(call->node, "equation");
@@ -182,7 +166,12 @@ static void infer_einsum(struct assay__shape_call *call)
         if (assay__shape_rank(call, i) < 0 || !einsum_operand(call, &einsum, &at, i)) return;
         if (i + 1 < call->in_count && *at++ != ',') return;
     }
-    if (strncmp(at, "->", 2) != 0) rank = einsum_implicit(&einsum, out);
+    if (strncmp(at, "->", 2) != 0) { /* the dots, then the letters that occur once, in order */
+        rank = einsum.dots_rank;
+        memcpy(out, einsum.dots, (size_t)rank * sizeof *out);
+        for (int letter = 'A'; letter <= 'z' && rank < ASSAY__SHAPE_RANK; letter++)
+            if (einsum.uses[letter] == 1) out[rank++] = einsum.size[letter];
+    }
     for (at += *at ? 2 : 0; *at; at++) {
         if (*at == ' ') continue;
         if (strncmp(at, "...", 3) == 0) {
@@ -281,16 +270,12 @@ static void infer_skip_group_norm(struct assay__shape_call *call)
 
 /* --- recurrent -------------------------------------------------------------------------------- */
 
-static int gates_of(const struct assay__shape_call *call)
-{
-    return assay__shape_op_is(call, "RNN") ? 1 : assay__shape_op_is(call, "GRU") ? 3 : 4;
-}
-
 /* W [directions, gates × hidden, in] and R [directions, gates × hidden, hidden];
  * DynamicQuantizeLSTM has them transposed. */
 static void check_recurrent(struct assay__shape_call *call, int64_t hidden, int64_t directions)
 {
     bool turned = assay__shape_op_is(call, "DynamicQuantizeLSTM");
+    int gates = assay__shape_op_is(call, "RNN") ? 1 : assay__shape_op_is(call, "GRU") ? 3 : 4;
     int in_axis = turned ? 1 : 2, gate_axis = turned ? 2 : 1;
     if (assay__shape_rank(call, 0) == 3 && assay__shape_rank(call, 1) == 3)
         assay__shape_differ(call, 0, "features of the input and of the weights",
@@ -298,7 +283,7 @@ static void check_recurrent(struct assay__shape_call *call, int64_t hidden, int6
     if (assay__shape_rank(call, 1) == 3) {
         assay__shape_differ(call, 1, "rows of the weights and gates times hidden size",
                             assay__shape_dim(call, 1, gate_axis),
-                            assay__num_mul(call->symbols, hidden, gates_of(call)));
+                            assay__num_mul(call->symbols, hidden, gates));
         assay__shape_differ(call, 1, "directions of the weights and of the node",
                             assay__shape_dim(call, 1, 0), directions);
     }
@@ -326,15 +311,11 @@ static void infer_recurrent(struct assay__shape_call *call)
         hidden = assay__shape_dim(call, 2, turned ? 1 : 2);
     check_recurrent(call, hidden, directions);
     int64_t y[4] = {sequence, directions, batch, hidden}, state[3] = {directions, batch, hidden};
-    if (batch_first) {
-        int64_t y_first[4] = {batch, sequence, directions, hidden};
-        int64_t state_first[3] = {batch, directions, hidden};
-        memcpy(y, y_first, sizeof y);
-        memcpy(state, state_first, sizeof state);
-    }
-    assay__shape_set(call, 0, dtype, 4, y);
-    assay__shape_set(call, 1, dtype, 3, state);
-    assay__shape_set(call, 2, dtype, 3, state);
+    int64_t y_first[4] = {batch, sequence, directions, hidden};
+    int64_t state_first[3] = {batch, directions, hidden};
+    assay__shape_set(call, 0, dtype, 4, batch_first ? y_first : y);
+    assay__shape_set(call, 1, dtype, 3, batch_first ? state_first : state);
+    assay__shape_set(call, 2, dtype, 3, batch_first ? state_first : state);
 }
 
 #define SAME assay__shape_row_same
