@@ -22,7 +22,8 @@ struct assay__plan_symbols {
     struct assay__plan_symbol *items;
     size_t count, capacity;
 };
-struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols, const char *name);
+struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols, const char *name,
+                                            size_t length);
 /** ASSAY_ENOMEM when there is no room. */
 int assay__plan_add_symbol(struct assay__plan_symbols *symbols, const char *name);
 /** Adds the names that the expressions among them are made of. */
@@ -30,6 +31,10 @@ int assay__plan_add_names(struct assay__plan_symbols *symbols, struct assay__are
 /** Values for all that are open, with notes. */
 int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__workload *workload,
                        struct assay_error *error);
+/** Adds a note on a symbol, or on an axis of an input; there is room for the most there can be.
+ *  ASSAY_ENOMEM when `note` is NULL. */
+int assay__plan_note(struct assay__workload *workload, const char *symbol, const char *input,
+                     int axis, const char *note);
 
 /** Case-blind search; `word` is lower case. */
 bool assay__name_has(const char *name, const char *word);
