@@ -138,10 +138,6 @@ void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_f
                         struct assay__tensor *tensor);
 void assay__onnx_graph(struct assay__reader *reader, const struct assay__wire_field *message,
                        struct assay__graph *graph);
-void assay__onnx_node(struct assay__reader *reader, const struct assay__wire_field *message,
-                      struct assay__node *node);
-void assay__onnx_attr(struct assay__reader *reader, const struct assay__wire_field *message,
-                      struct assay__attr *attr);
 void assay__onnx_opset(struct assay__reader *reader, const struct assay__wire_field *message,
                        struct assay__opset *opset);
 void assay__onnx_function(struct assay__reader *reader, const struct assay__wire_field *message,
@@ -150,9 +146,6 @@ void assay__onnx_function(struct assay__reader *reader, const struct assay__wire
  */
 void assay__onnx_dims(struct assay__reader *reader, const struct assay__wire_field *field,
                       const char *what, int64_t dims[ASSAY__ONNX_RANK], int *rank);
-/** Copies dims into the tensor and counts its elements. */
-void assay__onnx_shape(struct assay__reader *reader, const struct assay__wire_field *message,
-                       const int64_t *dims, struct assay__tensor *tensor);
 /** The numbers of a dense tensor whose typed field the reader left undecoded, as raw bytes on the
  *  heap; *bytes NULL and 0 when it holds none. */
 int assay__onnx_decode(const struct assay__tensor *tensor, uint8_t **bytes, size_t *size,

@@ -112,42 +112,28 @@ static int write_spilled(const struct assay__onnx_output *output, const char *pa
     return 0;
 }
 
-/* A fresh file beside `path`. Returns its descriptor, or -1 with errno set. */
-static int open_temporary(const char *path, char *out, size_t out_size)
-{
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        int length = snprintf(out, out_size, "%s.%ld.%u.tmp", path, (long)getpid(), attempt);
-        if (length < 0 || (size_t)length >= out_size) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        int fd = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) return fd;
-    }
-    return -1;
-}
-
-struct temporary {
-    char path[PATH_MAX];
-    int fd;
-};
-
+/* Writes to a fresh file beside `path`, whose name it leaves in `temporary`: "" when there is
+ * none. */
 static int write_temporary(const struct assay__onnx_output *output, const char *path, bool data,
-                           uint8_t *block, struct temporary *temporary, struct assay_error *error)
+                           uint8_t *block, char temporary[PATH_MAX], struct assay_error *error)
 {
-    int code = 0, number = 0;
-    temporary->fd = open_temporary(path, temporary->path, sizeof temporary->path);
-    if (temporary->fd < 0) {
-        number = errno;
-        temporary->path[0] = '\0';
+    int code = 0, number = EEXIST;
+    struct sink sink = {-1, output->interrupt};
+    for (unsigned attempt = 0; attempt < 100 && number == EEXIST; attempt++) {
+        int length = snprintf(temporary, PATH_MAX, "%s.%ld.%u.tmp", path, (long)getpid(), attempt);
+        bool fits = length >= 0 && length < PATH_MAX;
+        if (fits) sink.fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        number = sink.fd >= 0 ? 0 : fits ? errno : ENAMETOOLONG;
+    }
+    if (number) {
+        temporary[0] = '\0';
         return fail(path, number, error);
     }
-    const struct sink sink = {temporary->fd, output->interrupt};
     if (data)
         code = write_spilled(output, path, &sink, block, error);
     else
         number = write_pieces(output, &sink, block);
-    if (close(temporary->fd) && !number) number = errno;
+    if (close(sink.fd) && !number) number = errno;
     if (!code && number) code = fail(path, number, error);
     return code;
 }
@@ -155,25 +141,24 @@ static int write_temporary(const struct assay__onnx_output *output, const char *
 int assay__onnx_output_write(const struct assay__onnx_output *output, const char *path,
                              struct assay_error *error)
 {
-    struct temporary model = {.fd = -1}, data = {.fd = -1};
-    char data_path[PATH_MAX];
+    char model[PATH_MAX] = "", data[PATH_MAX] = "", data_path[PATH_MAX];
     uint8_t *block = malloc(BLOCK);
     bool both = output->spilled_count > 0;
     int code = block ? 0 : assay_error_set(error, ASSAY_ENOMEM, "%.300s: out of memory", path);
     int length = snprintf(data_path, sizeof data_path, "%s.data", path);
     if (!code && (length < 0 || (size_t)length >= sizeof data_path))
         code = assay_error_set(error, ASSAY_ELIMIT, "%.200s…: the path is too long", path);
-    if (!code && both) code = write_temporary(output, data_path, true, block, &data, error);
-    if (!code) code = write_temporary(output, path, false, block, &model, error);
+    if (!code && both) code = write_temporary(output, data_path, true, block, data, error);
+    if (!code) code = write_temporary(output, path, false, block, model, error);
     if (!code && both) {
-        if (rename(data.path, data_path))
+        if (rename(data, data_path))
             code = fail(data_path, errno, error);
         else
-            data.path[0] = '\0';
+            data[0] = '\0';
     }
-    if (!code && rename(model.path, path)) code = fail(path, errno, error);
-    if (code && data.path[0]) unlink(data.path);
-    if (code && model.path[0]) unlink(model.path);
+    if (!code && rename(model, path)) code = fail(path, errno, error);
+    if (code && *data) unlink(data);
+    if (code && *model) unlink(model);
     free(block);
     return code;
 }

@@ -1,6 +1,5 @@
 /* onnx_read.c - reads an ONNX file (ModelProto of onnx.proto) into the structures of graph.h: the
- * top level here, graphs and nodes in onnx_graph.c, attributes in onnx_attr.c, tensors and values
- * in onnx_tensor.c.
+ * top level here, graphs, nodes and functions in onnx_graph.c, tensors and values in onnx_tensor.c.
  *
  * The file is mapped; every message is walked twice, once to count its repeated fields and once to
  * fill arrays of exactly that size (those of graphs rounded up). Names are copied, tensor data is
@@ -10,10 +9,9 @@
  * line that says where it went wrong. Fields that are not interpreted are carried verbatim. */
 #include "model/onnx/onnx.h"
 
-#include "model/tensor_data.h"
-
 #include "base/log.h"
 #include "model/model_format.h"
+#include "model/tensor_data.h"
 
 #include <string.h>
 
@@ -162,29 +160,6 @@ void assay__onnx_opset(struct assay__reader *reader, const struct assay__wire_fi
     if (strcmp(opset->domain, "ai.onnx") == 0) opset->domain = "";
 }
 
-static void read_model_field(struct assay__reader *reader, const struct assay__wire_field *field,
-                             struct assay__model *model)
-{
-    struct assay__function *function;
-    switch (field->number) {
-    case MODEL_IR_VERSION: model->ir_version = assay__reader_int(reader, field); break;
-    case MODEL_VERSION: model->model_version = assay__reader_int(reader, field); break;
-    case MODEL_PRODUCER: model->producer = assay__reader_text(reader, field); break;
-    case MODEL_PRODUCER_VERSION: model->producer_version = assay__reader_text(reader, field); break;
-    case MODEL_DOMAIN: model->domain = assay__reader_text(reader, field); break;
-    case MODEL_DOC: model->doc = assay__reader_text(reader, field); break;
-    case MODEL_GRAPH: assay__onnx_graph(reader, field, &model->graph); break;
-    case MODEL_OPSET: assay__onnx_opset(reader, field, &model->opsets[model->opset_count++]); break;
-    case MODEL_FUNCTION:
-        function = &model->functions[model->function_count];
-        assay__onnx_function(reader, field, function);
-        model->function_names[model->function_count++] = assay__reader_printf(
-            reader, "%s:%s", function->domain, function->name);
-        break;
-    default: break;
-    }
-}
-
 /* Newer files are read: what they add is carried, not understood. */
 static void note_newer(const struct assay__model *model, const char *label)
 {
@@ -207,6 +182,7 @@ static int parse(struct assay__model *model, const char *label, const uint8_t *d
     struct assay__wire wire = assay__wire_in(&message);
     struct assay__wire_field field;
     struct model_counts counts = {.opsets = 0};
+    struct assay__function *function;
     count_model(&reader, &message, &counts);
     model->opsets = assay__reader_array(&reader, counts.opsets, sizeof *model->opsets);
     model->function_names = assay__reader_array(&reader, counts.functions,
@@ -214,8 +190,29 @@ static int parse(struct assay__model *model, const char *label, const uint8_t *d
     model->functions = assay__reader_array(&reader, counts.functions, sizeof *model->functions);
     assay__onnx_carried(&reader, &counts.extra, &message, model_extra, &model->extra,
                         &model->extra_size);
-    while (assay__reader_next(&reader, &wire, &field, "the model"))
-        read_model_field(&reader, &field, model);
+    while (assay__reader_next(&reader, &wire, &field, "the model")) {
+        switch (field.number) {
+        case MODEL_IR_VERSION: model->ir_version = assay__reader_int(&reader, &field); break;
+        case MODEL_VERSION: model->model_version = assay__reader_int(&reader, &field); break;
+        case MODEL_PRODUCER: model->producer = assay__reader_text(&reader, &field); break;
+        case MODEL_PRODUCER_VERSION:
+            model->producer_version = assay__reader_text(&reader, &field);
+            break;
+        case MODEL_DOMAIN: model->domain = assay__reader_text(&reader, &field); break;
+        case MODEL_DOC: model->doc = assay__reader_text(&reader, &field); break;
+        case MODEL_GRAPH: assay__onnx_graph(&reader, &field, &model->graph); break;
+        case MODEL_OPSET:
+            assay__onnx_opset(&reader, &field, &model->opsets[model->opset_count++]);
+            break;
+        case MODEL_FUNCTION:
+            function = &model->functions[model->function_count];
+            assay__onnx_function(&reader, &field, function);
+            model->function_names[model->function_count++] = assay__reader_printf(
+                &reader, "%s:%s", function->domain, function->name);
+            break;
+        default: break;
+        }
+    }
     if (!reader.code) note_newer(model, label);
     return reader.code;
 }
@@ -237,24 +234,10 @@ int assay__model_parse(const uint8_t *data, size_t size, struct assay__model **o
     return hand_over(model, code, out);
 }
 
-/* Most models keep all weights in one file: a location that repeats is looked at once. */
-static int check_links(const struct assay__model *model, struct assay_error *error)
-{
-    char path[4096];
-    const char *seen = "";
-    int code = 0;
-    for (size_t i = 0; !code && i < model->graph.initializer_count; i++) {
-        const struct assay__tensor *tensor = &model->graph.initializers[i];
-        if (!tensor->external || strcmp(tensor->location, seen) == 0) continue;
-        code = assay__tensor_file(model, tensor, path, sizeof path, error);
-        seen = tensor->location;
-    }
-    return code;
-}
-
 int assay__model_read(const char *path, struct assay__model **out, struct assay_error *error)
 {
-    char folder[4096];
+    char file[4096], folder[4096];
+    const char *seen = "";
     *out = NULL;
     struct assay__model *model = assay__model_new();
     if (!model) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
@@ -268,7 +251,13 @@ int assay__model_read(const char *path, struct assay__model **out, struct assay_
             code = assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
     }
     if (!code) code = parse(model, path, model->mapping.data, model->mapping.size, error);
-    if (!code) code = check_links(model, error);
+    /* most models keep all weights in one file: a location that repeats is looked at once */
+    for (size_t i = 0; !code && i < model->graph.initializer_count; i++) {
+        const struct assay__tensor *tensor = &model->graph.initializers[i];
+        if (!tensor->external || strcmp(tensor->location, seen) == 0) continue;
+        code = assay__tensor_file(model, tensor, file, sizeof file, error);
+        seen = tensor->location;
+    }
     return hand_over(model, code, out);
 }
 

@@ -1,4 +1,4 @@
-/* onnx_tensor.c - reads TensorProto and ValueInfoProto.
+/* onnx_tensor.c - reads TensorProto, SparseTensorProto and ValueInfoProto.
  *
  * Data of a tensor is one of: raw_data (a pointer into the file is kept), external_data (a
  * reference is kept), or a typed field. float_data and double_data that stand in one packed
@@ -119,25 +119,6 @@ static bool decode_all(const struct assay__wire_field *message, const struct typ
     return true;
 }
 
-static void typed_decode(struct assay__reader *reader, const struct assay__wire_field *message,
-                         const struct typed *typed, struct assay__tensor *tensor)
-{
-    size_t width = item_bytes(tensor->dtype), total = 0;
-    bool fixed = typed->item_type != ASSAY__WIRE_VARINT;
-    bool in_place = fixed && typed->fields == 1 && typed->only.type == ASSAY__WIRE_BYTES;
-    if (assay__mul_overflows(typed->items, width, &total)) {
-        assay__reader_fail(reader, message->start, "a tensor is too large");
-        return;
-    }
-    if (!in_place && typed->items > ASSAY__ONNX_DECODE) return;
-    uint8_t *out = in_place ? NULL : assay__reader_array(reader, total, 1);
-    if (out && !decode_all(message, typed, width, out))
-        assay__reader_fail(reader, message->start, "a value of tensor '%.80s' has too many bytes",
-                           tensor->name);
-    tensor->data = in_place ? typed->only.data : out; /* packed floats are little-endian */
-    tensor->data_size = total;
-}
-
 /* Typed fields of a tensor that has neither raw_data nor external data. */
 static void read_typed(struct assay__reader *reader, const struct assay__wire_field *message,
                        struct assay__tensor *tensor)
@@ -159,8 +140,21 @@ static void read_typed(struct assay__reader *reader, const struct assay__wire_fi
                            typed.items, needed);
     else if (strings && typed.items <= ASSAY__ONNX_DECODE)
         typed_strings(reader, message, &typed, tensor);
-    else if (!strings && typed.items == needed)
-        typed_decode(reader, message, &typed, tensor);
+    if (strings || typed.items != needed || reader->code) return;
+    size_t width = item_bytes(tensor->dtype), total = 0;
+    bool in_place = typed.item_type != ASSAY__WIRE_VARINT && typed.fields == 1 &&
+                    typed.only.type == ASSAY__WIRE_BYTES; /* packed floats are little-endian */
+    if (assay__mul_overflows(typed.items, width, &total)) {
+        assay__reader_fail(reader, message->start, "a tensor is too large");
+        return;
+    }
+    if (!in_place && typed.items > ASSAY__ONNX_DECODE) return;
+    uint8_t *out = in_place ? NULL : assay__reader_array(reader, total, 1);
+    if (out && !decode_all(message, &typed, width, out))
+        assay__reader_fail(reader, message->start, "a value of tensor '%.80s' has too many bytes",
+                           tensor->name);
+    tensor->data = in_place ? typed.only.data : out;
+    tensor->data_size = total;
 }
 
 /* One element per item becomes packed elements: the first of a byte in its low bits. In place. */
@@ -258,33 +252,9 @@ void assay__onnx_dims(struct assay__reader *reader, const struct assay__wire_fie
         *rank = (int)have;
 }
 
-static void read_tensor_field(struct assay__reader *reader, const struct assay__wire_field *field,
-                              int64_t dims[ASSAY__ONNX_RANK], struct assay__tensor *tensor)
-{
-    int64_t type = 0;
-    switch (field->number) {
-    case TENSOR_DIMS: assay__onnx_dims(reader, field, "a tensor", dims, &tensor->rank); break;
-    case TENSOR_NAME: tensor->name = assay__reader_text(reader, field); break;
-    case TENSOR_TYPE:
-        type = assay__reader_int(reader, field);
-        if (type < 0 || type > ASSAY__INT2)
-            assay__reader_fail(reader, field->start, "a tensor has the unknown data type %lld",
-                               (long long)type);
-        tensor->dtype = (enum assay__dtype)type;
-        break;
-    case TENSOR_RAW:
-        if (!assay__reader_message(reader, field)) return;
-        tensor->data = field->data;
-        tensor->data_size = field->size;
-        break;
-    case TENSOR_LOCATION: tensor->external = assay__reader_int(reader, field) == 1; break;
-    case TENSOR_EXTERNAL: read_external_entry(reader, field, tensor); break;
-    default: break;
-    }
-}
-
-void assay__onnx_shape(struct assay__reader *reader, const struct assay__wire_field *message,
-                       const int64_t *dims, struct assay__tensor *tensor)
+/* Copies dims into the tensor and counts its elements. */
+static void set_shape(struct assay__reader *reader, const struct assay__wire_field *message,
+                      const int64_t *dims, struct assay__tensor *tensor)
 {
     bool possible = true;
     tensor->dims = assay__reader_array(reader, (size_t)tensor->rank, sizeof *dims);
@@ -329,40 +299,92 @@ void assay__onnx_tensor(struct assay__reader *reader, const struct assay__wire_f
 {
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    int64_t dims[ASSAY__ONNX_RANK];
+    int64_t dims[ASSAY__ONNX_RANK], type;
     *tensor = (struct assay__tensor){
         .name = "", .location = "", .nonzeros = -1, .sparse_bytes = -1};
     if (!assay__reader_message(reader, message)) return;
     tensor->raw = message->data;
     tensor->raw_size = message->size;
-    while (assay__reader_next(reader, &wire, &field, "a tensor"))
-        read_tensor_field(reader, &field, dims, tensor);
-    assay__onnx_shape(reader, message, dims, tensor);
+    while (assay__reader_next(reader, &wire, &field, "a tensor")) {
+        switch (field.number) {
+        case TENSOR_DIMS: assay__onnx_dims(reader, &field, "a tensor", dims, &tensor->rank); break;
+        case TENSOR_NAME: tensor->name = assay__reader_text(reader, &field); break;
+        case TENSOR_TYPE:
+            type = assay__reader_int(reader, &field);
+            if (type < 0 || type > ASSAY__INT2)
+                assay__reader_fail(reader, field.start, "a tensor has the unknown data type %lld",
+                                   (long long)type);
+            tensor->dtype = (enum assay__dtype)type;
+            break;
+        case TENSOR_RAW:
+            if (!assay__reader_message(reader, &field)) break;
+            tensor->data = field.data;
+            tensor->data_size = field.size;
+            break;
+        case TENSOR_LOCATION: tensor->external = assay__reader_int(reader, &field) == 1; break;
+        case TENSOR_EXTERNAL: read_external_entry(reader, &field, tensor); break;
+        default: break;
+        }
+    }
+    set_shape(reader, message, dims, tensor);
     if (!reader->code) finish_tensor(reader, message, tensor);
     tensor->raw_data = tensor->data;
 }
 
-/* --- values ----------------------------------------------------------------------------------- */
-
-static void read_dim(struct assay__reader *reader, const struct assay__wire_field *message,
-                     struct assay__dim *dim)
+/* A dense shape, a list of values (whose name is the tensor's), and their places: [n] linear or
+ * [n, rank] coordinates. The numbers are not expanded; the writer of the graph writes the message
+ * back verbatim. */
+void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_field *message,
+                        struct assay__tensor *tensor)
 {
+    struct assay__tensor values = {.name = ""}, places = {.name = ""};
+    int64_t dims[ASSAY__ONNX_RANK];
+    bool has_values = false, has_places = false;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    *dim = (struct assay__dim){-1, ""};
+    *tensor = (struct assay__tensor){.name = "", .location = ""};
     if (!assay__reader_message(reader, message)) return;
-    while (assay__reader_next(reader, &wire, &field, "a dimension")) {
-        if (field.number == DIM_VALUE) dim->value = assay__reader_int(reader, &field);
-        if (dim->value < 0) dim->value = -1; /* some exporters write -1 for "any" */
-        if (field.number == DIM_PARAM) dim->symbol = assay__reader_text(reader, &field);
+    while (assay__reader_next(reader, &wire, &field, "a sparse tensor")) {
+        has_values = has_values || field.number == SPARSE_VALUES;
+        has_places = has_places || field.number == SPARSE_INDICES;
+        if (field.number == SPARSE_VALUES) assay__onnx_tensor(reader, &field, &values);
+        if (field.number == SPARSE_INDICES) assay__onnx_tensor(reader, &field, &places);
+        if (field.number == SPARSE_DIMS)
+            assay__onnx_dims(reader, &field, "a sparse tensor", dims, &tensor->rank);
     }
+    if (!has_values) assay__reader_fail(reader, message->start, "a sparse tensor has no values");
+    tensor->raw = message->data;
+    tensor->raw_size = message->size;
+    tensor->name = values.name;
+    tensor->dtype = values.dtype;
+    if (!reader->code) set_shape(reader, message, dims, tensor);
+    if (reader->code) return;
+    bool linear = places.rank == 1, pairs = places.rank == 2 && places.dims[1] == tensor->rank;
+    bool fits = has_places ? places.dtype == ASSAY__INT64 && (linear || pairs) &&
+                                 places.dims[0] == values.elements
+                           : values.elements == 0;
+    size_t total = 0;
+    if (values.rank != 1 || values.elements > tensor->elements || !fits)
+        assay__reader_fail(reader, message->start,
+                           "sparse tensor '%.80s': values, indices and shape do not fit together",
+                           tensor->name);
+    else if (assay__add_overflows(
+                 assay__dtype_bytes(tensor->dtype, values.elements),
+                 has_places ? assay__dtype_bytes(ASSAY__INT64, places.elements) : 0, &total) ||
+             total > INT64_MAX)
+        assay__reader_fail(reader, message->start, "sparse tensor '%.80s' is too large",
+                           tensor->name);
+    tensor->nonzeros = values.elements;
+    tensor->sparse_bytes = (int64_t)total;
 }
+
+/* --- values ----------------------------------------------------------------------------------- */
 
 static void read_shape(struct assay__reader *reader, const struct assay__wire_field *message,
                        struct assay__value *value)
 {
     struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
+    struct assay__wire_field field, part;
     if (!assay__reader_message(reader, message)) return;
     size_t count = assay__reader_count(reader, message, SHAPE_DIM, "a shape");
     if (count > ASSAY__ONNX_RANK)
@@ -370,8 +392,17 @@ static void read_shape(struct assay__reader *reader, const struct assay__wire_fi
                            ASSAY__ONNX_RANK);
     value->dims = assay__reader_array(reader, count, sizeof *value->dims);
     value->rank = 0;
-    while (assay__reader_next(reader, &wire, &field, "a shape"))
-        if (field.number == SHAPE_DIM) read_dim(reader, &field, &value->dims[value->rank++]);
+    while (assay__reader_next(reader, &wire, &field, "a shape")) {
+        if (field.number != SHAPE_DIM || !assay__reader_message(reader, &field)) continue;
+        struct assay__dim *dim = &value->dims[value->rank++];
+        struct assay__wire parts = assay__wire_in(&field);
+        *dim = (struct assay__dim){-1, ""};
+        while (assay__reader_next(reader, &parts, &part, "a dimension")) {
+            if (part.number == DIM_VALUE) dim->value = assay__reader_int(reader, &part);
+            if (dim->value < 0) dim->value = -1; /* some exporters write -1 for "any" */
+            if (part.number == DIM_PARAM) dim->symbol = assay__reader_text(reader, &part);
+        }
+    }
 }
 
 static void read_tensor_type(struct assay__reader *reader, const struct assay__wire_field *message,

@@ -52,27 +52,34 @@ static struct assay__onnx_piece *add_piece(struct writer *writer)
     return piece;
 }
 
-/* Bytes of ours; appended to the last piece when that ends where these begin. */
-static void put_own(struct writer *writer, const void *data, size_t size)
+/* Appends to our own bytes; false when out of memory. */
+static bool append(struct writer *writer, const void *data, size_t size)
 {
-    if (writer->failed || size == 0) return;
     if (assay__vec_grow((void **)&writer->out.bytes, &writer->out.byte_capacity,
                         writer->out.byte_count + size, 1)) {
         writer->failed = ASSAY_ENOMEM;
-        return;
+        return false;
     }
+    memcpy(writer->out.bytes + writer->out.byte_count, data, size);
+    writer->out.byte_count += size;
+    writer->out.total += size;
+    return true;
+}
+
+/* Bytes of ours; appended to the last piece when that ends where these begin. */
+static void put_own(struct writer *writer, const void *data, size_t size)
+{
+    size_t offset = writer->out.byte_count;
+    if (writer->failed || size == 0 || !append(writer, data, size)) return;
     struct assay__onnx_piece *last = writer->out.piece_count
                                          ? &writer->out.pieces[writer->out.piece_count - 1]
                                          : NULL;
     if (!last || last->data || last->generator || last->size == 0 ||
-        last->offset + last->size != writer->out.byte_count) {
+        last->offset + last->size != offset) {
         if (!(last = add_piece(writer))) return;
-        last->offset = writer->out.byte_count;
+        last->offset = offset;
     }
-    memcpy(writer->out.bytes + writer->out.byte_count, data, size);
-    writer->out.byte_count += size;
     last->size += size;
-    writer->out.total += size;
 }
 
 /* Bytes that lie elsewhere and outlive the writer. */
@@ -164,19 +171,11 @@ static struct open_message message_begin(struct writer *writer, uint32_t number)
 static void message_end(struct writer *writer, struct open_message open)
 {
     uint8_t bytes[10];
-    if (writer->failed) return;
     size_t size = encode_varint(writer->out.total - open.before, bytes);
-    if (assay__vec_grow((void **)&writer->out.bytes, &writer->out.byte_capacity,
-                        writer->out.byte_count + size, 1)) {
-        writer->failed = ASSAY_ENOMEM;
-        return;
-    }
-    struct assay__onnx_piece *piece = &writer->out.pieces[open.piece];
-    piece->offset = writer->out.byte_count;
-    piece->size = size;
-    memcpy(writer->out.bytes + writer->out.byte_count, bytes, size);
-    writer->out.byte_count += size;
-    writer->out.total += size;
+    size_t offset = writer->out.byte_count;
+    if (writer->failed || !append(writer, bytes, size)) return;
+    writer->out.pieces[open.piece].offset = offset;
+    writer->out.pieces[open.piece].size = size;
 }
 
 /* --- tensors and values ----------------------------------------------------------------------- */
@@ -347,13 +346,14 @@ static void put_numbers(struct writer *writer, const struct assay__tensor *tenso
         writer->failed = ASSAY_EUNSUPPORTED;
 }
 
-/* Content of one TensorProto. */
-static void put_tensor_content(struct writer *writer, const struct assay__tensor *tensor,
-                               bool initializer)
+static void put_tensor(struct writer *writer, uint32_t number, const struct assay__tensor *tensor,
+                       bool initializer)
 {
+    struct open_message open = message_begin(writer, number);
     bool beside = goes_beside(writer, tensor, initializer);
     if (!beside && tensor_unchanged(writer, tensor)) {
         put_foreign(writer, tensor->raw, tensor->raw_size);
+        message_end(writer, open);
         return;
     }
     if (tensor->rank > 0) {
@@ -369,13 +369,6 @@ static void put_tensor_content(struct writer *writer, const struct assay__tensor
     else
         put_numbers(writer, tensor);
     put_original(writer, tensor, is_other);
-}
-
-static void put_tensor(struct writer *writer, uint32_t number, const struct assay__tensor *tensor,
-                       bool initializer)
-{
-    struct open_message open = message_begin(writer, number);
-    put_tensor_content(writer, tensor, initializer);
     message_end(writer, open);
 }
 
@@ -397,39 +390,34 @@ static bool value_unchanged(struct writer *writer, const struct assay__value *va
     return true;
 }
 
-static void put_tensor_type(struct writer *writer, const struct assay__value *value)
-{
-    struct open_message tensor = message_begin(writer, TYPE_TENSOR);
-    put_int(writer, TENSORTYPE_ELEMENT, (int64_t)value->dtype);
-    if (value->rank >= 0) {
-        struct open_message shape = message_begin(writer, TENSORTYPE_SHAPE);
-        for (int i = 0; i < value->rank; i++) {
-            struct open_message dim = message_begin(writer, SHAPE_DIM);
-            if (value->dims[i].value >= 0)
-                put_int(writer, DIM_VALUE, value->dims[i].value);
-            else
-                put_text_unless_empty(writer, DIM_PARAM, value->dims[i].symbol);
-            message_end(writer, dim);
-        }
-        message_end(writer, shape);
-    }
-    message_end(writer, tensor);
-}
-
 static void put_value(struct writer *writer, uint32_t number, const struct assay__value *value)
 {
     struct open_message open = message_begin(writer, number);
-    if (value_unchanged(writer, value)) {
+    bool unchanged = value_unchanged(writer, value);
+    if (unchanged)
         put_foreign(writer, value->raw, value->raw_size);
-    } else {
+    else
         put_text(writer, VALUE_NAME, value->name);
-        if (value->type_proto) {
-            put_bytes(writer, VALUE_TYPE, value->type_proto, value->type_proto_size);
-        } else if (value->kind == ASSAY__KIND_TENSOR) {
-            struct open_message type = message_begin(writer, VALUE_TYPE);
-            put_tensor_type(writer, value);
-            message_end(writer, type);
+    if (!unchanged && value->type_proto) {
+        put_bytes(writer, VALUE_TYPE, value->type_proto, value->type_proto_size);
+    } else if (!unchanged && value->kind == ASSAY__KIND_TENSOR) {
+        struct open_message type = message_begin(writer, VALUE_TYPE);
+        struct open_message tensor = message_begin(writer, TYPE_TENSOR);
+        put_int(writer, TENSORTYPE_ELEMENT, (int64_t)value->dtype);
+        if (value->rank >= 0) {
+            struct open_message shape = message_begin(writer, TENSORTYPE_SHAPE);
+            for (int i = 0; i < value->rank; i++) {
+                struct open_message dim = message_begin(writer, SHAPE_DIM);
+                if (value->dims[i].value >= 0)
+                    put_int(writer, DIM_VALUE, value->dims[i].value);
+                else
+                    put_text_unless_empty(writer, DIM_PARAM, value->dims[i].symbol);
+                message_end(writer, dim);
+            }
+            message_end(writer, shape);
         }
+        message_end(writer, tensor);
+        message_end(writer, type);
     }
     message_end(writer, open);
 }
@@ -438,20 +426,6 @@ static void put_value(struct writer *writer, uint32_t number, const struct assay
 
 static void put_graph(struct writer *writer, uint32_t number, const struct assay__graph *graph,
                       int depth);
-
-/* Everything of the original but its graphs, which are written from the structures. */
-static void put_attr_original(struct writer *writer, const struct assay__attr *attr)
-{
-    struct assay__wire wire = assay__wire_over(attr->raw, attr->raw_size);
-    struct assay__wire_field field;
-    if (!attr->g && !attr->graphs) {
-        put_foreign(writer, attr->raw, attr->raw_size);
-        return;
-    }
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number != ATTR_G && field.number != ATTR_GRAPHS)
-            put_foreign(writer, field.start, field.total);
-}
 
 static void put_attr_fields(struct writer *writer, const struct assay__attr *attr)
 {
@@ -491,10 +465,16 @@ static void put_attr_fields(struct writer *writer, const struct assay__attr *att
 static void put_attr(struct writer *writer, const struct assay__attr *attr, int depth)
 {
     struct open_message open = message_begin(writer, NODE_ATTRIBUTE);
-    if (attr->raw)
-        put_attr_original(writer, attr);
-    else
+    struct assay__wire wire = assay__wire_over(attr->raw, attr->raw_size);
+    struct assay__wire_field field;
+    if (!attr->raw)
         put_attr_fields(writer, attr);
+    else if (!attr->g && !attr->graphs)
+        put_foreign(writer, attr->raw, attr->raw_size);
+    else /* all of the original but its graphs, which are written from the structures */
+        while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
+            if (field.number != ATTR_G && field.number != ATTR_GRAPHS)
+                put_foreign(writer, field.start, field.total);
     if (attr->g) put_graph(writer, ATTR_G, attr->g, depth + 1);
     for (size_t i = 0; attr->graphs && i < attr->count; i++)
         put_graph(writer, ATTR_GRAPHS, attr->graphs[i], depth + 1);
@@ -542,8 +522,14 @@ static void put_graph(struct writer *writer, uint32_t number, const struct assay
     message_end(writer, open);
 }
 
-static void put_model(struct writer *writer, const struct assay__model *model)
+/* All pieces, from the beginning. */
+static void encode(struct writer *writer)
 {
+    const struct assay__model *model = writer->model;
+    writer->out.byte_count = writer->out.piece_count = writer->out.spilled_count = 0;
+    writer->out.total = 0;
+    writer->failed = 0;
+    writer->clash = false;
     put_int(writer, MODEL_IR_VERSION, model->ir_version);
     put_text_unless_empty(writer, MODEL_PRODUCER, model->producer);
     put_text_unless_empty(writer, MODEL_PRODUCER_VERSION, model->producer_version);
@@ -584,15 +570,6 @@ static int writer_error(const struct writer *writer, const char *path, struct as
                                "%.300s: the model refers to '%.100s' itself: give it another name",
                                path, writer->location);
     return 0;
-}
-
-static void encode(struct writer *writer)
-{
-    writer->out.byte_count = writer->out.piece_count = writer->out.spilled_count = 0;
-    writer->out.total = 0;
-    writer->failed = 0;
-    writer->clash = false;
-    put_model(writer, writer->model);
 }
 
 int assay__onnx_write(const struct assay__model *model, const char *path, uint64_t limit,
