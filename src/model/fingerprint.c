@@ -243,7 +243,7 @@ static void add_function(struct hash *hash, const struct assay__function *functi
 int assay__model_fingerprint(const struct assay__model *model, char out[17])
 {
     uint8_t digest[32];
-    struct hash hash;
+    struct hash hash; /* `pending` need not be zero */
     hash.pending_size = 0;
     hash.failed = 0;
     hash.numbers = assay__map_over(model->names);

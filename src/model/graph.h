@@ -77,7 +77,7 @@ struct assay__value {
 };
 
 /* Weights that a builder describes instead of holding: float32, element i a pure function of
- * (seed, i), so that any block can be made at any time. weight_formula.h has the function. */
+ * (seed, i), so that any block can be made at any time. tensor_data.h has the function. */
 struct assay__generator {
     uint64_t seed;
     float mean, deviation; /* deviation 0: the constant `mean` */

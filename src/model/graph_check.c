@@ -2,10 +2,9 @@
  * produced twice, data where the model says it is. Types and operators are the engine's
  * business.
  *
- * Bodies of local functions are checked like the main graph.
- *
- * A name used inside a subgraph may come from any enclosing graph, so a node depends on what its
- * subgraphs capture. Scopes are a chain of name maps, one per graph. */
+ * Bodies of local functions are checked like the main graph. A name used inside a subgraph may come
+ * from any enclosing graph, so a node depends on what its subgraphs capture. Scopes are a chain of
+ * name maps, one per graph. */
 #include "model/graph.h"
 #include "model/onnx/onnx.h"
 
@@ -59,30 +58,24 @@ static int define_tensors(struct scope *scope, const struct assay__tensor *tenso
     return 0;
 }
 
-static int define_outside(struct scope *scope, const struct assay__graph *graph,
-                          struct twice *twice)
+/* Inputs, initializers and outputs of nodes. */
+static int scope_define(struct scope *scope, const struct assay__graph *graph, struct twice *twice)
 {
     int code = 0;
-    for (size_t i = 0; i < graph->input_count; i++) {
+    for (size_t i = 0; i < graph->input_count && !code; i++) {
         const char *name = graph->inputs[i].name;
         note_twice(twice, assay__map_get(scope->names, name) != ASSAY__MAP_NONE, name,
                    "an input twice");
-        if (assay__map_set(scope->names, name, i)) return ASSAY_ENOMEM; /* until below */
+        code = assay__map_set(scope->names, name, i); /* until the initializers are there */
     }
-    code = define_tensors(scope, graph->initializers, graph->initializer_count, graph->input_count,
-                          twice);
+    if (!code)
+        code = define_tensors(scope, graph->initializers, graph->initializer_count,
+                              graph->input_count, twice);
     if (!code)
         code = define_tensors(scope, graph->sparse_tensors, graph->sparse_count, graph->input_count,
                               twice);
     for (size_t i = 0; i < graph->input_count && !code; i++)
         code = assay__map_set(scope->names, graph->inputs[i].name, FROM_OUTSIDE);
-    return code;
-}
-
-/* Inputs, initializers and outputs of nodes. */
-static int scope_define(struct scope *scope, const struct assay__graph *graph, struct twice *twice)
-{
-    int code = define_outside(scope, graph, twice);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         for (size_t k = 0; k < node->output_count && !code; k++) {
@@ -306,10 +299,8 @@ struct check {
     char label[164]; /* of messages: the file, and the function that is looked at */
 };
 
-static const char *label(const struct check *check)
-{
-    return check->label;
-}
+#define refuse(check, code, format, ...) \
+    assay_error_set((check)->error, code, "%.160s: " format, (check)->label, __VA_ARGS__)
 
 static void set_label(struct check *check, const struct assay__function *function)
 {
@@ -328,27 +319,24 @@ static int check_external(const struct check *check, const struct assay__tensor 
     size_t needed = assay__dtype_bytes(tensor->dtype, tensor->elements);
     uint64_t length = tensor->length ? tensor->length : needed, end = 0;
     if (assay__path_join(check->model->folder, tensor->location, path, sizeof path))
-        return assay_error_set(check->error, ASSAY_ELIMIT,
-                               "%.160s: the path of '%.120s' is too long", label(check),
-                               tensor->location);
+        return refuse(check, ASSAY_ELIMIT, "the path of '%.120s' is too long", tensor->location);
     if (stat(path, &info) != 0)
-        return assay_error_set(check->error, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO,
-                               "%.160s: keeps tensor '%.80s' in '%.160s': %s", label(check),
-                               tensor->name, path, strerror(errno));
+        return refuse(check, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO,
+                      "keeps tensor '%.80s' in '%.160s': %s", tensor->name, path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return assay_error_set(check->error, ASSAY_EFORMAT, "%.200s: external data is not a file",
                                path);
     if (length < needed)
-        return assay_error_set(check->error, ASSAY_EFORMAT,
-                               "%.160s: tensor '%.80s' has %" PRIu64
-                               " bytes of external data where its shape needs %zu",
-                               label(check), tensor->name, length, needed);
+        return refuse(check, ASSAY_EFORMAT,
+                      "tensor '%.80s' has %" PRIu64
+                      " bytes of external data where its shape needs %zu",
+                      tensor->name, length, needed);
     if (__builtin_add_overflow(tensor->offset, length, &end) || end > (uint64_t)info.st_size)
         return assay_error_set(
             check->error, ASSAY_EFORMAT,
             "%.200s: has %lld bytes, but tensor '%.80s' of %.80s needs bytes %" PRIu64
             " to %" PRIu64,
-            path, (long long)info.st_size, tensor->name, label(check), tensor->offset,
+            path, (long long)info.st_size, tensor->name, check->label, tensor->offset,
             tensor->offset + length);
     return 0;
 }
@@ -359,8 +347,7 @@ static int check_tensor(const struct check *check, const struct assay__tensor *t
     bool has = tensor->data || tensor->string_count || tensor->generator ||
                tensor->raw_size > ASSAY__ONNX_DECODE;
     if (tensor->elements == 0 || has) return 0;
-    return assay_error_set(check->error, ASSAY_EFORMAT, "%.160s: initializer '%.120s' has no data",
-                           label(check), tensor->name);
+    return refuse(check, ASSAY_EFORMAT, "initializer '%.120s' has no data", tensor->name);
 }
 
 static int check_use(void *context, const char *name)
@@ -370,17 +357,20 @@ static int check_use(void *context, const char *name)
     bool node = producer != ASSAY__MAP_NONE && producer != FROM_OUTSIDE;
     check->disorder |= node && producer >= (size_t)(check->node - check->graph->nodes);
     if (producer != ASSAY__MAP_NONE) return 0;
-    return assay_error_set(check->error, ASSAY_EFORMAT,
-                           "%.160s: node '%.80s' (%.60s) takes '%.120s', which nothing produces",
-                           label(check), check->node ? check->node->name : "",
-                           check->node ? check->node->op : "", name);
+    return refuse(check, ASSAY_EFORMAT,
+                  "node '%.80s' (%.60s) takes '%.120s', which nothing produces",
+                  check->node ? check->node->name : "", check->node ? check->node->op : "", name);
 }
 
-static int check_twice(const struct check *check, const struct twice *twice)
+/* A new scope for the graph, with what it defines. */
+static int open_scope(const struct check *check, const struct assay__graph *graph,
+                      struct scope *scope)
 {
-    if (!twice->name) return 0;
-    return assay_error_set(check->error, ASSAY_EFORMAT, "%.160s: '%.120s' is %s", label(check),
-                           twice->name, twice->how);
+    struct twice twice = {.name = NULL};
+    if (!scope->names || scope_define(scope, graph, &twice))
+        return assay_error_set(check->error, ASSAY_ENOMEM, "out of memory");
+    if (!twice.name) return 0;
+    return refuse(check, ASSAY_EFORMAT, "'%.120s' is %s", twice.name, twice.how);
 }
 
 /* ONNX requires one definition of a name: a node of a subgraph may not produce what an enclosing
@@ -395,55 +385,35 @@ static int check_hiding(const struct check *check, const struct assay__graph *gr
                 size_t value = assay__map_get(at->names, name);
                 if (value == ASSAY__MAP_NONE || (value != FROM_OUTSIDE && value >= at->at))
                     continue;
-                return assay_error_set(check->error, ASSAY_EFORMAT,
-                                       "%.160s: '%.120s' is produced in a subgraph and outside it",
-                                       label(check), name);
+                return refuse(check, ASSAY_EFORMAT,
+                              "'%.120s' is produced in a subgraph and outside it", name);
             }
         }
     return 0;
 }
 
 static int check_subgraphs(struct check *check, const struct assay__graph *graph,
-                           struct scope *scope, int depth);
-
-static int check_subgraph(struct check *check, const struct assay__graph *graph,
-                          const struct scope *outer, int depth)
-{
-    struct twice twice = {.name = NULL};
-    struct scope scope = {assay__map_new(), outer, 0};
-    int code = scope.names ? scope_define(&scope, graph, &twice) : ASSAY_ENOMEM;
-    if (code) assay_error_set(check->error, code, "out of memory");
-    if (!code) code = check_twice(check, &twice);
-    if (!code) code = check_hiding(check, graph, outer);
-    if (!code) code = check_subgraphs(check, graph, &scope, depth);
-    assay__map_free(scope.names);
-    return code;
-}
-
-static int check_subgraphs(struct check *check, const struct assay__graph *graph,
                            struct scope *scope, int depth)
 {
+    const struct assay__graph *body;
     int code = 0;
-    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH; i++) {
+    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH && !code; i++) {
         scope->at = i;
-        for (size_t k = 0; k < graph->nodes[i].attr_count && !code; k++) {
-            const struct assay__attr *attr = &graph->nodes[i].attrs[k];
-            if (attr->g) code = check_subgraph(check, attr->g, scope, depth + 1);
-            for (size_t j = 0; attr->graphs && j < attr->count && !code; j++)
-                code = check_subgraph(check, attr->graphs[j], scope, depth + 1);
+        for (size_t k = 0; !code && (body = assay__node_body(&graph->nodes[i], k)); k++) {
+            struct scope inner = {assay__map_new(), scope, 0};
+            code = open_scope(check, body, &inner);
+            if (!code) code = check_hiding(check, body, scope);
+            if (!code) code = check_subgraphs(check, body, &inner, depth + 1);
+            assay__map_free(inner.names);
         }
-        if (code) break;
     }
     return code;
 }
 
 static int check_graph(struct check *check, const struct assay__graph *graph)
 {
-    struct twice twice = {.name = NULL};
     struct scope scope = {assay__map_over(graph->names), NULL, 0};
-    int code = scope.names ? scope_define(&scope, graph, &twice) : ASSAY_ENOMEM;
-    if (code == ASSAY_ENOMEM) assay_error_set(check->error, code, "out of memory");
-    if (!code) code = check_twice(check, &twice);
+    int code = open_scope(check, graph, &scope);
     if (!code) code = check_subgraphs(check, graph, &scope, 0);
     check->scope = &scope;
     check->graph = graph;
@@ -456,24 +426,10 @@ static int check_graph(struct check *check, const struct assay__graph *graph)
     }
     for (size_t i = 0; i < graph->output_count && !code; i++)
         if (scope_find(&scope, graph->outputs[i].name) == ASSAY__MAP_NONE)
-            code = assay_error_set(check->error, ASSAY_EFORMAT,
-                                   "%.160s: nothing produces the output '%.120s'", label(check),
-                                   graph->outputs[i].name);
+            code = refuse(check, ASSAY_EFORMAT, "nothing produces the output '%.120s'",
+                          graph->outputs[i].name);
     assay__map_free(scope.names);
     return code;
-}
-
-static int check_opsets(const struct check *check)
-{
-    for (size_t i = 0; i < check->model->opset_count; i++) {
-        const struct assay__opset *opset = &check->model->opsets[i];
-        if (opset->version >= 1) continue;
-        return assay_error_set(check->error, ASSAY_EFORMAT,
-                               "%.160s: operator set '%.80s' has the impossible version %lld",
-                               label(check), *opset->domain ? opset->domain : "ai.onnx",
-                               (long long)opset->version);
-    }
-    return 0;
 }
 
 /* External tensors of subgraphs and of Constant nodes. */
@@ -506,7 +462,7 @@ static int check_whole(struct check *check, const struct assay__graph *graph)
     size_t *order = calloc(graph->node_count + 1, sizeof *order);
     if (!order) return assay_error_set(check->error, ASSAY_ENOMEM, "out of memory");
     if ((code = assay__graph_order(graph, order, &detail)))
-        assay_error_set(check->error, code, "%.160s: %s", label(check), detail.message);
+        refuse(check, code, "%s", detail.message);
     free(order);
     return code;
 }
@@ -536,7 +492,13 @@ int assay__model_check(const struct assay__model *model, struct assay_error *err
 {
     struct check check = {.model = model, .error = error};
     set_label(&check, NULL);
-    int code = check_opsets(&check);
+    int code = 0;
+    for (size_t i = 0; i < model->opset_count && !code; i++)
+        if (model->opsets[i].version < 1)
+            code = refuse(&check, ASSAY_EFORMAT,
+                          "operator set '%.80s' has the impossible version %lld",
+                          *model->opsets[i].domain ? model->opsets[i].domain : "ai.onnx",
+                          (long long)model->opsets[i].version);
     if (!code) code = check_whole(&check, &model->graph);
     for (size_t i = 0; model->functions && i < model->function_count && !code; i++)
         if (model->functions[i].body) code = check_function(&check, &model->functions[i]);

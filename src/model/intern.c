@@ -22,24 +22,15 @@ static void take(struct interning *all, const char **name)
     all->length += strlen(*name) + 1;
 }
 
-static void take_values(struct interning *all, struct assay__value *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        take(all, &values[i].name);
-}
-
-static void take_tensors(struct interning *all, struct assay__tensor *tensors, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        take(all, &tensors[i].name);
-}
-
 static void take_graph(struct interning *all, struct assay__graph *graph, int depth)
 {
-    if (!graph || depth > ASSAY__ONNX_DEPTH) return;
-    take_values(all, graph->inputs, graph->input_count);
-    take_tensors(all, graph->initializers, graph->initializer_count);
-    if (graph->sparse_tensors) take_tensors(all, graph->sparse_tensors, graph->sparse_count);
+    if (depth > ASSAY__ONNX_DEPTH) return;
+    for (size_t i = 0; i < graph->input_count; i++)
+        take(all, &graph->inputs[i].name);
+    for (size_t i = 0; i < graph->initializer_count; i++)
+        take(all, &graph->initializers[i].name);
+    for (size_t i = 0; graph->sparse_tensors && i < graph->sparse_count; i++)
+        take(all, &graph->sparse_tensors[i].name);
     for (size_t i = 0; i < graph->node_count; i++) {
         struct assay__node *node = &graph->nodes[i];
         take(all, &node->op);
@@ -47,15 +38,14 @@ static void take_graph(struct interning *all, struct assay__graph *graph, int de
             take(all, &node->inputs[k]);
         for (size_t k = 0; k < node->output_count; k++)
             take(all, &node->outputs[k]);
-        for (size_t k = 0; k < node->attr_count; k++) {
-            const struct assay__attr *attr = &node->attrs[k];
-            take_graph(all, attr->g, depth + 1);
-            for (size_t g = 0; attr->graphs && g < attr->count; g++)
-                take_graph(all, attr->graphs[g], depth + 1);
-        }
+        struct assay__graph *body;
+        for (size_t k = 0; (body = assay__node_body(node, k)); k++)
+            take_graph(all, body, depth + 1);
     }
-    take_values(all, graph->values, graph->value_count);
-    take_values(all, graph->outputs, graph->output_count);
+    for (size_t i = 0; i < graph->value_count; i++)
+        take(all, &graph->values[i].name);
+    for (size_t i = 0; i < graph->output_count; i++)
+        take(all, &graph->outputs[i].name);
 }
 
 int assay__model_intern(struct assay__model *model)

@@ -1,7 +1,7 @@
 /* metadata.c - a model's metadata_props: pairs of text (StringStringEntryProto) among
  * the fields of the model's `extra`, which is kept as it was read. Looking up decodes on the way;
  * setting builds `extra` anew in the arena. A handful of entries: nothing is indexed. */
-#include "base/checked.h"
+#include "base/buf.h"
 #include "model/onnx/onnx.h"
 
 #include <string.h>
@@ -41,51 +41,39 @@ const char *assay__model_metadata(const struct assay__model *model, const char *
     return NULL;
 }
 
-static uint8_t *put_varint(uint8_t *at, uint64_t value)
+static void put_varint(struct assay__buf *out, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
-        *at++ = (uint8_t)(value | 0x80);
-    *at++ = (uint8_t)value;
-    return at;
+        assay__buf_putc(out, (char)(value | 0x80));
+    assay__buf_putc(out, (char)value);
 }
 
-static size_t varint_size(uint64_t value)
+static void put_bytes(struct assay__buf *out, uint32_t number, const char *bytes, size_t size)
 {
-    size_t size = 1;
-    for (; value >= 0x80; value >>= 7)
-        size++;
-    return size;
-}
-
-static uint8_t *put_text(uint8_t *at, uint32_t number, const char *text, size_t length)
-{
-    at = put_varint(at, (uint64_t)number << 3 | ASSAY__WIRE_BYTES);
-    at = put_varint(at, length);
-    if (length) memcpy(at, text, length);
-    return at + length;
+    put_varint(out, (uint64_t)number << 3 | ASSAY__WIRE_BYTES);
+    put_varint(out, size);
+    assay__buf_add(out, bytes, size);
 }
 
 int assay__model_set_metadata(struct assay__model *model, const char *key, const char *value)
 {
-    size_t key_length = strlen(key), value_length = strlen(value), total = 0;
-    size_t entry = 2 + varint_size(key_length) + key_length + varint_size(value_length) +
-                   value_length;
-    if (assay__add_overflows(model->extra_size, 1 + varint_size(entry) + entry, &total))
-        return ASSAY_ENOMEM;
-    uint8_t *fresh = assay__arena_alloc(model->arena, total), *at = fresh;
-    if (!fresh) return ASSAY_ENOMEM;
+    struct assay__buf entry = {0}, all = {0};
     struct assay__wire wire = assay__wire_over(model->extra, model->extra_size);
     struct assay__wire_field field, name, old;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
-        if (read_entry(&field, &name, &old) && is_text(&name, key)) continue;
-        memcpy(at, field.start, field.total);
-        at += field.total;
+    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
+        if (!read_entry(&field, &name, &old) || !is_text(&name, key))
+            assay__buf_add(&all, field.start, field.total);
+    put_bytes(&entry, ENTRY_KEY, key, strlen(key));
+    put_bytes(&entry, ENTRY_VALUE, value, strlen(value));
+    put_bytes(&all, MODEL_METADATA, entry.data, entry.length);
+    bool failed = entry.failed || all.failed;
+    uint8_t *fresh = failed ? NULL : assay__arena_alloc(model->arena, all.length);
+    if (fresh) {
+        memcpy(fresh, all.data, all.length);
+        model->extra = fresh;
+        model->extra_size = all.length;
     }
-    at = put_varint(at, MODEL_METADATA << 3 | ASSAY__WIRE_BYTES);
-    at = put_varint(at, entry);
-    at = put_text(at, ENTRY_KEY, key, key_length);
-    at = put_text(at, ENTRY_VALUE, value, value_length);
-    model->extra = fresh;
-    model->extra_size = (size_t)(at - fresh);
-    return 0;
+    assay__buf_free(&entry);
+    assay__buf_free(&all);
+    return fresh ? 0 : ASSAY_ENOMEM;
 }

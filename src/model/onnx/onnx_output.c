@@ -5,7 +5,6 @@
  * that can be made again. */
 #include "model/onnx/onnx_output.h"
 
-#include "model/weight_formula.h"
 #include "model/tensor_data.h"
 
 #include <errno.h>
