@@ -8,7 +8,6 @@
  * where these are there. What contradicts itself is an error. */
 #include "model/inputs/inputs_plan.h"
 
-#include "base/buf.h"
 #include "base/checked.h"
 #include "model/symbol/symbol.h"
 
@@ -90,30 +89,6 @@ static int64_t evaluate(struct lookup *lookup, const struct assay__plan_symbol *
     lookup->open = NULL;
     lookup->open_count = 0;
     return assay__symbol_evaluate(expression->name, look_up, lookup);
-}
-
-const char *assay__symbol_fix(struct assay__arena *arena, const char *text, const char *name,
-                              int64_t value)
-{
-    struct assay__buf buf = {.data = NULL};
-    bool found = false;
-    if (!assay__symbol_is_expression(text)) return text;
-    for (const char *at = text; *at;) {
-        size_t length = 0;
-        while (isalnum((unsigned char)at[length]) || at[length] == '_' || at[length] == '.')
-            length++;
-        bool same = length == strlen(name) && strncmp(at, name, length) == 0;
-        found = found || same;
-        if (length == 0) length = 1;
-        if (same)
-            assay__buf_printf(&buf, "%lld", (long long)value);
-        else
-            assay__buf_add(&buf, at, length);
-        at += length;
-    }
-    const char *fixed = !found ? text : assay__buf_keep(&buf, arena);
-    assay__buf_free(&buf);
-    return fixed;
 }
 
 struct adding {
