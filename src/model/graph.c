@@ -12,34 +12,8 @@ static const struct {
     const char *name;
     int bits;
 } dtypes[] = {
-    [ASSAY__UNDEFINED] = {"undefined", 0},
-    [ASSAY__FLOAT32] = {"float32", 32},
-    [ASSAY__UINT8] = {"uint8", 8},
-    [ASSAY__INT8] = {"int8", 8},
-    [ASSAY__UINT16] = {"uint16", 16},
-    [ASSAY__INT16] = {"int16", 16},
-    [ASSAY__INT32] = {"int32", 32},
-    [ASSAY__INT64] = {"int64", 64},
-    [ASSAY__STRING] = {"string", 0},
-    [ASSAY__BOOL] = {"bool", 8},
-    [ASSAY__FLOAT16] = {"float16", 16},
-    [ASSAY__FLOAT64] = {"float64", 64},
-    [ASSAY__UINT32] = {"uint32", 32},
-    [ASSAY__UINT64] = {"uint64", 64},
-    [ASSAY__COMPLEX64] = {"complex64", 64},
-    [ASSAY__COMPLEX128] = {"complex128", 128},
-    [ASSAY__BFLOAT16] = {"bfloat16", 16},
-    [ASSAY__FLOAT8E4M3FN] = {"float8e4m3fn", 8},
-    [ASSAY__FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 8},
-    [ASSAY__FLOAT8E5M2] = {"float8e5m2", 8},
-    [ASSAY__FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 8},
-    [ASSAY__UINT4] = {"uint4", 4},
-    [ASSAY__INT4] = {"int4", 4},
-    [ASSAY__FLOAT4E2M1] = {"float4e2m1", 4},
-    [ASSAY__FLOAT8E8M0] = {"float8e8m0", 8},
-    [ASSAY__UINT2] = {"uint2", 2},
-    [ASSAY__INT2] = {"int2", 2},
-};
+#define ROW(NAME, VALUE, TEXT, BITS) [VALUE] = {TEXT, BITS},
+    ASSAY__DTYPES(ROW)};
 
 static bool dtype_known(enum assay__dtype dtype)
 {

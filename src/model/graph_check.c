@@ -96,24 +96,6 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
 
 typedef int use_fn(void *context, const char *name);
 
-static int each_use(const struct assay__node *node, const struct scope *inner, use_fn *used,
-                    void *context, int depth);
-
-static int each_graph_use(const struct assay__graph *graph, const struct scope *inner, use_fn *used,
-                          void *context, int depth)
-{
-    if (depth > ASSAY__ONNX_DEPTH) return ASSAY_ELIMIT;
-    struct scope scope = {assay__map_new(), inner, 0};
-    int code = scope.names ? scope_define(&scope, graph, NULL) : ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        code = each_use(&graph->nodes[i], &scope, used, context, depth + 1);
-    for (size_t i = 0; i < graph->output_count && !code; i++)
-        if (scope_find(&scope, graph->outputs[i].name) == ASSAY__MAP_NONE)
-            code = used(context, graph->outputs[i].name);
-    assay__map_free(scope.names);
-    return code;
-}
-
 /* Calls back for every name that `node` takes from outside of `inner` (NULL: the node's own
  * graph). */
 static int each_use(const struct assay__node *node, const struct scope *inner, use_fn *used,
@@ -124,8 +106,17 @@ static int each_use(const struct assay__node *node, const struct scope *inner, u
         if (*node->inputs[i] && scope_find(inner, node->inputs[i]) == ASSAY__MAP_NONE)
             code = used(context, node->inputs[i]);
     const struct assay__graph *body;
-    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
-        code = each_graph_use(body, inner, used, context, depth);
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++) {
+        if (depth > ASSAY__ONNX_DEPTH) return ASSAY_ELIMIT;
+        struct scope scope = {assay__map_new(), inner, 0};
+        code = scope.names ? scope_define(&scope, body, NULL) : ASSAY_ENOMEM;
+        for (size_t i = 0; i < body->node_count && !code; i++)
+            code = each_use(&body->nodes[i], &scope, used, context, depth + 1);
+        for (size_t i = 0; i < body->output_count && !code; i++)
+            if (scope_find(&scope, body->outputs[i].name) == ASSAY__MAP_NONE)
+                code = used(context, body->outputs[i].name);
+        assay__map_free(scope.names);
+    }
     return code;
 }
 
@@ -302,16 +293,6 @@ struct check {
 #define refuse(check, code, format, ...) \
     assay_error_set((check)->error, code, "%.160s: " format, (check)->label, __VA_ARGS__)
 
-static void set_label(struct check *check, const struct assay__function *function)
-{
-    const char *path = *check->model->path ? check->model->path : "model";
-    if (function)
-        snprintf(check->label, sizeof check->label, "%.80s: function '%.60s'", path,
-                 function->name);
-    else
-        snprintf(check->label, sizeof check->label, "%.160s", path);
-}
-
 static int check_external(const struct check *check, const struct assay__tensor *tensor)
 {
     char path[4096];
@@ -467,32 +448,12 @@ static int check_whole(struct check *check, const struct assay__graph *graph)
     return code;
 }
 
-/* A function's body is a graph that sees nothing but the function's inputs. */
-static int check_function(struct check *check, const struct assay__function *function)
-{
-    size_t inputs = function->input_count, outputs = function->output_count;
-    struct assay__graph body = *function->body;
-    struct assay__value *values = calloc(inputs + outputs + 1, sizeof *values);
-    if (!values) return assay_error_set(check->error, ASSAY_ENOMEM, "out of memory");
-    for (size_t i = 0; i < inputs; i++)
-        values[i].name = function->inputs[i];
-    for (size_t i = 0; i < outputs; i++)
-        values[inputs + i].name = function->outputs[i];
-    body.inputs = values;
-    body.input_count = inputs;
-    body.outputs = values + inputs;
-    body.output_count = outputs;
-    set_label(check, function);
-    int code = check_whole(check, &body);
-    free(values);
-    return code;
-}
-
 int assay__model_check(const struct assay__model *model, struct assay_error *error)
 {
     struct check check = {.model = model, .error = error};
-    set_label(&check, NULL);
+    const char *path = *model->path ? model->path : "model";
     int code = 0;
+    snprintf(check.label, sizeof check.label, "%.160s", path);
     for (size_t i = 0; i < model->opset_count && !code; i++)
         if (model->opsets[i].version < 1)
             code = refuse(&check, ASSAY_EFORMAT,
@@ -500,7 +461,23 @@ int assay__model_check(const struct assay__model *model, struct assay_error *err
                           *model->opsets[i].domain ? model->opsets[i].domain : "ai.onnx",
                           (long long)model->opsets[i].version);
     if (!code) code = check_whole(&check, &model->graph);
-    for (size_t i = 0; model->functions && i < model->function_count && !code; i++)
-        if (model->functions[i].body) code = check_function(&check, &model->functions[i]);
+    for (size_t i = 0; model->functions && i < model->function_count && !code; i++) {
+        /* a function's body is a graph that sees nothing but the function's inputs */
+        const struct assay__function *function = &model->functions[i];
+        size_t inputs = function->input_count, outputs = function->output_count;
+        if (!function->body) continue;
+        struct assay__graph body = *function->body;
+        struct assay__value *values = calloc(inputs + outputs + 1, sizeof *values);
+        if (!values) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        for (size_t k = 0; k < inputs + outputs; k++)
+            values[k].name = k < inputs ? function->inputs[k] : function->outputs[k - inputs];
+        body.inputs = values;
+        body.input_count = inputs;
+        body.outputs = values + inputs;
+        body.output_count = outputs;
+        snprintf(check.label, sizeof check.label, "%.80s: function '%.60s'", path, function->name);
+        code = check_whole(&check, &body);
+        free(values);
+    }
     return code;
 }

@@ -65,22 +65,20 @@ static int no_memory(const struct inliner *in)
 
 /* --- which function a node calls -------------------------------------------------------------- */
 
-/* The overload is among the fields that are carried verbatim. */
-static const char *overload_of(const struct assay__node *node, struct assay__arena *arena)
-{
-    struct assay__wire wire = assay__wire_over(node->extra, node->extra_size);
-    struct assay__wire_field field;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == NODE_OVERLOAD && field.type == ASSAY__WIRE_BYTES && field.size)
-            return assay__arena_strndup(arena, (const char *)field.data, field.size);
-    return "";
-}
-
 /* The index into the model's functions, or ASSAY__MAP_NONE. */
 static size_t called(const struct inliner *in, const struct assay__node *node)
 {
     char key[512], *large = NULL;
-    const char *overload = node->extra_size ? overload_of(node, in->model->arena) : "";
+    const char *overload = "";
+    /* the overload is among the fields that are carried verbatim */
+    struct assay__wire wire = assay__wire_over(node->extra, node->extra_size);
+    struct assay__wire_field field;
+    while (!*overload && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
+        if (field.number != NODE_OVERLOAD || field.type != ASSAY__WIRE_BYTES || !field.size)
+            continue;
+        overload = assay__arena_strndup(in->model->arena, (const char *)field.data, field.size);
+        if (!overload || !*overload) break;
+    }
     if (!overload) return ASSAY__MAP_NONE;
     int length = snprintf(key, sizeof key, "%s:%s:%s", node->domain, node->op, overload);
     if (length < 0) return ASSAY__MAP_NONE;
@@ -247,20 +245,15 @@ static const char **renamed_list(struct inliner *in, struct frame *frame, const 
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* The structures hold all there is of these; of the others only the original bytes do (long strings
- * are not copied into them). */
-static bool is_structured(enum assay__attr_type type)
-{
-    return type == ASSAY__ATTR_FLOAT || type == ASSAY__ATTR_INT || type == ASSAY__ATTR_TENSOR ||
-           type == ASSAY__ATTR_GRAPH || type == ASSAY__ATTR_FLOATS || type == ASSAY__ATTR_INTS ||
-           type == ASSAY__ATTR_GRAPHS;
-}
-
 /* The original bytes under the attribute's new name. */
 static int rename_raw(struct inliner *in, struct assay__attr *attr)
 {
     size_t length = strlen(attr->name), total = 0;
-    if (is_structured(attr->type)) {
+    bool structured = attr->type == ASSAY__ATTR_FLOAT || attr->type == ASSAY__ATTR_INT ||
+                      attr->type == ASSAY__ATTR_TENSOR || attr->type == ASSAY__ATTR_GRAPH ||
+                      attr->type == ASSAY__ATTR_FLOATS || attr->type == ASSAY__ATTR_INTS ||
+                      attr->type == ASSAY__ATTR_GRAPHS;
+    if (structured) { /* the structures hold all of it (but long strings are not copied there) */
         attr->raw = NULL;
         attr->raw_size = 0;
         return 0;

@@ -217,6 +217,24 @@ static bool number_at(enum assay__dtype dtype, const uint8_t *data, int64_t i, f
     }
 }
 
+bool assay__tensor_number(const struct assay__tensor *tensor, size_t i, double *out)
+{
+    size_t width = tensor ? (size_t)assay__dtype_bits(tensor->dtype) / 8 : 0;
+    float single;
+    if (!width || !tensor->data || i >= tensor->data_size / width) return false;
+    const uint8_t *at = tensor->data + i * width;
+    switch (tensor->dtype) {
+    case ASSAY__FLOAT32:
+        memcpy(&single, at, sizeof single);
+        *out = (double)single;
+        return true;
+    case ASSAY__FLOAT64: memcpy(out, at, sizeof *out); return true;
+    case ASSAY__INT32: *out = (double)(int32_t)load(at, 4); return true;
+    case ASSAY__INT64: *out = (double)(int64_t)load(at, 8); return true;
+    default: return false;
+    }
+}
+
 int assay__tensor_floats(const struct assay__model *model, const struct assay__tensor *tensor,
                          float *out, struct assay_error *error)
 {

@@ -28,6 +28,9 @@ void assay__tensor_close(struct assay__tensor_view *view); /* also of a zeroed v
  *  `out` has room for tensor->elements. */
 int assay__tensor_floats(const struct assay__model *model, const struct assay__tensor *tensor,
                          float *out, struct assay_error *error);
+/** Element i of a tensor of float32, float64, int32 or int64 whose numbers lie in memory; false:
+ *  there is none (tensor may be NULL). */
+bool assay__tensor_number(const struct assay__tensor *tensor, size_t i, double *out);
 uint16_t assay__float_to_half(float value); /* round to nearest even; overflow gives infinity */
 float assay__half_to_float(uint16_t half);
 

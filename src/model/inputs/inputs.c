@@ -63,9 +63,10 @@ static bool is_integer(enum assay__dtype dtype)
 }
 
 /* "batchx3x224x224" */
-static const char *shape_text(const struct assay__value *value, char *out, size_t size)
+static const char *shape_text(const struct planner *planner, const struct assay__value *value)
 {
     struct assay__buf buf = {.data = NULL};
+    if (value->rank == 0) return "a scalar";
     for (int i = 0; i < value->rank; i++) {
         if (i) assay__buf_putc(&buf, 'x');
         if (value->dims[i].value >= 0)
@@ -73,9 +74,8 @@ static const char *shape_text(const struct assay__value *value, char *out, size_
         else
             assay__buf_puts(&buf, *value->dims[i].symbol ? value->dims[i].symbol : "?");
     }
-    snprintf(out, size, "%s", value->rank == 0 ? "a scalar" : assay__buf_text(&buf));
-    assay__buf_free(&buf);
-    return out;
+    const char *text = assay__buf_keep(&buf, planner->workload->arena);
+    return text ? text : "?";
 }
 
 /* --- the open shapes -------------------------------------------------------------------------- */
@@ -181,7 +181,6 @@ static int bind(struct planner *planner, struct assay__plan_symbol *symbol, int6
 static int bind_dim(struct planner *planner, struct open_input *input, int axis, int64_t value,
                     const char *by)
 {
-    char text[160];
     const struct assay__value *model = input->value;
     if (model->rank < 0) {
         input->dims[axis] = value;
@@ -192,7 +191,7 @@ static int bind_dim(struct planner *planner, struct open_input *input, int axis,
                       "%s makes dimension %d of input '%.80s' %lld, but it is fixed at %lld in "
                       "the model (%s)",
                       by, axis, model->name, (long long)value, (long long)model->dims[axis].value,
-                      shape_text(model, text, sizeof text));
+                      shape_text(planner, model));
     if (model->dims[axis].value >= 0) return 0;
     if (*model->dims[axis].symbol)
         return bind(planner, find_symbol(planner, model->dims[axis].symbol), value, by);
@@ -312,7 +311,6 @@ static int parse_shape(struct planner *planner, const char *text, int64_t dims[A
 static int set_shape(struct planner *planner, struct open_input *input, int rank,
                      const int64_t *dims, const char *by)
 {
-    char text[160];
     int code = 0;
     if (input->value->rank < 0 && input->shaped && input->rank != rank)
         return refuse(planner, "input '%.80s' is given two shapes", input->value->name);
@@ -323,8 +321,7 @@ static int set_shape(struct planner *planner, struct open_input *input, int rank
     }
     if (input->rank != rank)
         return refuse(planner, "%s gives input '%.80s' %d dimensions, but it has %d (%s)", by,
-                      input->value->name, rank, input->rank,
-                      shape_text(input->value, text, sizeof text));
+                      input->value->name, rank, input->rank, shape_text(planner, input->value));
     for (int i = 0; i < rank && !code; i++)
         code = bind_dim(planner, input, i, dims[i], by);
     input->shaped = true;
@@ -417,7 +414,6 @@ static int apply_batch(struct planner *planner)
 {
     int64_t batch = planner->options->batch;
     size_t found = 0;
-    char text[160];
     int code = 0;
     for (size_t i = 0; i < planner->symbols.count && !code; i++) {
         const char *name = planner->symbols.items[i].name;
@@ -441,7 +437,7 @@ static int apply_batch(struct planner *planner)
                       "batch is fixed at %lld in this model (input '%.80s' is %s); export it with "
                       "a symbolic batch",
                       (long long)input->dims[axis], input->value->name,
-                      shape_text(input->value, text, sizeof text));
+                      shape_text(planner, input->value));
     }
     return found ? 0 : refuse(planner, "this model has no batch axis");
 }
@@ -451,7 +447,6 @@ static int apply_sequence(struct planner *planner)
     static const char by[] = "the given sequence length";
     int64_t length = planner->options->sequence;
     size_t found = 0;
-    char text[160];
     int code = 0;
     for (size_t i = 0; i < planner->symbols.count && !code; i++) {
         struct assay__plan_symbol *symbol = &planner->symbols.items[i];
@@ -476,10 +471,9 @@ static int apply_sequence(struct planner *planner)
         struct open_input *input = &planner->inputs[i];
         if (!is_integer(input->value->dtype) || input->rank < 2) continue;
         if (input->dims[1] == length) return 0;
-        return refuse(planner,
-                      "the sequence length is fixed at %lld in this model (input '%.80s' is %s)",
-                      (long long)input->dims[1], input->value->name,
-                      shape_text(input->value, text, sizeof text));
+        return refuse(
+            planner, "the sequence length is fixed at %lld in this model (input '%.80s' is %s)",
+            (long long)input->dims[1], input->value->name, shape_text(planner, input->value));
     }
     return refuse(planner, "this model has no sequence axis");
 }

@@ -209,25 +209,19 @@ static int follow(struct assay__plan_symbols *symbols, struct assay__workload *w
     return code;
 }
 
-/* "total" where past and sequence lengths are there. */
-static int64_t total_of(const struct assay__plan_symbols *symbols)
-{
-    int64_t past = -1, sequence = -1, total;
-    for (size_t i = 0; i < symbols->count; i++) {
-        const struct assay__plan_symbol *symbol = &symbols->items[i];
-        if (assay__name_has(symbol->name, "past")) past = symbol->value;
-        if (assay__name_like_sequence(symbol->name)) sequence = symbol->value;
-    }
-    return past >= 0 && sequence >= 0 && !assay__add_i64_overflows(past, sequence, &total) ? total
-                                                                                           : -1;
-}
-
+/* 1, or, for a "total", past and sequence lengths where these are there. */
 static int default_one(struct assay__plan_symbols *symbols, struct assay__plan_symbol *symbol,
                        struct assay__workload *workload)
 {
-    int64_t total = assay__name_has(symbol->name, "total") ? total_of(symbols) : -1;
-    symbol->value = total >= 0 ? total : 1;
-    if (total >= 0) return note_value(workload, symbol);
+    int64_t past = -1, sequence = -1, total = 0;
+    for (size_t i = 0; i < symbols->count && assay__name_has(symbol->name, "total"); i++) {
+        const struct assay__plan_symbol *other = &symbols->items[i];
+        if (assay__name_has(other->name, "past")) past = other->value;
+        if (assay__name_like_sequence(other->name)) sequence = other->value;
+    }
+    bool sum = past >= 0 && sequence >= 0 && !assay__add_i64_overflows(past, sequence, &total);
+    symbol->value = sum ? total : 1;
+    if (sum) return note_value(workload, symbol);
     return assay__plan_note(
         workload, symbol->name, "", 0,
         assay__arena_printf(workload->arena, "symbolic dimension '%s' set to 1", symbol->name));

@@ -13,7 +13,7 @@
 #include "model/onnx/onnx.h"
 #include "model/op_words.h"
 #include "model/shapes/shapes.h"
-#include "model/wire.h"
+#include "model/tensor_data.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,19 +157,7 @@ static bool constant_number(const struct tracer *tracer, const struct assay__nod
                             double *value)
 {
     const struct assay__tensor *tensor = constant(tracer, node, i);
-    if (!tensor || tensor->elements != 1 || !tensor->data) return false;
-    switch (tensor->dtype) {
-    case ASSAY__INT64: *value = (double)(int64_t)assay__wire_u64(tensor->data); return true;
-    case ASSAY__INT32: *value = (double)(int32_t)assay__wire_u32(tensor->data); return true;
-    case ASSAY__FLOAT32: {
-        uint32_t bits = assay__wire_u32(tensor->data);
-        float single;
-        memcpy(&single, &bits, sizeof single);
-        *value = (double)single;
-        return true;
-    }
-    default: return false;
-    }
+    return tensor && tensor->elements == 1 && assay__tensor_number(tensor, 0, value);
 }
 
 /* --- following one input ---------------------------------------------------------------------- */
@@ -440,14 +428,6 @@ static int trace(struct tracer *tracer, const struct assay__input_plan *plan,
 
 /* --- what it holds ---------------------------------------------------------------------------- */
 
-static int64_t elements_of(const struct assay__input_plan *plan)
-{
-    int64_t product = 1;
-    for (int i = 0; i < plan->rank; i++)
-        product *= plan->dims[i]; /* checked when the shape was fixed */
-    return product;
-}
-
 static void choose(struct assay__input_plan *plan, enum assay__fill fill, double low, double high,
                    const char *why)
 {
@@ -515,6 +495,9 @@ static void decide_integer(struct tracer *tracer, const struct assay__workload *
 {
     double low, high;
     const char *name = plan->name;
+    int64_t elements = 1;
+    for (int i = 0; i < plan->rank; i++)
+        elements *= plan->dims[i]; /* checked when the shape was fixed */
     integer_range(plan->dtype, &low, &high);
     if (finding->length >= 0) {
         choose(
@@ -526,7 +509,7 @@ static void decide_integer(struct tracer *tracer, const struct assay__workload *
         decide_operand(plan, finding);
     } else if (finding->bound != INT64_MAX) {
         decide_bounded(tracer, plan, finding);
-    } else if (finding->compared && elements_of(plan) == 1) {
+    } else if (finding->compared && elements == 1) {
         choose(plan, ASSAY__FILL_CONSTANT, (double)finding->compared_with, 0,
                "what the graph compares it with");
     } else if (assay__name_has(name, "mask")) {

@@ -33,9 +33,7 @@ enum assay__onnx_field {
     MODEL_TRAINING = 20,
     MODEL_FUNCTION = 25,
     MODEL_CONFIGURATION = 26,
-    /* OperatorSetIdProto, FunctionProto, StringStringEntryProto */
-    OPSET_DOMAIN = 1,
-    OPSET_VERSION = 2,
+    /* FunctionProto */
     FUNCTION_NAME = 1,
     FUNCTION_INPUT = 4,
     FUNCTION_OUTPUT = 5,
@@ -45,8 +43,6 @@ enum assay__onnx_field {
     FUNCTION_DOMAIN = 10,
     FUNCTION_DEFAULT = 11,
     FUNCTION_OVERLOAD = 13,
-    ENTRY_KEY = 1,
-    ENTRY_VALUE = 2,
     /* GraphProto */
     GRAPH_NODE = 1,
     GRAPH_NAME = 2,
@@ -95,24 +91,16 @@ enum assay__onnx_field {
     TENSOR_UINT64S = 11,
     TENSOR_EXTERNAL = 13,
     TENSOR_LOCATION = 14,
-    /* ValueInfoProto, TypeProto, TypeProto.Tensor, TensorShapeProto, its Dimension,
-     * SparseTensorProto */
-    VALUE_NAME = 1,
-    VALUE_TYPE = 2,
-    TYPE_TENSOR = 1,
-    TYPE_SEQUENCE = 4,
-    TYPE_MAP = 5,
-    TYPE_SPARSE = 8,
-    TYPE_OPTIONAL = 9,
-    TENSORTYPE_ELEMENT = 1,
-    TENSORTYPE_SHAPE = 2,
-    SHAPE_DIM = 1,
-    DIM_VALUE = 1,
-    DIM_PARAM = 2,
-    SPARSE_VALUES = 1,
-    SPARSE_INDICES = 2,
-    SPARSE_DIMS = 3,
 };
+/* OperatorSetIdProto, StringStringEntryProto, ValueInfoProto, TypeProto, TypeProto.Tensor,
+ * TensorShapeProto and its Dimension, SparseTensorProto */
+enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2 };
+enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
+enum { VALUE_NAME = 1, VALUE_TYPE = 2 };
+enum { TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5, TYPE_SPARSE = 8, TYPE_OPTIONAL = 9 };
+enum { TENSORTYPE_ELEMENT = 1, TENSORTYPE_SHAPE = 2 };
+enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_PARAM = 2 };
+enum { SPARSE_VALUES = 1, SPARSE_INDICES = 2, SPARSE_DIMS = 3 };
 
 /** Fields that are carried verbatim. */
 struct assay__onnx_carried {

@@ -13,23 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which field holds the elements of a type, how its items are coded, and how many items n
- * elements take. */
-static uint32_t typed_field(enum assay__dtype dtype, int *item_type)
-{
-    switch (dtype) {
-    case ASSAY__FLOAT32:
-    case ASSAY__COMPLEX64: *item_type = ASSAY__WIRE_FIXED32; return TENSOR_FLOATS;
-    case ASSAY__FLOAT64:
-    case ASSAY__COMPLEX128: *item_type = ASSAY__WIRE_FIXED64; return TENSOR_DOUBLES;
-    case ASSAY__INT64: *item_type = ASSAY__WIRE_VARINT; return TENSOR_INT64S;
-    case ASSAY__UINT32:
-    case ASSAY__UINT64: *item_type = ASSAY__WIRE_VARINT; return TENSOR_UINT64S;
-    case ASSAY__STRING: *item_type = ASSAY__WIRE_BYTES; return TENSOR_STRINGS;
-    default: *item_type = ASSAY__WIRE_VARINT; return TENSOR_INT32S;
-    }
-}
-
 /* Bytes one item of the typed field becomes in `data`. */
 static size_t item_bytes(enum assay__dtype dtype)
 {
@@ -38,28 +21,6 @@ static size_t item_bytes(enum assay__dtype dtype)
     int bits = assay__dtype_bits(dtype);
     return bits < 8 ? 1
                     : (size_t)bits / 8; /* sub-byte types: one int32 item holds one packed byte */
-}
-
-/* Decodes one field's items to *out, narrowing each to `width` bytes. */
-static bool decode_items(const struct assay__wire_field *field, int item_type, size_t width,
-                         uint8_t **out)
-{
-    struct assay__wire wire = assay__wire_in(field);
-    uint64_t value = field->value;
-    bool packed = field->type != item_type;
-    while (!packed || wire.at < wire.end) {
-        if (packed && item_type == ASSAY__WIRE_VARINT) {
-            if (!assay__wire_varint(&wire, &value)) return false;
-        } else if (packed) {
-            bool four = item_type == ASSAY__WIRE_FIXED32;
-            value = four ? assay__wire_u32(wire.at) : assay__wire_u64(wire.at);
-            wire.at += four ? 4 : 8;
-        }
-        for (size_t i = 0; i < width; i++)
-            *(*out)++ = (uint8_t)(value >> (8 * i));
-        if (!packed) break;
-    }
-    return true;
 }
 
 struct typed {
@@ -75,8 +36,22 @@ static struct typed count_typed(struct assay__reader *reader,
 {
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    struct typed typed = {.items = 0};
-    typed.number = typed_field(dtype, &typed.item_type);
+    struct typed typed = {.item_type = ASSAY__WIRE_VARINT};
+    switch (dtype) { /* which field holds the elements of a type, and how its items are coded */
+    case ASSAY__FLOAT32:
+    case ASSAY__COMPLEX64:
+        typed.item_type = ASSAY__WIRE_FIXED32, typed.number = TENSOR_FLOATS;
+        break;
+    case ASSAY__FLOAT64:
+    case ASSAY__COMPLEX128:
+        typed.item_type = ASSAY__WIRE_FIXED64, typed.number = TENSOR_DOUBLES;
+        break;
+    case ASSAY__INT64: typed.number = TENSOR_INT64S; break;
+    case ASSAY__UINT32:
+    case ASSAY__UINT64: typed.number = TENSOR_UINT64S; break;
+    case ASSAY__STRING: typed.item_type = ASSAY__WIRE_BYTES, typed.number = TENSOR_STRINGS; break;
+    default: typed.number = TENSOR_INT32S; break;
+    }
     while (assay__reader_next(reader, &wire, &field, "a tensor")) {
         size_t count = 1;
         if (field.number != typed.number) continue;
@@ -108,14 +83,30 @@ static void typed_strings(struct assay__reader *reader, const struct assay__wire
     tensor->string_count = i;
 }
 
+/* Decodes all items, narrowing each to `width` bytes; false: one has too many bytes. */
 static bool decode_all(const struct assay__wire_field *message, const struct typed *typed,
                        size_t width, uint8_t *out)
 {
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == typed->number && !decode_items(&field, typed->item_type, width, &out))
-            return false;
+    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
+        if (field.number != typed->number) continue;
+        struct assay__wire items = assay__wire_in(&field);
+        uint64_t value = field.value;
+        bool packed = field.type != typed->item_type,
+             four = typed->item_type == ASSAY__WIRE_FIXED32;
+        while (!packed || items.at < items.end) {
+            if (packed && typed->item_type == ASSAY__WIRE_VARINT) {
+                if (!assay__wire_varint(&items, &value)) return false;
+            } else if (packed) {
+                value = four ? assay__wire_u32(items.at) : assay__wire_u64(items.at);
+                items.at += four ? 4 : 8;
+            }
+            for (size_t i = 0; i < width; i++)
+                *out++ = (uint8_t)(value >> (8 * i));
+            if (!packed) break;
+        }
+    }
     return true;
 }
 
@@ -405,33 +396,25 @@ static void read_shape(struct assay__reader *reader, const struct assay__wire_fi
     }
 }
 
-static void read_tensor_type(struct assay__reader *reader, const struct assay__wire_field *message,
-                             struct assay__value *value)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
-    if (!assay__reader_message(reader, message)) return;
-    while (assay__reader_next(reader, &wire, &field, "a tensor type")) {
-        if (field.number == TENSORTYPE_ELEMENT) {
-            int64_t type = assay__reader_int(reader, &field);
-            bool known = type >= 0 && type <= ASSAY__INT2;
-            value->dtype = known ? (enum assay__dtype)type : ASSAY__UNDEFINED;
-        }
-        if (field.number == TENSORTYPE_SHAPE) read_shape(reader, &field, value);
-    }
-}
-
 static void read_type(struct assay__reader *reader, const struct assay__wire_field *message,
                       struct assay__value *value)
 {
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field;
+    struct assay__wire wire = assay__wire_in(message), tensor;
+    struct assay__wire_field field, part;
     if (!assay__reader_message(reader, message)) return;
     while (assay__reader_next(reader, &wire, &field, "a type")) {
         switch (field.number) {
         case TYPE_TENSOR:
             value->kind = ASSAY__KIND_TENSOR;
-            read_tensor_type(reader, &field, value);
+            if (!assay__reader_message(reader, &field)) break;
+            tensor = assay__wire_in(&field);
+            while (assay__reader_next(reader, &tensor, &part, "a tensor type")) {
+                int64_t type = part.number == TENSORTYPE_ELEMENT ? assay__reader_int(reader, &part)
+                                                                 : (int64_t)value->dtype;
+                bool known = type >= 0 && type <= ASSAY__INT2;
+                value->dtype = known ? (enum assay__dtype)type : ASSAY__UNDEFINED;
+                if (part.number == TENSORTYPE_SHAPE) read_shape(reader, &part, value);
+            }
             break;
         case TYPE_SEQUENCE: value->kind = ASSAY__KIND_SEQUENCE; break;
         case TYPE_MAP: value->kind = ASSAY__KIND_MAP; break;

@@ -35,7 +35,7 @@ struct writer {
     bool copy_all;        /* external data too, whatever it is */
     bool clash;           /* a reference that was kept leads to the data file's name */
     bool same_folder;     /* the model was read from the folder it goes to */
-    const char *judged;   /* the last location that leads_there looked at, and what it found */
+    const char *judged;   /* the last location that goes_beside looked at, and what it found */
     bool judged_same;
     int failed;
 };
@@ -230,21 +230,6 @@ static void put_external(struct writer *writer, const struct assay__tensor *tens
     put_int(writer, TENSOR_LOCATION, 1);
 }
 
-/* Numbers that are made while writing. */
-static void put_generated(struct writer *writer, const struct assay__tensor *tensor)
-{
-    size_t size = assay__dtype_bytes(ASSAY__FLOAT32, tensor->elements);
-    if (tensor->dtype != ASSAY__FLOAT32 || size == SIZE_MAX) writer->failed = ASSAY_EUNSUPPORTED;
-    put_tag(writer, TENSOR_RAW, ASSAY__WIRE_BYTES);
-    put_varint(writer, size);
-    if (writer->failed || size == 0) return;
-    struct assay__onnx_piece *piece = add_piece(writer);
-    if (!piece) return;
-    piece->generator = tensor->generator;
-    piece->size = size;
-    writer->out.total += size;
-}
-
 /* --- where a tensor's numbers go -------------------------------------------------------------- */
 
 static bool is_same(const char *a, const char *b)
@@ -254,31 +239,28 @@ static bool is_same(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-/* Does a reference mean the same file from the new file's folder? Neighbours share their location,
- * so one answer is remembered. */
-static bool leads_there(struct writer *writer, const char *location)
-{
-    char old[PATH_MAX], fresh[PATH_MAX];
-    if (writer->same_folder) return true;
-    if (writer->judged && strcmp(writer->judged, location) == 0) return writer->judged_same;
-    writer->judged = location;
-    writer->judged_same = !assay__path_join(writer->model->folder, location, old, sizeof old) &&
-                          !assay__path_join(writer->folder, location, fresh, sizeof fresh) &&
-                          is_same(old, fresh);
-    return writer->judged_same;
-}
-
+/* Does the tensor's data go into the data file? External data stays where it is when its reference
+ * means the same file from the new file's folder. Neighbours share their location, so one answer is
+ * remembered. */
 static bool goes_beside(struct writer *writer, const struct assay__tensor *tensor, bool initializer)
 {
-    if (tensor->external) {
-        if (!writer->copy_all && leads_there(writer, tensor->location)) {
-            if (strcmp(tensor->location, writer->location) == 0) writer->clash = true;
-            return false;
-        }
-        return true;
+    const char *location = tensor->location;
+    char old[PATH_MAX], fresh[PATH_MAX];
+    if (!tensor->external) {
+        size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
+        return writer->spill && initializer && tensor->dtype != ASSAY__STRING &&
+               size >= SPILL_BYTES;
     }
-    size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
-    return writer->spill && initializer && tensor->dtype != ASSAY__STRING && size >= SPILL_BYTES;
+    if (writer->copy_all) return true;
+    if (!writer->same_folder && (!writer->judged || strcmp(writer->judged, location) != 0)) {
+        writer->judged = location;
+        writer->judged_same = !assay__path_join(writer->model->folder, location, old, sizeof old) &&
+                              !assay__path_join(writer->folder, location, fresh, sizeof fresh) &&
+                              is_same(old, fresh);
+    }
+    if (!writer->same_folder && !writer->judged_same) return true;
+    if (strcmp(location, writer->location) == 0) writer->clash = true;
+    return false;
 }
 
 /* Gives the tensor its place in the data file and writes the reference. */
@@ -336,9 +318,18 @@ static void put_numbers(struct writer *writer, const struct assay__tensor *tenso
         put_text(writer, TENSOR_STRINGS, tensor->strings[i]);
     if (tensor->external)
         put_external(writer, tensor);
-    else if (tensor->generator)
-        put_generated(writer, tensor);
-    else if (tensor->data || (tensor->elements == 0 && tensor->dtype != ASSAY__STRING))
+    else if (tensor->generator) { /* numbers that are made while writing */
+        size_t size = assay__dtype_bytes(ASSAY__FLOAT32, tensor->elements);
+        if (tensor->dtype != ASSAY__FLOAT32 || size == SIZE_MAX)
+            writer->failed = ASSAY_EUNSUPPORTED;
+        put_tag(writer, TENSOR_RAW, ASSAY__WIRE_BYTES);
+        put_varint(writer, size);
+        struct assay__onnx_piece *piece = writer->failed || size == 0 ? NULL : add_piece(writer);
+        if (!piece) return;
+        piece->generator = tensor->generator;
+        piece->size = size;
+        writer->out.total += size;
+    } else if (tensor->data || (tensor->elements == 0 && tensor->dtype != ASSAY__STRING))
         put_bytes(writer, TENSOR_RAW, tensor->data, tensor->data_size);
     else if (!tensor->string_count && tensor->raw && !tensor->raw_data)
         put_original(writer, tensor, is_numbers); /* a large one, left undecoded */

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "model/shapes/shapes_scope.h"
-#include "model/wire.h"
+#include "model/tensor_data.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -113,20 +113,7 @@ bool assay__shape_scalar(const struct assay__shape_call *call, size_t i, double 
     }
     const struct assay__fact *fact = tensor_fact(call, i);
     const struct assay__tensor *tensor = fact ? fact->tensor : NULL;
-    if (!tensor || !tensor->data || tensor->elements != 1) return false;
-    if (tensor->dtype == ASSAY__FLOAT32 && tensor->data_size >= 4) {
-        uint32_t bits = assay__wire_u32(tensor->data);
-        float single;
-        memcpy(&single, &bits, sizeof single);
-        *value = (double)single;
-        return true;
-    }
-    if (tensor->dtype == ASSAY__FLOAT64 && tensor->data_size >= 8) {
-        uint64_t bits = assay__wire_u64(tensor->data);
-        memcpy(value, &bits, sizeof *value);
-        return true;
-    }
-    return false;
+    return tensor && tensor->elements == 1 && assay__tensor_number(tensor, 0, value);
 }
 
 enum assay__dtype assay__shape_dtype_attr(const struct assay__shape_call *call, const char *name,

@@ -260,25 +260,6 @@ static void reduce(struct assay__shape_call *call, const int64_t *axes, size_t c
     assay__shape_set(call, 0, dtype, kept, out);
 }
 
-/* Product, sum, maximum, minimum of all elements of a vector, as exporters compute with shapes. */
-static void reduce_values(struct assay__shape_call *call)
-{
-    size_t n = 0;
-    const int64_t *nums = assay__shape_nums(call, 0, &n);
-    const char *op = call->node->op;
-    bool product = strcmp(op, "ReduceProd") == 0, sum = strcmp(op, "ReduceSum") == 0;
-    bool largest = strcmp(op, "ReduceMax") == 0, least = strcmp(op, "ReduceMin") == 0;
-    if (!nums || assay__shape_rank(call, 0) != 1 || (!product && !sum && !n)) return;
-    if (!product && !sum && !largest && !least) return;
-    int64_t total = product ? 1 : sum ? 0 : nums[0];
-    for (size_t i = 0; i < n; i++)
-        total = product   ? assay__num_mul(call->symbols, total, nums[i])
-                : sum     ? assay__num_add(call->symbols, total, nums[i])
-                : largest ? assay__num_max(call->symbols, total, nums[i])
-                          : assay__num_min(call->symbols, total, nums[i]);
-    assay__shape_set_values(call, 0, &total, 1);
-}
-
 static void infer_reduce(struct assay__shape_call *call)
 {
     size_t count = 0;
@@ -303,7 +284,22 @@ static void infer_reduce(struct assay__shape_call *call)
         count = (size_t)rank;
     }
     reduce(call, axes, count, keep, assay__shape_dtype(call, 0));
-    reduce_values(call);
+    /* product, sum, maximum, minimum of all elements of a vector, as exporters compute with shapes
+     */
+    size_t n = 0;
+    const int64_t *nums = assay__shape_nums(call, 0, &n);
+    bool product = assay__shape_op_is(call, "ReduceProd"),
+         sum = assay__shape_op_is(call, "ReduceSum");
+    bool largest = assay__shape_op_is(call, "ReduceMax"),
+         least = assay__shape_op_is(call, "ReduceMin");
+    if (!nums || rank != 1 || !(product || sum || ((largest || least) && n))) return;
+    int64_t total = product ? 1 : sum ? 0 : nums[0];
+    for (size_t i = 0; i < n; i++)
+        total = product   ? assay__num_mul(call->symbols, total, nums[i])
+                : sum     ? assay__num_add(call->symbols, total, nums[i])
+                : largest ? assay__num_max(call->symbols, total, nums[i])
+                          : assay__num_min(call->symbols, total, nums[i]);
+    assay__shape_set_values(call, 0, &total, 1);
 }
 
 static void infer_arg_reduce(struct assay__shape_call *call)

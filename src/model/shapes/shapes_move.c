@@ -226,19 +226,6 @@ static void infer_concat(struct assay__shape_call *call)
     if (axis == 0 && (dtype == ASSAY__INT64 || dtype == ASSAY__INT32)) concat_values(call);
 }
 
-static void split_values(struct assay__shape_call *call)
-{
-    size_t count = 0, at = 0;
-    const int64_t *nums = assay__shape_nums(call, 0, &count);
-    if (!nums || assay__shape_rank(call, 0) != 1) return;
-    for (size_t i = 0; i < call->out_count; i++) {
-        int64_t size = call->out[i]->entry.rank == 1 ? call->out[i]->dims[0] : -1;
-        if (size < 0 || at + (size_t)size > count) return;
-        assay__shape_set_values(call, i, nums + at, (size_t)size);
-        at += (size_t)size;
-    }
-}
-
 static void infer_split(struct assay__shape_call *call)
 {
     size_t count = 0, parts = call->out_count;
@@ -268,7 +255,14 @@ static void infer_split(struct assay__shape_call *call)
     }
     if (given && sizes && count == parts)
         assay__shape_differ(call, 0, "size of the axis and sum of its parts", whole, sum);
-    split_values(call);
+    size_t at = 0;
+    const int64_t *nums = assay__shape_nums(call, 0, &count);
+    for (size_t i = 0; nums && rank == 1 && i < parts; i++) {
+        int64_t size = call->out[i]->dims[0];
+        if (size < 0 || at + (size_t)size > count) return;
+        assay__shape_set_values(call, i, nums + at, (size_t)size);
+        at += (size_t)size;
+    }
 }
 
 /* --- Transpose, Expand, Tile, Pad ------------------------------------------------------------- */

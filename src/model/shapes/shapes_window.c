@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "model/shapes/shape_call.h"
 #include "model/shapes/shapes_scope.h"
-#include "model/wire.h"
+#include "model/tensor_data.h"
 
 #include <math.h>
 #include <string.h>
@@ -327,18 +327,6 @@ static void infer_col2im(struct assay__shape_call *call)
 
 /* --- resampling ------------------------------------------------------------------------------- */
 
-static bool scale_at(const struct assay__tensor *scales, size_t i, double *scale)
-{
-    float value;
-    if (!scales || scales->dtype != ASSAY__FLOAT32 || !scales->data ||
-        i * 4 + 4 > scales->data_size)
-        return false;
-    uint32_t bits = assay__wire_u32(scales->data + 4 * i);
-    memcpy(&value, &bits, sizeof value);
-    *scale = (double)value;
-    return true;
-}
-
 /* floor(in * scale); for a symbol a whole scale multiplies, a whole part divides. */
 static int64_t scaled(struct assay__symbols *symbols, int64_t in, double scale)
 {
@@ -399,7 +387,7 @@ static void apply_resize(struct assay__shape_call *call, const struct resize *re
             scale = (double)factors->ints[i];
         if (by_size)
             out[axis] = resize->sizes[i];
-        else if (by_attr || scale_at(resize->scales, i, &scale))
+        else if (by_attr || assay__tensor_number(resize->scales, i, &scale))
             out[axis] = scaled(call->symbols, out[axis], scale);
         else
             out[axis] = ASSAY__NUM_ANY;
