@@ -5,7 +5,7 @@
  * shape of an input file, the batch, the sequence length. What is still open becomes 1, with a
  * note.
  *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension
- *    of the inputs, or the second where time is first (inputs_axes.c).
+ *    of the inputs, or the second where time is first (inputs_values.c).
  *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second
  *    axis of integer inputs.
  *  - A symbol that is an expression ("past + seq", "2*batch", as exporters write it) is computed

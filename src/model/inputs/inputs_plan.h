@@ -1,5 +1,5 @@
-/* inputs_plan.h - between inputs.c (shapes), inputs_symbol.c (symbolic dimensions), inputs_axes.c
- * (axes) and inputs_values.c (values). */
+/* inputs_plan.h - between inputs.c (shapes), inputs_symbol.c (symbolic dimensions) and
+ * inputs_values.c (values, and axes). */
 #ifndef ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 #define ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 
@@ -42,11 +42,6 @@ bool assay__name_is(const char *name, const char *word);
 /** Lengths of what was before, and what is computed from others. */
 bool assay__name_like_past(const char *symbol);
 bool assay__name_like_sequence(const char *symbol);
-
-/** Does this input of the node have time on axis 0, and the batch on axis 1? */
-bool assay__inputs_time_first(const struct assay__node *node, size_t index);
-/** Does the node compute but leave the leading axes of this input where they are? */
-bool assay__inputs_keeps_axes(const struct assay__node *node, size_t index);
 
 /** Names whose axis 1 is the batch (assay__inputs_batch_axis), of the whole main graph; NULL: out
  *  of memory. */

@@ -87,6 +87,67 @@ static bool is(const struct assay__node *node, const char *op)
     return strcmp(node->op, op) == 0;
 }
 
+/* --- which axis is the batch, where no symbol says it ----------------------------------------- */
+
+/* By custom it is the first. Recurrent cells with layout 0 take X as [time, batch, features] and
+ * their states as [directions, batch, hidden], and Scan runs along axis 0 of what it scans: an
+ * input that gets there with its axes where they were has its batch on axis 1. */
+static bool is_cell(const struct assay__node *node)
+{
+    return assay__has_word("LSTM GRU RNN", node->op) && assay__node_int(node, "layout", 0) == 0;
+}
+
+/* Does this input of the node have time on axis 0, and the batch on axis 1? */
+static bool time_first(const struct assay__node *node, size_t index)
+{
+    if (is_cell(node)) return index == 0;
+    int64_t scanned = is(node, "Scan") ? assay__node_int(node, "num_scan_inputs", 0) : 0;
+    return scanned > 0 && !assay__node_attr(node, "scan_input_axes") &&
+           (int64_t)index >= (int64_t)node->input_count - scanned;
+}
+
+/* Does the node compute but leave the leading axes of this input where they are? */
+static bool keeps_axes(const struct assay__node *node, size_t index)
+{
+    if (assay__has_word("Add Sub Mul Div Relu Tanh Sigmoid Clip Neg Exp Gelu Erf Sqrt Pow",
+                        node->op))
+        return true;
+    if (is(node, "Gather"))
+        return index == 1 && assay__node_int(node, "axis", 0) == 0; /* an embedding */
+    return index == 0 && assay__has_word("MatMul LayerNormalization Softmax LeakyRelu", node->op);
+}
+
+struct assay__map *assay__inputs_batch_second(const struct assay__model *model)
+{
+    const struct assay__graph *graph = &model->graph;
+    struct assay__map *second = assay__map_new();
+    bool failed = !second;
+    for (size_t i = graph->node_count; i-- > 0 && !failed;) { /* from what reads to what is read */
+        const struct assay__node *node = &graph->nodes[i];
+        bool found = node->output_count && *node->outputs[0] &&
+                     assay__map_get(second, node->outputs[0]) != ASSAY__MAP_NONE;
+        for (size_t k = 0; k < node->input_count && !failed; k++) {
+            bool keeps = keeps_axes(node, k) ||
+                         (k == 0 && assay__has_word("Identity Cast Dropout", node->op));
+            if (*node->inputs[k] &&
+                ((found && keeps) || time_first(node, k) ||
+                 (is_cell(node) && (k == 5 || k == 6)) /* initial_h, initial_c */))
+                failed = assay__map_set(second, node->inputs[k], 1) != 0;
+        }
+    }
+    if (!failed) return second;
+    assay__map_free(second);
+    return NULL;
+}
+
+int assay__inputs_batch_axis(const struct assay__model *model, const char *input)
+{
+    struct assay__map *second = assay__inputs_batch_second(model);
+    int axis = second && assay__map_get(second, input) != ASSAY__MAP_NONE;
+    assay__map_free(second);
+    return axis;
+}
+
 /* --- index ------------------------------------------------------------------------------------ */
 
 static int index_tensor(struct tracer *tracer, const char *name, const struct assay__tensor *tensor)
@@ -362,10 +423,9 @@ static int visit(struct walk *walk, const struct work *work, const struct use *u
     bool keeps = assay__has_word("Cast CastLike Identity Dropout Loop", node->op);
     struct work next = *work;
     double value = 0;
-    if (!work->moved && assay__inputs_time_first(node, use->index))
-        walk->finding->time_major = true;
+    if (!work->moved && time_first(node, use->index)) walk->finding->time_major = true;
     if (work->computed) {
-        next.moved = work->moved || !(keeps || assay__inputs_keeps_axes(node, use->index));
+        next.moved = work->moved || !(keeps || keeps_axes(node, use->index));
         return next.moved ? 0 : follow_outputs(walk, node, &next);
     }
     sink_index(walk, work, use);
@@ -403,9 +463,7 @@ static int visit(struct walk *walk, const struct work *work, const struct use *u
     if (moved) return follow_outputs(walk, node, &next);
     next.computed = true;
     next.moved = work->moved;
-    return assay__inputs_keeps_axes(node, use->index) && !next.moved
-               ? follow_outputs(walk, node, &next)
-               : 0;
+    return keeps_axes(node, use->index) && !next.moved ? follow_outputs(walk, node, &next) : 0;
 }
 
 static int trace(struct tracer *tracer, const struct assay__input_plan *plan,

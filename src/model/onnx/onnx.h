@@ -102,20 +102,6 @@ enum { TENSORTYPE_ELEMENT = 1, TENSORTYPE_SHAPE = 2 };
 enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_PARAM = 2 };
 enum { SPARSE_VALUES = 1, SPARSE_INDICES = 2, SPARSE_DIMS = 3 };
 
-/** Fields that are carried verbatim. */
-struct assay__onnx_carried {
-    const uint8_t *data; /* valid while contiguous */
-    size_t size;
-    bool scattered;
-};
-/** One more of them. */
-void assay__onnx_carry(struct assay__onnx_carried *carried, const struct assay__wire_field *field);
-/** All of them: points into the file when they are contiguous, else copies them out of the message,
- *  `wanted` selects them. */
-void assay__onnx_carried(struct assay__reader *reader, const struct assay__onnx_carried *carried,
-                         const struct assay__wire_field *message, bool (*wanted)(uint32_t number),
-                         const uint8_t **out, size_t *out_size);
-
 /* Readers of one message; the reader's code says whether it could be read. */
 void assay__onnx_tensor(struct assay__reader *reader, const struct assay__wire_field *message,
                         struct assay__tensor *tensor);
@@ -124,12 +110,6 @@ void assay__onnx_value(struct assay__reader *reader, const struct assay__wire_fi
 /** A SparseTensorProto: the dense shape, how much is stored, no data. */
 void assay__onnx_sparse(struct assay__reader *reader, const struct assay__wire_field *message,
                         struct assay__tensor *tensor);
-void assay__onnx_graph(struct assay__reader *reader, const struct assay__wire_field *message,
-                       struct assay__graph *graph);
-void assay__onnx_opset(struct assay__reader *reader, const struct assay__wire_field *message,
-                       struct assay__opset *opset);
-void assay__onnx_function(struct assay__reader *reader, const struct assay__wire_field *message,
-                          struct assay__function *function);
 /** One field of dimensions, packed or not, behind the *rank that are in dims; `what` names whose.
  */
 void assay__onnx_dims(struct assay__reader *reader, const struct assay__wire_field *field,

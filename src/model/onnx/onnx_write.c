@@ -4,31 +4,59 @@
  * small bytes that we encode (in one growing buffer), bytes that lie elsewhere (weights in the
  * mapping, fields carried verbatim), weights to be generated, and lengths. A length piece is left
  * empty when a message begins and filled when it ends, when the running total is known: one pass,
- * and no weight is ever copied. Then onnx_output.c puts the pieces into a file.
+ * and no weight is ever copied. Then the pieces go into a file.
  *
  * protobuf readers take less than 2 GiB. When the pieces come to more than LIMIT they are thrown
  * away (the weights were not touched yet) and made again with the large initializers as external
  * data, for a second file. External data that the new file could not find where it lies is taken
  * into the second file too. */
 #include "model/onnx/onnx.h"
-#include "model/onnx/onnx_output.h"
 
 #include "base/vec.h"
+#include "model/tensor_data.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LIMIT UINT64_C(1900000000)
 #define SPILL_BYTES 1024 /* smaller tensors stay in the model */
 #define SPILL_ALIGN 4096
 
+struct piece {
+    const uint8_t *data;                      /* NULL: bytes of `bytes` from `offset` */
+    const struct assay__generator *generator; /* or float32 made while writing */
+    size_t offset;
+    size_t size;
+};
+
+struct spilled {
+    const struct assay__tensor *tensor;
+    uint64_t offset; /* in the data file */
+    size_t size;
+};
+
+struct output {
+    const struct assay__model *model;
+    uint8_t *bytes;
+    size_t byte_count, byte_capacity;
+    struct piece *pieces;
+    size_t piece_count, piece_capacity;
+    uint64_t total;          /* bytes of all pieces */
+    struct spilled *spilled; /* in order of offset */
+    size_t spilled_count, spilled_capacity;
+    const volatile int *interrupt; /* not 0 ends the writing between blocks; NULL: never */
+};
+
 struct writer {
     const struct assay__model *model;
     struct assay__arena *scratch; /* for reading originals again */
-    struct assay__onnx_output out;
+    struct output out;
     const char *folder;   /* where the file goes */
     const char *location; /* name of the data file beside it */
     bool spill;           /* large initializers to the data file */
@@ -40,15 +68,15 @@ struct writer {
     int failed;
 };
 
-static struct assay__onnx_piece *add_piece(struct writer *writer)
+static struct piece *add_piece(struct writer *writer)
 {
     if (assay__vec_grow((void **)&writer->out.pieces, &writer->out.piece_capacity,
                         writer->out.piece_count + 1, sizeof *writer->out.pieces)) {
         writer->failed = ASSAY_ENOMEM;
         return NULL;
     }
-    struct assay__onnx_piece *piece = &writer->out.pieces[writer->out.piece_count++];
-    *piece = (struct assay__onnx_piece){.data = NULL};
+    struct piece *piece = &writer->out.pieces[writer->out.piece_count++];
+    *piece = (struct piece){.data = NULL};
     return piece;
 }
 
@@ -71,9 +99,8 @@ static void put_own(struct writer *writer, const void *data, size_t size)
 {
     size_t offset = writer->out.byte_count;
     if (writer->failed || size == 0 || !append(writer, data, size)) return;
-    struct assay__onnx_piece *last = writer->out.piece_count
-                                         ? &writer->out.pieces[writer->out.piece_count - 1]
-                                         : NULL;
+    struct piece *last = writer->out.piece_count ? &writer->out.pieces[writer->out.piece_count - 1]
+                                                 : NULL;
     if (!last || last->data || last->generator || last->size == 0 ||
         last->offset + last->size != offset) {
         if (!(last = add_piece(writer))) return;
@@ -90,7 +117,7 @@ static void put_foreign(struct writer *writer, const uint8_t *data, size_t size)
         put_own(writer, data, size);
         return;
     }
-    struct assay__onnx_piece *piece = add_piece(writer);
+    struct piece *piece = add_piece(writer);
     if (!piece) return;
     piece->data = data;
     piece->size = size;
@@ -266,12 +293,12 @@ static bool goes_beside(struct writer *writer, const struct assay__tensor *tenso
 /* Gives the tensor its place in the data file and writes the reference. */
 static void put_spilled(struct writer *writer, const struct assay__tensor *tensor)
 {
-    struct assay__onnx_output *out = &writer->out;
+    struct output *out = &writer->out;
     size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
     uint64_t offset = 0;
     if (writer->failed) return;
     if (out->spilled_count) {
-        const struct assay__onnx_spilled *last = &out->spilled[out->spilled_count - 1];
+        const struct spilled *last = &out->spilled[out->spilled_count - 1];
         if (__builtin_add_overflow(last->offset, (uint64_t)last->size + SPILL_ALIGN - 1, &offset) ||
             offset > INT64_MAX)
             writer->failed = ASSAY_ELIMIT;
@@ -281,7 +308,7 @@ static void put_spilled(struct writer *writer, const struct assay__tensor *tenso
                         sizeof *out->spilled))
         writer->failed = ASSAY_ENOMEM;
     if (writer->failed) return;
-    out->spilled[out->spilled_count++] = (struct assay__onnx_spilled){tensor, offset, size};
+    out->spilled[out->spilled_count++] = (struct spilled){tensor, offset, size};
     struct assay__tensor reference = {
         .location = writer->location, .offset = offset, .length = size};
     put_external(writer, &reference);
@@ -324,7 +351,7 @@ static void put_numbers(struct writer *writer, const struct assay__tensor *tenso
             writer->failed = ASSAY_EUNSUPPORTED;
         put_tag(writer, TENSOR_RAW, ASSAY__WIRE_BYTES);
         put_varint(writer, size);
-        struct assay__onnx_piece *piece = writer->failed || size == 0 ? NULL : add_piece(writer);
+        struct piece *piece = writer->failed || size == 0 ? NULL : add_piece(writer);
         if (!piece) return;
         piece->generator = tensor->generator;
         piece->size = size;
@@ -537,6 +564,160 @@ static void encode(struct writer *writer)
     put_foreign(writer, model->extra, model->extra_size);
 }
 
+/* --- to the disk ------------------------------------------------------------------------------ */
+
+/* Large pieces go out from where they lie, small ones are gathered, generated weights are made
+ * block by block: memory stays at a megabyte whatever the model's size. Offsets in the data file
+ * are multiples of a page, so that a reader can map each tensor; the gaps are holes. Not synced to
+ * disk: the files are results that can be made again. */
+#define BLOCK ((size_t)1 << 20) /* bytes made or gathered at a time: fits a core's cache */
+
+#define CHUNK ((size_t)16 << 20) /* bytes between two looks at the interrupt */
+
+/* Where bytes go, and what may stop them. */
+struct sink {
+    int fd;
+    const volatile int *interrupt;
+};
+
+/* Returns an errno; ECANCELED after an interrupt. */
+static int write_all(const struct sink *sink, const uint8_t *data, size_t size)
+{
+    while (size > 0) {
+        size_t chunk = size < CHUNK ? size : CHUNK;
+        if (sink->interrupt && *sink->interrupt) return ECANCELED;
+        ssize_t wrote = write(sink->fd, data, chunk);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) return errno;
+        data += wrote;
+        size -= (size_t)wrote;
+    }
+    return 0;
+}
+
+static int write_generated(const struct assay__generator *generator, size_t size,
+                           const struct sink *sink, uint8_t *block)
+{
+    const size_t some = BLOCK / sizeof(float), count = size / sizeof(float);
+    int number = 0;
+    for (size_t at = 0; at < count && !number; at += some) {
+        size_t now = count - at < some ? count - at : some;
+        assay__weights_fill(generator, at, (float *)(void *)block, now);
+        number = write_all(sink, block, now * sizeof(float));
+    }
+    return number;
+}
+
+/* Returns an errno. */
+static int write_pieces(const struct output *output, const struct sink *sink, uint8_t *block)
+{
+    size_t have = 0;
+    int number = 0;
+    for (size_t i = 0; i < output->piece_count && !number; i++) {
+        const struct piece *piece = &output->pieces[i];
+        if (piece->size == 0) continue;
+        const uint8_t *data = piece->data ? piece->data : output->bytes + piece->offset;
+        if (piece->generator || piece->size > BLOCK - have) {
+            number = write_all(sink, block, have);
+            have = 0;
+        }
+        if (number) break;
+        if (piece->generator) {
+            number = write_generated(piece->generator, piece->size, sink, block);
+        } else if (piece->size > BLOCK / 4) {
+            number = write_all(sink, block, have);
+            have = 0;
+            if (!number) number = write_all(sink, data, piece->size);
+        } else {
+            memcpy(block + have, data, piece->size);
+            have += piece->size;
+        }
+    }
+    return number ? number : write_all(sink, block, have);
+}
+
+static int fail(const char *path, int number, struct assay_error *error)
+{
+    if (number == ECANCELED)
+        return assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted; nothing was written");
+    return assay_error_set(error, ASSAY_EIO, "%.400s: cannot write: %s", path, strerror(number));
+}
+
+static int write_spilled(const struct output *output, const char *path, const struct sink *sink,
+                         uint8_t *block, struct assay_error *error)
+{
+    for (size_t i = 0; i < output->spilled_count; i++) {
+        const struct spilled *spilled = &output->spilled[i];
+        const struct assay__tensor *tensor = spilled->tensor;
+        struct assay__tensor_view view = {.size = 0};
+        int number = 0;
+        if (lseek(sink->fd, (off_t)spilled->offset, SEEK_SET) < 0) return fail(path, errno, error);
+        if (tensor->generator && !tensor->external) {
+            number = write_generated(tensor->generator, spilled->size, sink, block);
+        } else {
+            int code = assay__tensor_open(output->model, tensor, &view, error);
+            if (code) return code;
+            number = write_all(sink, view.data, view.size);
+            assay__tensor_close(&view);
+        }
+        if (number) return fail(path, number, error);
+    }
+    return 0;
+}
+
+/* Writes to a fresh file beside `path`, whose name it leaves in `temporary`: "" when there is
+ * none. */
+static int write_temporary(const struct output *output, const char *path, bool data, uint8_t *block,
+                           char temporary[PATH_MAX], struct assay_error *error)
+{
+    int code = 0, number = EEXIST;
+    struct sink sink = {-1, output->interrupt};
+    for (unsigned attempt = 0; attempt < 100 && number == EEXIST; attempt++) {
+        int length = snprintf(temporary, PATH_MAX, "%s.%ld.%u.tmp", path, (long)getpid(), attempt);
+        bool fits = length >= 0 && length < PATH_MAX;
+        if (fits) sink.fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        number = sink.fd >= 0 ? 0 : fits ? errno : ENAMETOOLONG;
+    }
+    if (number) {
+        temporary[0] = '\0';
+        return fail(path, number, error);
+    }
+    if (data)
+        code = write_spilled(output, path, &sink, block, error);
+    else
+        number = write_pieces(output, &sink, block);
+    if (close(sink.fd) && !number) number = errno;
+    if (!code && number) code = fail(path, number, error);
+    return code;
+}
+
+/* Writes `path`, and `path`.data when tensors are spilled, each as a temporary that is renamed when
+ * both are complete, the data first. A failure leaves neither behind, an interrupt
+ * (ASSAY_EINTERRUPTED) neither. */
+static int write_output(const struct output *output, const char *path, struct assay_error *error)
+{
+    char model[PATH_MAX] = "", data[PATH_MAX] = "", data_path[PATH_MAX];
+    uint8_t *block = malloc(BLOCK);
+    bool both = output->spilled_count > 0;
+    int code = block ? 0 : assay_error_set(error, ASSAY_ENOMEM, "%.300s: out of memory", path);
+    int length = snprintf(data_path, sizeof data_path, "%s.data", path);
+    if (!code && (length < 0 || (size_t)length >= sizeof data_path))
+        code = assay_error_set(error, ASSAY_ELIMIT, "%.200s…: the path is too long", path);
+    if (!code && both) code = write_temporary(output, data_path, true, block, data, error);
+    if (!code) code = write_temporary(output, path, false, block, model, error);
+    if (!code && both) {
+        if (rename(data, data_path))
+            code = fail(data_path, errno, error);
+        else
+            data[0] = '\0';
+    }
+    if (!code && rename(model, path)) code = fail(path, errno, error);
+    if (code && *data) unlink(data);
+    if (code && *model) unlink(model);
+    free(block);
+    return code;
+}
+
 /* --- the file --------------------------------------------------------------------------------- */
 
 static int writer_error(const struct writer *writer, const char *path, struct assay_error *error)
@@ -591,7 +772,7 @@ int assay__onnx_write(const struct assay__model *model, const char *path, uint64
         encode(&writer);
     }
     code = writer_error(&writer, path, error);
-    if (!code) code = assay__onnx_output_write(&writer.out, path, error);
+    if (!code) code = write_output(&writer.out, path, error);
 out:
     free(writer.out.bytes);
     free(writer.out.pieces);
