@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- counts ----------------------------------------------------------------------------------- */
-
 static void count_graph(struct assay__inspect *inspect, const struct assay__graph *graph, int depth)
 {
     if (depth > 100) return; /* the reader's limit is lower */
@@ -259,10 +257,9 @@ static int fill(struct assay__inspect *inspect, const struct assay__workload_opt
     }
     inspect->weights = assay__map_over(graph->names);
     if (!inspect->weights) code = ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(inspect->weights, graph->initializers[i].name, i);
-    for (size_t i = 0; graph->sparse_tensors && i < graph->sparse_count && !code; i++)
-        code = assay__map_set(inspect->weights, graph->sparse_tensors[i].name, i);
+    const struct assay__tensor *weight;
+    for (size_t i = 0; !code && (weight = assay__graph_tensor(graph, i)); i++)
+        code = assay__map_set(inspect->weights, weight->name, i);
     if (!code) code = fill_layers(inspect);
     if (!code) code = fill_metrics(inspect);
     if (!code) code = note_versions(inspect);

@@ -24,8 +24,6 @@ struct match {
     bool *named;         /* of a: found by name */
 };
 
-/* --- keys ------------------------------------------------------------------------------------- */
-
 static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;

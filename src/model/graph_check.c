@@ -44,20 +44,6 @@ static void note_twice(struct twice *twice, bool is, const char *name, const cha
     if (is && twice && !twice->name) *twice = (struct twice){name, how};
 }
 
-/* IR 3 lists every initializer as an input too, so only two of a kind are one too many. */
-static int define_tensors(struct scope *scope, const struct assay__tensor *tensors, size_t count,
-                          size_t input_count, struct twice *twice)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t before = assay__map_get(scope->names, tensors[i].name);
-        bool is_input = before != ASSAY__MAP_NONE && before < input_count;
-        note_twice(twice, before != ASSAY__MAP_NONE && !is_input, tensors[i].name,
-                   "an initializer twice");
-        if (assay__map_set(scope->names, tensors[i].name, FROM_OUTSIDE)) return ASSAY_ENOMEM;
-    }
-    return 0;
-}
-
 /* Inputs, initializers and outputs of nodes. */
 static int scope_define(struct scope *scope, const struct assay__graph *graph, struct twice *twice)
 {
@@ -68,12 +54,15 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
                    "an input twice");
         code = assay__map_set(scope->names, name, i); /* until the initializers are there */
     }
-    if (!code)
-        code = define_tensors(scope, graph->initializers, graph->initializer_count,
-                              graph->input_count, twice);
-    if (!code)
-        code = define_tensors(scope, graph->sparse_tensors, graph->sparse_count, graph->input_count,
-                              twice);
+    const struct assay__tensor *tensor;
+    for (size_t i = 0; !code && (tensor = assay__graph_tensor(graph, i)); i++) {
+        /* IR 3 lists every initializer as an input too, so only two of a kind are one too many */
+        size_t before = assay__map_get(scope->names, tensor->name);
+        bool is_input = before != ASSAY__MAP_NONE && before < graph->input_count;
+        note_twice(twice, before != ASSAY__MAP_NONE && !is_input, tensor->name,
+                   "an initializer twice");
+        code = assay__map_set(scope->names, tensor->name, FROM_OUTSIDE);
+    }
     for (size_t i = 0; i < graph->input_count && !code; i++)
         code = assay__map_set(scope->names, graph->inputs[i].name, FROM_OUTSIDE);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
@@ -91,8 +80,6 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph, s
     }
     return code;
 }
-
-/* --- the names a node uses, its subgraphs' captures included ---------------------------------- */
 
 typedef int use_fn(void *context, const char *name);
 

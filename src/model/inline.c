@@ -63,8 +63,6 @@ static int no_memory(const struct inliner *in)
     return assay_error_set(in->error, ASSAY_ENOMEM, "%.160s: out of memory", in->label);
 }
 
-/* --- which function a node calls -------------------------------------------------------------- */
-
 /* The index into the model's functions, or ASSAY__MAP_NONE. */
 static size_t called(const struct inliner *in, const struct assay__node *node)
 {
@@ -104,8 +102,6 @@ static int index_functions(struct inliner *in)
     }
     return 0;
 }
-
-/* --- how large it becomes --------------------------------------------------------------------- */
 
 static int measure_graph(struct inliner *in, const struct assay__graph *graph, int calls, int depth,
                          uint64_t *size);
@@ -165,10 +161,9 @@ static int note_names(struct inliner *in, const struct assay__graph *graph, int 
     if (depth > ASSAY__ONNX_DEPTH) return 0;
     for (size_t i = 0; i < graph->input_count && !code; i++)
         code = note_name(in, graph->inputs[i].name);
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = note_name(in, graph->initializers[i].name);
-    for (size_t i = 0; i < graph->sparse_count && !code; i++)
-        code = note_name(in, graph->sparse_tensors[i].name);
+    const struct assay__tensor *tensor;
+    for (size_t i = 0; !code && (tensor = assay__graph_tensor(graph, i)); i++)
+        code = note_name(in, tensor->name);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         if (*node->name && assay__map_set(in->nodes, node->name, 1)) code = no_memory(in);
@@ -242,8 +237,6 @@ static const char **renamed_list(struct inliner *in, struct frame *frame, const 
         if (!(list[i] = renamed(in, frame, names[i]))) return NULL;
     return list;
 }
-
-/* --- attributes ------------------------------------------------------------------------------- */
 
 /* The original bytes under the attribute's new name. */
 static int rename_raw(struct inliner *in, struct assay__attr *attr)

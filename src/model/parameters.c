@@ -258,20 +258,12 @@ static bool count_constant(const struct assay__node *node, struct tally *tally)
     return count_tensor(value->t, each, tally);
 }
 
-static bool count_tensors(const struct assay__tensor *tensors, size_t count, struct tally *tally)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!count_tensor(&tensors[i], counts_for(&tensors[i], tensors[i].name, tally->study->uses),
-                          tally))
-            return false;
-    return true;
-}
-
 static bool count_graph(const struct assay__graph *graph, struct tally *tally, int depth)
 {
-    if (!count_tensors(graph->initializers, graph->initializer_count, tally) ||
-        !count_tensors(graph->sparse_tensors, graph->sparse_count, tally))
-        return false;
+    const struct assay__map *uses = tally->study->uses;
+    const struct assay__tensor *held;
+    for (size_t i = 0; (held = assay__graph_tensor(graph, i)); i++)
+        if (!count_tensor(held, counts_for(held, held->name, uses), tally)) return false;
     for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH; i++) {
         const struct assay__graph *body;
         struct assay__tensor tensor;
@@ -280,7 +272,8 @@ static bool count_graph(const struct assay__graph *graph, struct tally *tally, i
             !filled_weight(tally->study, &graph->nodes[i], &weight, &tensor))
             return false;
         int64_t stored = tally->bytes;
-        if (weight && !count_tensors(&tensor, 1, tally)) return false;
+        if (weight && !count_tensor(&tensor, counts_for(&tensor, tensor.name, uses), tally))
+            return false;
         tally->bytes = stored; /* what is filled takes no bytes: the file holds one number */
         for (size_t k = 0; (body = assay__node_body(&graph->nodes[i], k)); k++)
             if (!count_graph(body, tally, depth + 1)) return false;

@@ -125,8 +125,6 @@ void assay__tensor_close(struct assay__tensor_view *view)
     *view = (struct assay__tensor_view){.size = 0};
 }
 
-/* --- float16 ---------------------------------------------------------------------------------- */
-
 uint16_t assay__float_to_half(float value)
 {
     uint32_t bits;

@@ -55,20 +55,6 @@ static int place_input(const struct assay__graph *graph, const struct assay__val
     return 0;
 }
 
-static const char *find_logits(const struct assay__graph *graph)
-{
-    const char *found = NULL;
-    for (size_t i = 0; i < graph->output_count; i++) {
-        const struct assay__value *output = &graph->outputs[i];
-        bool real = output->dtype == ASSAY__FLOAT32 || output->dtype == ASSAY__FLOAT16 ||
-                    output->dtype == ASSAY__BFLOAT16;
-        if (real && strcmp(output->name, "logits") == 0) return output->name;
-        if (real && !found && output->rank == 3 && !present_rest(output->name))
-            found = output->name;
-    }
-    return found;
-}
-
 int assay__generation_find(const struct assay__model *model, int64_t tokens,
                            struct assay__arena *arena, struct assay__generation *generation,
                            struct assay_error *error)
@@ -83,7 +69,15 @@ int assay__generation_find(const struct assay__model *model, int64_t tokens,
         if (!assay__graph_is_initializer(graph, graph->inputs[i].name))
             code = place_input(graph, &graph->inputs[i], past, present, generation, error);
     if (code) return code;
-    generation->logits = find_logits(graph);
+    for (size_t i = 0; i < graph->output_count; i++) {
+        const struct assay__value *output = &graph->outputs[i];
+        bool real = output->dtype == ASSAY__FLOAT32 || output->dtype == ASSAY__FLOAT16 ||
+                    output->dtype == ASSAY__BFLOAT16;
+        bool named = strcmp(output->name, "logits") == 0;
+        bool shaped = output->rank == 3 && !present_rest(output->name);
+        if (real && (named || (shaped && !generation->logits))) generation->logits = output->name;
+        if (real && named) break;
+    }
     if (!generation->ids || !generation->logits)
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "the model has no %s: it cannot generate",
                                generation->ids ? "output 'logits' (float, batch x new x vocabulary)"

@@ -165,8 +165,6 @@ static int open_inputs(struct planner *planner)
     return code;
 }
 
-/* --- binding ---------------------------------------------------------------------------------- */
-
 static int bind(struct planner *planner, struct assay__plan_symbol *symbol, int64_t value,
                 const char *by)
 {

@@ -57,14 +57,6 @@ static uint32_t encode_small(const struct small_float *type, double value)
 
 /* --- one element ------------------------------------------------------------------------------ */
 
-static void store_sub_byte(uint8_t *data, int64_t index, int bits, uint32_t value)
-{
-    int per_byte = 8 / bits, shift = (int)(index % per_byte) * bits;
-    uint8_t mask = (uint8_t)((1u << bits) - 1);
-    uint8_t *byte = &data[index / per_byte];
-    *byte = (uint8_t)((*byte & ~(mask << shift)) | (value & mask) << shift);
-}
-
 static void store(uint8_t *data, enum assay__dtype dtype, int64_t index, double value)
 {
     const struct small_float *type = small_floats[dtype].mantissa_bits ? &small_floats[dtype]
@@ -91,7 +83,10 @@ static void store(uint8_t *data, enum assay__dtype dtype, int64_t index, double 
         raw = fabs(value) < 9e18 ? (uint64_t)(int64_t)value : 0; /* beyond: no integer of ours */
     }
     if (bits < 8) {
-        store_sub_byte(data, index, bits, (uint32_t)raw);
+        int per_byte = 8 / bits, shift = (int)(index % per_byte) * bits;
+        unsigned mask = (1u << bits) - 1;
+        at = &data[index / per_byte];
+        *at = (uint8_t)((*at & ~(mask << shift)) | ((unsigned)raw & mask) << shift);
         return;
     }
     for (size_t i = 0; i < size; i++)

@@ -127,10 +127,10 @@ struct assay__map *assay__inputs_batch_second(const struct assay__model *model)
         bool found = node->output_count && *node->outputs[0] &&
                      assay__map_get(second, node->outputs[0]) != ASSAY__MAP_NONE;
         for (size_t k = 0; k < node->input_count && !failed; k++) {
-            bool keeps = keeps_axes(node, k) ||
-                         (k == 0 && assay__has_word("Identity Cast Dropout", node->op));
+            bool keeps = found && (keeps_axes(node, k) ||
+                                   (k == 0 && assay__has_word("Identity Cast Dropout", node->op)));
             if (*node->inputs[k] &&
-                ((found && keeps) || time_first(node, k) ||
+                (keeps || time_first(node, k) ||
                  (is_cell(node) && (k == 5 || k == 6)) /* initial_h, initial_c */))
                 failed = assay__map_set(second, node->inputs[k], 1) != 0;
         }

@@ -196,8 +196,6 @@ static void read_attr(struct assay__reader *reader, const struct assay__wire_fie
                            "attribute '%.80s' holds a graph but is not of that type", attr->name);
 }
 
-/* --- nodes ------------------------------------------------------------------------------------ */
-
 static bool node_extra(uint32_t number)
 {
     return number > NODE_DOMAIN;
@@ -320,8 +318,6 @@ static void read_graph(struct assay__reader *reader, const struct assay__wire_fi
     carried_bytes(reader, &sparse, message, graph_sparse, &graph->sparse, &graph->sparse_size);
     carried_bytes(reader, &extra, message, graph_extra, &graph->extra, &graph->extra_size);
 }
-
-/* --- functions -------------------------------------------------------------------------------- */
 
 static void read_opset(struct assay__reader *reader, const struct assay__wire_field *message,
                        struct assay__opset *opset)

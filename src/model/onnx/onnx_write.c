@@ -480,25 +480,6 @@ static void put_attr_fields(struct writer *writer, const struct assay__attr *att
     put_text_unless_empty(writer, ATTR_REFERENCE, attr->reference);
 }
 
-static void put_attr(struct writer *writer, const struct assay__attr *attr, int depth)
-{
-    struct open_message open = message_begin(writer, NODE_ATTRIBUTE);
-    struct assay__wire wire = assay__wire_over(attr->raw, attr->raw_size);
-    struct assay__wire_field field;
-    if (!attr->raw)
-        put_attr_fields(writer, attr);
-    else if (!attr->g && !attr->graphs)
-        put_foreign(writer, attr->raw, attr->raw_size);
-    else /* all of the original but its graphs, which are written from the structures */
-        while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-            if (field.number != ATTR_G && field.number != ATTR_GRAPHS)
-                put_foreign(writer, field.start, field.total);
-    if (attr->g) put_graph(writer, ATTR_G, attr->g, depth + 1);
-    for (size_t i = 0; attr->graphs && i < attr->count; i++)
-        put_graph(writer, ATTR_GRAPHS, attr->graphs[i], depth + 1);
-    message_end(writer, open);
-}
-
 static void put_node(struct writer *writer, const struct assay__node *node, int depth)
 {
     struct open_message open = message_begin(writer, GRAPH_NODE);
@@ -508,8 +489,24 @@ static void put_node(struct writer *writer, const struct assay__node *node, int 
         put_text(writer, NODE_OUTPUT, node->outputs[i]);
     put_text_unless_empty(writer, NODE_NAME, node->name);
     put_text(writer, NODE_OP, node->op);
-    for (size_t i = 0; i < node->attr_count; i++)
-        put_attr(writer, &node->attrs[i], depth);
+    for (size_t i = 0; i < node->attr_count; i++) {
+        const struct assay__attr *attr = &node->attrs[i];
+        struct open_message message = message_begin(writer, NODE_ATTRIBUTE);
+        struct assay__wire wire = assay__wire_over(attr->raw, attr->raw_size);
+        struct assay__wire_field field;
+        if (!attr->raw)
+            put_attr_fields(writer, attr);
+        else if (!attr->g && !attr->graphs)
+            put_foreign(writer, attr->raw, attr->raw_size);
+        else /* all of the original but its graphs, which are written from the structures */
+            while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
+                if (field.number != ATTR_G && field.number != ATTR_GRAPHS)
+                    put_foreign(writer, field.start, field.total);
+        if (attr->g) put_graph(writer, ATTR_G, attr->g, depth + 1);
+        for (size_t k = 0; attr->graphs && k < attr->count; k++)
+            put_graph(writer, ATTR_GRAPHS, attr->graphs[k], depth + 1);
+        message_end(writer, message);
+    }
     put_text_unless_empty(writer, NODE_DOC, node->doc);
     put_text_unless_empty(writer, NODE_DOMAIN, node->domain);
     put_foreign(writer, node->extra, node->extra_size);

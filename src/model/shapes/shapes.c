@@ -222,8 +222,6 @@ static int fact_from_value(struct assay__shape_state *state, const struct assay_
     return assay__fact_set(state, fact, value->dtype, value->rank, nums);
 }
 
-/* --- what the file states --------------------------------------------------------------------- */
-
 /* Reports where the file states another type, rank or dimension than what follows. */
 static void check_stated(struct assay__shapes *scope, const struct assay__value *value,
                          const struct assay__fact *fact)
@@ -374,13 +372,13 @@ static int infer_node(struct assay__shapes *scope, const struct assay__node *nod
     return code;
 }
 
-static int add_initializers(struct assay__shapes *scope, const struct assay__tensor *tensors,
-                            size_t count)
+static int add_initializers(struct assay__shapes *scope)
 {
+    const struct assay__tensor *tensor;
     int code = 0;
-    for (size_t i = 0; i < count && !code; i++) {
-        struct assay__fact *fact = assay__scope_add(scope, tensors[i].name);
-        code = fact ? fact_from_tensor(scope->state, &tensors[i], fact) : ASSAY_ENOMEM;
+    for (size_t i = 0; !code && (tensor = assay__graph_tensor(scope->graph, i)); i++) {
+        struct assay__fact *fact = assay__scope_add(scope, tensor->name);
+        code = fact ? fact_from_tensor(scope->state, tensor, fact) : ASSAY_ENOMEM;
     }
     return code;
 }
@@ -395,10 +393,7 @@ int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
     int code = stated && order ? 0 : ASSAY_ENOMEM;
     if (!code && !scope->order) code = assay__graph_order(graph, order, error);
     if (!code) scope->order = order;
-    if (!code && scope->parent)
-        code = add_initializers(scope, graph->initializers, graph->initializer_count);
-    if (!code && scope->parent && graph->sparse_tensors)
-        code = add_initializers(scope, graph->sparse_tensors, graph->sparse_count);
+    if (!code && scope->parent) code = add_initializers(scope);
     /* what the file states: value_info and, of values that are not there, the graph's outputs */
     for (size_t i = 0; i < graph->output_count && !code; i++)
         code = assay__map_set(stated, graph->outputs[i].name, graph->value_count + i);
@@ -477,9 +472,7 @@ static int seed(struct assay__shapes *scope, const struct assay__value *inputs, 
         struct assay__fact *fact = assay__scope_add(scope, graph->inputs[i].name);
         code = fact ? fact_from_value(state, &graph->inputs[i], fact) : ASSAY_ENOMEM;
     }
-    if (!code) code = add_initializers(scope, graph->initializers, graph->initializer_count);
-    if (!code && graph->sparse_tensors)
-        code = add_initializers(scope, graph->sparse_tensors, graph->sparse_count);
+    if (!code) code = add_initializers(scope);
     for (size_t i = 0; i < input_count && !code; i++) {
         char *name = assay__arena_strdup(state->arena, inputs[i].name);
         struct assay__fact *fact = name ? assay__scope_add(scope, name) : NULL;

@@ -74,8 +74,6 @@ static const struct assay__fact *body_output(const struct assay__shapes *scope, 
     return fact ? fact : &scope->nothing;
 }
 
-/* --- If --------------------------------------------------------------------------------------- */
-
 static void infer_if(struct assay__shape_call *call)
 {
     struct assay__shape_state *state = call->scope->state;

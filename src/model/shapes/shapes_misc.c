@@ -74,8 +74,6 @@ static void infer_irfft(struct assay__shape_call *call)
     assay__shape_set_same(call, rank - 1, out);
 }
 
-/* --- losses ----------------------------------------------------------------------------------- */
-
 /* scores [N, C, …], labels [N, …]: a scalar, or as the labels; log_prob as the scores */
 static void infer_loss(struct assay__shape_call *call)
 {

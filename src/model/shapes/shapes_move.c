@@ -395,8 +395,6 @@ static void infer_center_crop_pad(struct assay__shape_call *call)
     assay__shape_set_same(call, rank, out);
 }
 
-/* --- images ----------------------------------------------------------------------------------- */
-
 /* SpaceToDepth, DepthToSpace */
 static void infer_block_move(struct assay__shape_call *call)
 {

@@ -270,28 +270,6 @@ static void infer_skip_group_norm(struct assay__shape_call *call)
 
 /* --- recurrent -------------------------------------------------------------------------------- */
 
-/* W [directions, gates × hidden, in] and R [directions, gates × hidden, hidden];
- * DynamicQuantizeLSTM has them transposed. */
-static void check_recurrent(struct assay__shape_call *call, int64_t hidden, int64_t directions)
-{
-    bool turned = assay__shape_op_is(call, "DynamicQuantizeLSTM");
-    int gates = assay__shape_op_is(call, "RNN") ? 1 : assay__shape_op_is(call, "GRU") ? 3 : 4;
-    int in_axis = turned ? 1 : 2, gate_axis = turned ? 2 : 1;
-    if (assay__shape_rank(call, 0) == 3 && assay__shape_rank(call, 1) == 3)
-        assay__shape_differ(call, 0, "features of the input and of the weights",
-                            assay__shape_dim(call, 0, 2), assay__shape_dim(call, 1, in_axis));
-    if (assay__shape_rank(call, 1) == 3) {
-        assay__shape_differ(call, 1, "rows of the weights and gates times hidden size",
-                            assay__shape_dim(call, 1, gate_axis),
-                            assay__num_mul(call->symbols, hidden, gates));
-        assay__shape_differ(call, 1, "directions of the weights and of the node",
-                            assay__shape_dim(call, 1, 0), directions);
-    }
-    if (assay__shape_rank(call, 2) == 3)
-        assay__shape_differ(call, 2, "recurrent weights and hidden size",
-                            assay__shape_dim(call, 2, in_axis), hidden);
-}
-
 /* X [seq, batch, in] (layout 1: [batch, seq, in]), W [directions, gates × hidden, in]. Y [seq,
  * directions, batch, hidden] (layout 1: [batch, seq, directions, hidden]), Y_h and Y_c without
  * seq. */
@@ -299,6 +277,7 @@ static void infer_recurrent(struct assay__shape_call *call)
 {
     bool batch_first = assay__node_int(call->node, "layout", 0) == 1;
     bool turned = assay__shape_op_is(call, "DynamicQuantizeLSTM");
+    int in_axis = turned ? 1 : 2;
     int64_t hidden = assay__node_int(call->node, "hidden_size", ASSAY__NUM_ANY);
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
     int64_t sequence = ASSAY__NUM_ANY, batch = ASSAY__NUM_ANY;
@@ -307,9 +286,23 @@ static void infer_recurrent(struct assay__shape_call *call)
         batch = assay__shape_dim(call, 0, batch_first ? 0 : 1);
     }
     int64_t directions = assay__shape_attr_is(call, "direction", "bidirectional") ? 2 : 1;
-    if (hidden < 0 && assay__shape_rank(call, 2) == 3)
-        hidden = assay__shape_dim(call, 2, turned ? 1 : 2);
-    check_recurrent(call, hidden, directions);
+    if (hidden < 0 && assay__shape_rank(call, 2) == 3) hidden = assay__shape_dim(call, 2, in_axis);
+    /* W [directions, gates × hidden, in] and R [directions, gates × hidden, hidden];
+     * DynamicQuantizeLSTM has them transposed */
+    int gates = assay__shape_op_is(call, "RNN") ? 1 : assay__shape_op_is(call, "GRU") ? 3 : 4;
+    if (assay__shape_rank(call, 0) == 3 && assay__shape_rank(call, 1) == 3)
+        assay__shape_differ(call, 0, "features of the input and of the weights",
+                            assay__shape_dim(call, 0, 2), assay__shape_dim(call, 1, in_axis));
+    if (assay__shape_rank(call, 1) == 3) {
+        assay__shape_differ(call, 1, "rows of the weights and gates times hidden size",
+                            assay__shape_dim(call, 1, turned ? 2 : 1),
+                            assay__num_mul(call->symbols, hidden, gates));
+        assay__shape_differ(call, 1, "directions of the weights and of the node",
+                            assay__shape_dim(call, 1, 0), directions);
+    }
+    if (assay__shape_rank(call, 2) == 3)
+        assay__shape_differ(call, 2, "recurrent weights and hidden size",
+                            assay__shape_dim(call, 2, in_axis), hidden);
     int64_t y[4] = {sequence, directions, batch, hidden}, state[3] = {directions, batch, hidden};
     int64_t y_first[4] = {batch, sequence, directions, hidden};
     int64_t state_first[3] = {batch, directions, hidden};

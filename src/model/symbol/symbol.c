@@ -452,19 +452,6 @@ static int64_t floor_by_number(struct assay__symbols *symbols, const struct poly
     return assay__num_add(symbols, intern(symbols, &whole), left_over);
 }
 
-/* Cancels the atoms that every term of both has. */
-static void cancel_atoms(struct poly *a, struct poly *b)
-{
-    struct term candidates = a->terms[0];
-    for (int i = 0; i < candidates.degree; i++) {
-        struct term one = {.coefficient = 1, .degree = 1, .atoms = {candidates.atoms[i]}};
-        struct poly divisor = {.count = 1, .terms = {one}}, left, right;
-        if (!divide(a, &divisor, &left) || !divide(b, &divisor, &right)) continue;
-        *a = left;
-        *b = right;
-    }
-}
-
 int64_t assay__num_floor_div(struct assay__symbols *symbols, int64_t a, int64_t b)
 {
     struct poly left, right, quotient;
@@ -474,7 +461,16 @@ int64_t assay__num_floor_div(struct assay__symbols *symbols, int64_t a, int64_t 
     if (!load(symbols, a, &left) || !load(symbols, b, &right)) return ASSAY__NUM_ANY;
     if (left.count == 0) return 0;
     if (divide(&left, &right, &quotient)) return intern(symbols, &quotient);
-    cancel_atoms(&left, &right);
+    struct term candidates = left.terms[0];
+    for (int i = 0; i < candidates.degree;
+         i++) { /* cancels the atoms that every term of both has */
+        struct term one = {.coefficient = 1, .degree = 1, .atoms = {candidates.atoms[i]}};
+        struct poly divisor = {.count = 1, .terms = {one}}, rest_left, rest_right;
+        if (!divide(&left, &divisor, &rest_left) || !divide(&right, &divisor, &rest_right))
+            continue;
+        left = rest_left;
+        right = rest_right;
+    }
     if (right.count == 1 && right.terms[0].degree == 0)
         return right.terms[0].coefficient > 0
                    ? floor_by_number(symbols, &left, right.terms[0].coefficient)
