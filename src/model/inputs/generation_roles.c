@@ -147,25 +147,19 @@ static void forget_notes(struct assay__workload *workload, const char *symbol)
 static int add_note(struct assay__workload *workload, const struct assay__generation *generation,
                     const int64_t *ids_dims, struct assay_error *error)
 {
-    size_t room = workload->note_count + 1;
-    const char **notes = assay__arena_array(workload->arena, room, sizeof *notes);
-    struct assay__note_subject *subjects = assay__arena_array(workload->arena, room,
-                                                              sizeof *subjects);
     const char *text = assay__arena_printf(
         workload->arena,
         "one inference is a whole generation: a prompt of %lld, then %lld token%s, one run of the "
         "model each, in %lld sequence%s; the likeliest token is taken and nothing ends it early",
         (long long)ids_dims[1], (long long)generation->tokens, generation->tokens == 1 ? "" : "s",
         (long long)ids_dims[0], ids_dims[0] == 1 ? "" : "s");
-    if (!notes || !subjects || !text) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    notes[0] = text;
-    subjects[0] = (struct assay__note_subject){"", "", 0};
-    for (size_t i = 0; i < workload->note_count; i++) {
-        notes[i + 1] = workload->notes[i];
-        subjects[i + 1] = workload->note_subjects[i];
-    }
-    workload->notes = notes;
-    workload->note_subjects = subjects;
+    if (!text) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    /* in front of the others; the plan left room for it */
+    memmove(workload->notes + 1, workload->notes, workload->note_count * sizeof *workload->notes);
+    memmove(workload->note_subjects + 1, workload->note_subjects,
+            workload->note_count * sizeof *workload->note_subjects);
+    workload->notes[0] = text;
+    workload->note_subjects[0] = (struct assay__note_subject){"", "", 0};
     workload->note_count++;
     return 0;
 }

@@ -146,7 +146,7 @@ static int open_inputs(struct planner *planner)
     planner->symbols.items = assay__arena_array(arena, dims + names,
                                                 sizeof *planner->symbols.items);
     workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
-    size_t notes = 2 * dims + names + 4;
+    size_t notes = 2 * dims + names + 4; /* one of a dimension, one of a symbol, some of a run */
     workload->notes = assay__arena_array(arena, notes, sizeof *workload->notes);
     workload->note_subjects = assay__arena_array(arena, notes, sizeof *workload->note_subjects);
     if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes ||

@@ -41,7 +41,6 @@ struct assay__shape_call {
     size_t in_count;
     struct assay__fact **out; /* entries of absent outputs point to a dummy */
     size_t out_count;
-    bool no_memory;
 };
 
 typedef void assay__shape_fn(struct assay__shape_call *call);

@@ -62,10 +62,13 @@ struct assay__fact *assay__scope_add(struct assay__shapes *scope, const char *na
     if (!fact ||
         assay__vec_grow((void **)&scope->facts, &scope->capacity, scope->count + 1,
                         sizeof *scope->facts) ||
-        assay__map_set(scope->names, name, scope->count))
-        return NULL;
+        assay__map_set(scope->names, name, scope->count)) {
+        assay__arena_fail(scope->state->arena);
+        fact = &scope->lost;
+    } else {
+        scope->facts[scope->count++] = fact;
+    }
     fact->entry.rank = -1;
-    scope->facts[scope->count++] = fact;
     return fact;
 }
 
@@ -89,26 +92,24 @@ static int64_t element(const struct assay__tensor *tensor, size_t i)
     }
 }
 
-static int fact_from_tensor(struct assay__shape_state *state, const struct assay__tensor *tensor,
-                            struct assay__fact *fact)
+static void fact_from_tensor(struct assay__shape_state *state, const struct assay__tensor *tensor,
+                             struct assay__fact *fact)
 {
     fact->tensor = tensor;
-    int code = assay__fact_set(state, fact, tensor->dtype, tensor->rank, tensor->dims);
+    assay__fact_set(state, fact, tensor->dtype, tensor->rank, tensor->dims);
     bool followed = tensor->dtype == ASSAY__INT64 || tensor->dtype == ASSAY__INT32 ||
                     tensor->dtype == ASSAY__BOOL ||
                     (tensor->dtype == ASSAY__FLOAT32 && tensor->elements <= 16);
-    if (code || !followed || !tensor->data || tensor->elements > ASSAY__SHAPE_VALUES ||
+    if (!followed || !tensor->data || tensor->elements > ASSAY__SHAPE_VALUES ||
         tensor->elements < 0 ||
         tensor->data_size != assay__dtype_bytes(tensor->dtype, tensor->elements))
-        return code;
+        return;
     size_t count = (size_t)tensor->elements;
     int64_t *values = assay__arena_array(state->arena, count, sizeof *values);
-    if (!values) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; values && i < count; i++)
         values[i] = element(tensor, i);
     fact->values = values;
     fact->value_count = count;
-    return 0;
 }
 
 /* What the caller's inputs fix a symbol to; `otherwise` when they do not. */
@@ -161,8 +162,8 @@ static bool find_field(const uint8_t *data, size_t size, uint32_t number, int ty
     return false;
 }
 
-static int fact_from_tensor_type(struct assay__shape_state *state,
-                                 const struct assay__wire_field *tensor, struct assay__fact *fact)
+static void fact_from_tensor_type(struct assay__shape_state *state,
+                                  const struct assay__wire_field *tensor, struct assay__fact *fact)
 {
     struct assay__wire_field field, shape, dim;
     enum assay__dtype dtype = ASSAY__UNDEFINED;
@@ -171,12 +172,17 @@ static int fact_from_tensor_type(struct assay__shape_state *state,
     if (find_field(tensor->data, tensor->size, 1, ASSAY__WIRE_VARINT, &field) &&
         field.value <= ASSAY__INT2)
         dtype = (enum assay__dtype)field.value;
-    if (!find_field(tensor->data, tensor->size, 2, ASSAY__WIRE_BYTES, &shape))
-        return assay__fact_set(state, fact, dtype, -1, NULL);
+    if (!find_field(tensor->data, tensor->size, 2, ASSAY__WIRE_BYTES, &shape)) {
+        fact->entry.dtype = dtype;
+        return;
+    }
     struct assay__wire wire = assay__wire_over(shape.data, shape.size);
     while (assay__wire_next(&wire, &dim) == ASSAY__WIRE_FIELD) {
         if (dim.number != 1 || dim.type != ASSAY__WIRE_BYTES) continue;
-        if (rank == ASSAY__SHAPE_RANK) return assay__fact_set(state, fact, dtype, -1, NULL);
+        if (rank == ASSAY__SHAPE_RANK) {
+            fact->entry.dtype = dtype;
+            return;
+        }
         int64_t num = ASSAY__NUM_ANY;
         if (find_field(dim.data, dim.size, 1, ASSAY__WIRE_VARINT, &field)) {
             if (field.value <= INT64_MAX) num = (int64_t)field.value;
@@ -186,40 +192,42 @@ static int fact_from_tensor_type(struct assay__shape_state *state,
         }
         nums[rank++] = num;
     }
-    return assay__fact_set(state, fact, dtype, rank, nums);
+    assay__fact_set(state, fact, dtype, rank, nums);
 }
 
-static int fact_from_type(struct assay__shape_state *state, const uint8_t *data, size_t size,
-                          struct assay__fact *fact)
+static void fact_from_type(struct assay__shape_state *state, const uint8_t *data, size_t size,
+                           struct assay__fact *fact)
 {
     struct assay__wire_field field, inner;
     for (int depth = 0; depth < 4; depth++) {
-        if (find_field(data, size, 1, ASSAY__WIRE_BYTES, &field))
-            return fact_from_tensor_type(state, &field, fact);
+        if (find_field(data, size, 1, ASSAY__WIRE_BYTES, &field)) {
+            fact_from_tensor_type(state, &field, fact);
+            return;
+        }
         bool sequence = find_field(data, size, 4, ASSAY__WIRE_BYTES, &field);
-        if (!sequence && !find_field(data, size, 9, ASSAY__WIRE_BYTES, &field)) return 0;
-        if (fact->sequence) return 0;
+        if (!sequence && !find_field(data, size, 9, ASSAY__WIRE_BYTES, &field)) return;
+        if (fact->sequence) return;
         fact->sequence = sequence;
         fact->optional = fact->optional || !sequence;
-        if (!find_field(field.data, field.size, 1, ASSAY__WIRE_BYTES, &inner)) return 0;
+        if (!find_field(field.data, field.size, 1, ASSAY__WIRE_BYTES, &inner)) return;
         data = inner.data;
         size = inner.size;
     }
-    return 0;
 }
 
-static int fact_from_value(struct assay__shape_state *state, const struct assay__value *value,
-                           struct assay__fact *fact)
+static void fact_from_value(struct assay__shape_state *state, const struct assay__value *value,
+                            struct assay__fact *fact)
 {
     int64_t nums[ASSAY__SHAPE_RANK];
-    if (!is_tensor(value))
-        return value->type_proto
-                   ? fact_from_type(state, value->type_proto, value->type_proto_size, fact)
-                   : 0;
-    if (value->rank > ASSAY__SHAPE_RANK) return 0;
+    if (!is_tensor(value)) {
+        if (value->type_proto)
+            fact_from_type(state, value->type_proto, value->type_proto_size, fact);
+        return;
+    }
+    if (value->rank > ASSAY__SHAPE_RANK) return;
     for (int i = 0; i < value->rank; i++)
         nums[i] = stated_num(state, &value->dims[i]);
-    return assay__fact_set(state, fact, value->dtype, value->rank, nums);
+    assay__fact_set(state, fact, value->dtype, value->rank, nums);
 }
 
 /* Reports where the file states another type, rank or dimension than what follows. */
@@ -251,20 +259,20 @@ static void check_stated(struct assay__shapes *scope, const struct assay__value 
     assay__state_conflict(scope->state, fact->maker, NULL, value->name, text);
 }
 
-int assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
-                         struct assay__fact *fact)
+void assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
+                          struct assay__fact *fact)
 {
     struct assay__shape_state *state = scope->state;
     int64_t nums[ASSAY__SHAPE_RANK];
-    if (!is_tensor(value) || fact->sequence || fact->optional) return 0;
+    if (!is_tensor(value) || fact->sequence || fact->optional) return;
     check_stated(scope, value, fact);
     /* Other formats' operators may give other types than the ONNX ones they are mapped to (indices
      * of 32 bits): they state them. */
     bool onnx = assay__model_is_onnx(state->model);
     if (fact->entry.dtype == ASSAY__UNDEFINED || (!onnx && value->dtype))
         fact->entry.dtype = value->dtype;
-    if (value->rank < 0 || value->rank > ASSAY__SHAPE_RANK) return 0;
-    if (fact->entry.rank >= 0 && fact->entry.rank != value->rank) return 0;
+    if (value->rank < 0 || value->rank > ASSAY__SHAPE_RANK) return;
+    if (fact->entry.rank >= 0 && fact->entry.rank != value->rank) return;
     bool open = fact->entry.rank < 0, changed = open;
     for (int i = 0; i < value->rank; i++) {
         nums[i] = open ? ASSAY__SHAPE_ANY : fact->dims[i];
@@ -275,35 +283,32 @@ int assay__fact_complete(struct assay__shapes *scope, const struct assay__value 
         nums[i] = says;
         changed = true;
     }
-    return changed ? assay__fact_set(state, fact, fact->entry.dtype, value->rank, nums) : 0;
+    if (changed) assay__fact_set(state, fact, fact->entry.dtype, value->rank, nums);
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
 /* Constant is no operator with inputs: its tensor is kept as a tensor, so it is handled here and
  * not in a table. */
-static int infer_constant(struct assay__shape_state *state, const struct assay__node *node,
-                          struct assay__fact *fact)
+static void infer_constant(struct assay__shape_state *state, const struct assay__node *node,
+                           struct assay__fact *fact)
 {
     const struct assay__attr *attr = node->attr_count ? &node->attrs[0] : NULL;
-    if (!attr) return 0;
-    if (strcmp(attr->name, "value") == 0 && attr->t) return fact_from_tensor(state, attr->t, fact);
+    if (attr && attr->t && strcmp(attr->name, "value") == 0) fact_from_tensor(state, attr->t, fact);
+    if (!attr || strncmp(attr->name, "value_", 6) != 0) return;
     bool integer = attr->type == ASSAY__ATTR_INT || attr->type == ASSAY__ATTR_INTS;
     bool list = attr->type == ASSAY__ATTR_INTS || attr->type == ASSAY__ATTR_FLOATS ||
                 attr->type == ASSAY__ATTR_STRINGS;
     bool text = attr->type == ASSAY__ATTR_STRING || attr->type == ASSAY__ATTR_STRINGS;
-    if (strncmp(attr->name, "value_", 6) != 0) return 0;
     int64_t count = list ? (int64_t)attr->count : 1;
     enum assay__dtype dtype = integer ? ASSAY__INT64 : text ? ASSAY__STRING : ASSAY__FLOAT32;
-    int code = assay__fact_set(state, fact, dtype, list ? 1 : 0, &count);
-    if (code || !integer || count > ASSAY__SHAPE_VALUES) return code;
+    assay__fact_set(state, fact, dtype, list ? 1 : 0, &count);
+    if (!integer || count > ASSAY__SHAPE_VALUES) return;
     int64_t *values = assay__arena_array(state->arena, (size_t)count, sizeof *values);
-    if (!values) return ASSAY_ENOMEM;
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; values && i < count; i++)
         values[i] = assay__num_from_file(list ? attr->ints[i] : attr->i);
     fact->values = values;
     fact->value_count = (size_t)count;
-    return 0;
 }
 
 /* All tables in one hash, made once. */
@@ -330,7 +335,7 @@ static bool domain_matches(const char *row, const char *domain)
 
 #define FEW 16
 
-static int infer_node(struct assay__shapes *scope, const struct assay__node *node)
+static void infer_node(struct assay__shapes *scope, const struct assay__node *node)
 {
     struct assay__fact dummy = {.entry = {.rank = -1}}, *few[2 * FEW];
     struct assay__shape_call call = {.arena = scope->state->arena,
@@ -342,9 +347,11 @@ static int infer_node(struct assay__shapes *scope, const struct assay__node *nod
                                      .out_count = node->output_count};
     bool many = node->input_count > FEW || node->output_count > FEW;
     struct assay__fact **facts = few;
-    int code = 0;
     if (many) facts = calloc(node->input_count + node->output_count, sizeof(struct assay__fact *));
-    if (!facts) return ASSAY_ENOMEM;
+    if (!facts) {
+        assay__arena_fail(call.arena);
+        return;
+    }
     call.in = facts;
     call.out = facts + (many ? node->input_count : FEW);
     for (size_t i = 0; i < node->input_count; i++) {
@@ -352,35 +359,26 @@ static int infer_node(struct assay__shapes *scope, const struct assay__node *nod
                                                     : NULL;
         call.in[i] = fact ? fact : &scope->nothing;
     }
-    for (size_t i = 0; i < node->output_count && !code; i++) {
+    for (size_t i = 0; i < node->output_count; i++) {
         call.out[i] = *node->outputs[i] ? assay__scope_add(scope, node->outputs[i]) : &dummy;
-        if (call.out[i])
-            call.out[i]->maker = node;
-        else
-            code = ASSAY_ENOMEM;
+        call.out[i]->maker = node;
     }
-    if (!code && !*node->domain && strcmp(node->op, "Constant") == 0 && node->output_count) {
-        code = infer_constant(scope->state, node, call.out[0]);
-    } else if (!code) {
+    if (!*node->domain && strcmp(node->op, "Constant") == 0 && node->output_count) {
+        infer_constant(scope->state, node, call.out[0]);
+    } else {
         pthread_once(&once, index_rows);
         size_t at = assay__op_index_find(&rows, node->op, node->domain, domain_matches);
         const struct assay__shape_row *row = at < ASSAY__OP_SLOTS ? rows.slots[at].row : NULL;
         if (row) row->infer(&call);
-        if (call.no_memory) code = ASSAY_ENOMEM;
     }
     if (many) free(facts);
-    return code;
 }
 
-static int add_initializers(struct assay__shapes *scope)
+static void add_initializers(struct assay__shapes *scope)
 {
     const struct assay__tensor *tensor;
-    int code = 0;
-    for (size_t i = 0; !code && (tensor = assay__graph_tensor(scope->graph, i)); i++) {
-        struct assay__fact *fact = assay__scope_add(scope, tensor->name);
-        code = fact ? fact_from_tensor(scope->state, tensor, fact) : ASSAY_ENOMEM;
-    }
-    return code;
+    for (size_t i = 0; (tensor = assay__graph_tensor(scope->graph, i)); i++)
+        fact_from_tensor(scope->state, tensor, assay__scope_add(scope, tensor->name));
 }
 
 int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
@@ -393,7 +391,7 @@ int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
     int code = stated && order ? 0 : ASSAY_ENOMEM;
     if (!code && !scope->order) code = assay__graph_order(graph, order, error);
     if (!code) scope->order = order;
-    if (!code && scope->parent) code = add_initializers(scope);
+    if (!code && scope->parent) add_initializers(scope);
     /* what the file states: value_info and, of values that are not there, the graph's outputs */
     for (size_t i = 0; i < graph->output_count && !code; i++)
         code = assay__map_set(stated, graph->outputs[i].name, graph->value_count + i);
@@ -401,16 +399,18 @@ int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
         code = assay__map_set(stated, graph->values[i].name, i);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[order[i]];
-        code = infer_node(scope, node);
-        for (size_t k = 0; k < node->output_count && !code; k++) {
+        infer_node(scope, node);
+        for (size_t k = 0; k < node->output_count; k++) {
             const char *name = node->outputs[k];
             size_t at = *name ? assay__map_get(stated, name) : ASSAY__MAP_NONE;
             if (at == ASSAY__MAP_NONE) continue;
             const struct assay__value *value = at < graph->value_count
                                                    ? &graph->values[at]
                                                    : &graph->outputs[at - graph->value_count];
-            code = assay__fact_complete(scope, value, assay__scope_find(scope, name));
+            struct assay__fact *fact = assay__scope_find(scope, name);
+            if (fact) assay__fact_complete(scope, value, fact);
         }
+        if (assay__arena_failed(scope->state->arena)) code = ASSAY_ENOMEM;
     }
     assay__map_free(stated);
     return code;
@@ -419,41 +419,37 @@ int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
 /* --- the caller's inputs ---------------------------------------------------------------------- */
 
 /* A symbol of the file that an input fixes; one that two inputs fix differently is not fixed. */
-static int bind(struct assay__shape_state *state, int64_t symbol, int64_t num)
+static void bind(struct assay__shape_state *state, int64_t symbol, int64_t num)
 {
-    if (!assay__num_plain(state->symbols, symbol) || num == symbol) return 0;
+    if (!assay__num_plain(state->symbols, symbol) || num == symbol) return;
     for (size_t i = 0; i < state->binding_count; i++) {
         if (state->bindings[i].symbol != symbol) continue;
         if (state->bindings[i].num != num) state->bindings[i].num = ASSAY__SHAPE_ANY;
-        return 0;
+        return;
     }
     if (assay__vec_grow((void **)&state->bindings, &state->binding_capacity,
                         state->binding_count + 1, sizeof *state->bindings))
-        return ASSAY_ENOMEM;
-    state->bindings[state->binding_count++] = (struct assay__shape_binding){symbol, num};
-    return 0;
+        assay__arena_fail(state->arena);
+    else
+        state->bindings[state->binding_count++] = (struct assay__shape_binding){symbol, num};
 }
 
 /* Compares a replaced input with what the file states of it. */
-static int bind_input(struct assay__shape_state *state, const struct assay__value *file,
-                      const struct assay__value *given)
+static void bind_input(struct assay__shape_state *state, const struct assay__value *file,
+                       const struct assay__value *given)
 {
-    int code = 0;
-    if (file->rank < 0 || given->rank < 0) return 0;
-    if (file->rank != given->rank || file->rank > ASSAY__SHAPE_RANK) {
-        state->stale = true;
-        return 0;
-    }
-    for (int i = 0; i < file->rank && !code; i++) {
+    if (file->rank < 0 || given->rank < 0) return;
+    bool comparable = file->rank == given->rank && file->rank <= ASSAY__SHAPE_RANK;
+    if (!comparable) state->stale = true;
+    for (int i = 0; comparable && i < file->rank; i++) {
         int64_t says = file->dims[i].value;
         if (says >= 0 && says != given->dims[i].value) state->stale = true;
         const char *symbol = given->dims[i].symbol ? given->dims[i].symbol : "";
         int64_t num = given->dims[i].value >= 0 ? given->dims[i].value
                                                 : assay__num_symbol(state->symbols, symbol);
         if (says < 0 && file->dims[i].symbol && *file->dims[i].symbol)
-            code = bind(state, assay__num_symbol(state->symbols, file->dims[i].symbol), num);
+            bind(state, assay__num_symbol(state->symbols, file->dims[i].symbol), num);
     }
-    return code;
 }
 
 static int seed(struct assay__shapes *scope, const struct assay__value *inputs, size_t input_count)
@@ -466,24 +462,20 @@ static int seed(struct assay__shapes *scope, const struct assay__value *inputs, 
         code = assay__map_set(given, inputs[i].name, i);
     for (size_t i = 0; i < graph->input_count && !code; i++) {
         size_t at = assay__map_get(given, graph->inputs[i].name);
-        if (at != ASSAY__MAP_NONE) code = bind_input(state, &graph->inputs[i], &inputs[at]);
-    }
-    for (size_t i = 0; i < graph->input_count && !code; i++) {
-        struct assay__fact *fact = assay__scope_add(scope, graph->inputs[i].name);
-        code = fact ? fact_from_value(state, &graph->inputs[i], fact) : ASSAY_ENOMEM;
-    }
-    if (!code) code = add_initializers(scope);
-    for (size_t i = 0; i < input_count && !code; i++) {
-        char *name = assay__arena_strdup(state->arena, inputs[i].name);
-        struct assay__fact *fact = name ? assay__scope_add(scope, name) : NULL;
-        if (!fact) code = ASSAY_ENOMEM;
-        if (code) break;
-        fact->tensor = NULL; /* a caller's value replaces the default */
-        fact->values = NULL;
-        code = fact_from_value(state, &inputs[i], fact);
+        if (at != ASSAY__MAP_NONE) bind_input(state, &graph->inputs[i], &inputs[at]);
     }
     assay__map_free(given);
-    return code;
+    for (size_t i = 0; i < graph->input_count; i++)
+        fact_from_value(state, &graph->inputs[i], assay__scope_add(scope, graph->inputs[i].name));
+    add_initializers(scope);
+    for (size_t i = 0; i < input_count; i++) {
+        char *name = assay__arena_strdup(state->arena, inputs[i].name);
+        struct assay__fact *fact = name ? assay__scope_add(scope, name) : &scope->lost;
+        fact->tensor = NULL; /* a caller's value replaces the default */
+        fact->values = NULL;
+        fact_from_value(state, &inputs[i], fact);
+    }
+    return code || assay__arena_failed(state->arena) ? ASSAY_ENOMEM : 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

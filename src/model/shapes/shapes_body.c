@@ -18,12 +18,11 @@ static void add_control(struct assay__shape_call *call, int64_t trips, int branc
 {
     struct assay__shape_state *state = call->scope->state;
     if (assay__vec_grow((void **)&state->controls, &state->control_capacity,
-                        state->control_count + 1, sizeof *state->controls)) {
-        call->no_memory = true;
-        return;
-    }
-    state->controls[state->control_count++] = (struct assay__shape_control){
-        call->node, assay__num_known(trips) && trips >= 0 ? trips : -1, branch};
+                        state->control_count + 1, sizeof *state->controls))
+        assay__arena_fail(call->arena);
+    else
+        state->controls[state->control_count++] = (struct assay__shape_control){
+            call->node, assay__num_known(trips) && trips >= 0 ? trips : -1, branch};
 }
 
 static const struct assay__graph *body_of(const struct assay__shape_call *call, const char *name)
@@ -37,31 +36,28 @@ static struct assay__shapes *enter(struct assay__shape_call *call, const struct 
                                    const struct assay__fact *seeds, size_t seed_count)
 {
     struct assay__shape_state *state = call->scope->state;
-    int code = 0;
     if (!body || state->depth >= MAX_DEPTH || state->budget <= body->node_count) return NULL;
     struct assay__shapes *scope = assay__scope_new(state, call->scope, body);
     if (!scope || assay__vec_grow((void **)&state->bodies, &state->body_capacity,
                                   state->body_count + 1, sizeof *state->bodies)) {
         assay__scope_free(scope);
-        call->no_memory = true;
+        assay__arena_fail(call->arena);
         return NULL;
     }
     size_t mark = state->body_count;
     state->bodies[state->body_count++] = (struct assay__shape_body){body, scope};
     state->budget -= body->node_count + 1;
     state->depth++;
-    for (size_t i = 0; i < body->input_count && !code; i++) {
+    for (size_t i = 0; i < body->input_count; i++) {
         struct assay__fact *fact = assay__scope_add(scope, body->inputs[i].name);
-        if (!fact) code = ASSAY_ENOMEM;
-        if (code) break;
         if (i < seed_count) *fact = seeds[i];
         fact->maker = NULL;
-        code = assay__fact_complete(scope, &body->inputs[i], fact);
+        assay__fact_complete(scope, &body->inputs[i], fact);
     }
-    if (!code) code = assay__scope_walk(scope, NULL);
+    int code = assay__scope_walk(scope, NULL);
     state->depth--;
     if (!code) return scope;
-    call->no_memory = call->no_memory || code == ASSAY_ENOMEM;
+    if (code == ASSAY_ENOMEM) assay__arena_fail(call->arena);
     while (state->body_count > mark)
         assay__scope_free(state->bodies[--state->body_count].scope);
     return NULL;
@@ -81,12 +77,12 @@ static void infer_if(struct assay__shape_call *call)
     int taken = assay__num_known(condition) ? condition != 0 : -1;
     struct assay__shapes *scopes[2] = {NULL, NULL};
     add_control(call, -1, taken);
-    for (int which = 1; which >= 0 && !call->no_memory; which--) {
+    for (int which = 1; which >= 0 && !assay__arena_failed(call->arena); which--) {
         state->quiet += taken != which;
         scopes[which] = enter(call, body_of(call, which ? "then_branch" : "else_branch"), NULL, 0);
         state->quiet -= taken != which;
     }
-    for (size_t o = 0; o < call->out_count && !call->no_memory; o++) {
+    for (size_t o = 0; o < call->out_count && !assay__arena_failed(call->arena); o++) {
         if (taken >= 0) {
             if (scopes[taken]) assay__shape_pass(call, o, body_output(scopes[taken], o));
             continue;
@@ -127,7 +123,7 @@ static struct assay__shapes *stabilise(struct assay__shape_call *call,
         /* a long chain of states that follow each other: nothing is known of any */
         for (size_t i = 0; changed && pass > 2 * MAX_PASSES && i < carried; i++)
             seeds[first + i].entry.rank = -1;
-        if (!changed || call->no_memory) return scope;
+        if (!changed || assay__arena_failed(call->arena)) return scope;
         /* a pass that is walked again leaves nothing behind */
         while (state->body_count > bodies)
             assay__scope_free(state->bodies[--state->body_count].scope);
@@ -140,7 +136,7 @@ static struct assay__fact scalar_fact(struct assay__shape_call *call, enum assay
                                       const int64_t *value)
 {
     struct assay__fact fact = {.entry = {.rank = -1}};
-    if (assay__fact_set(call->scope->state, &fact, dtype, 0, NULL)) call->no_memory = true;
+    assay__fact_set(call->scope->state, &fact, dtype, 0, NULL);
     fact.values = value;
     fact.value_count = value ? 1 : 0;
     return fact;
@@ -185,7 +181,7 @@ static void infer_loop(struct assay__shape_call *call)
     }
     struct assay__fact *seeds = calloc(carried + 2, sizeof *seeds);
     if (!seeds) {
-        call->no_memory = true;
+        assay__arena_fail(call->arena);
         return;
     }
     seeds[0] = scalar_fact(call, ASSAY__INT64, NULL);
@@ -200,7 +196,7 @@ static void infer_loop(struct assay__shape_call *call)
     int64_t trips = loop_trips(
         call, next && next->values && next->value_count == 1 ? next->values[0] : ASSAY__NUM_ANY);
     add_control(call, trips, -1);
-    for (size_t o = 0; scope && o < call->out_count && !call->no_memory; o++) {
+    for (size_t o = 0; scope && o < call->out_count && !assay__arena_failed(call->arena); o++) {
         const struct assay__fact *made = body_output(scope, o + 1);
         if (o >= carried) {
             set_scanned(call, o, made, trips, 0);
@@ -238,8 +234,7 @@ static struct assay__fact without_axis(struct assay__shape_call *call,
     if (*size == ASSAY__NUM_ANY || from->dims[axis] >= 0) *size = from->dims[axis];
     for (int i = 0, k = 0; i < rank; i++)
         if (i != axis) dims[k++] = from->dims[i];
-    if (assay__fact_set(call->scope->state, &fact, from->entry.dtype, rank - 1, dims))
-        call->no_memory = true;
+    assay__fact_set(call->scope->state, &fact, from->entry.dtype, rank - 1, dims);
     return fact;
 }
 
@@ -269,7 +264,7 @@ static void scan_outputs(struct assay__shape_call *call, const struct assay__sha
                          int64_t batch)
 {
     bool batched = call->opset < 9;
-    for (size_t o = 0; o < call->out_count && !call->no_memory; o++) {
+    for (size_t o = 0; o < call->out_count && !assay__arena_failed(call->arena); o++) {
         if (o < states) {
             if (batched)
                 set_scanned(call, o, &seeds[o], batch, 0);
@@ -296,7 +291,7 @@ static void infer_scan(struct assay__shape_call *call)
     bool fits = body && wanted >= 1 && (size_t)wanted <= inputs && body->input_count == inputs;
     struct assay__fact *seeds = fits ? calloc(inputs, sizeof *seeds) : NULL;
     if (!seeds) {
-        call->no_memory = call->no_memory || fits;
+        if (fits) assay__arena_fail(call->arena);
         add_control(call, -1, -1);
         return;
     }
@@ -304,7 +299,7 @@ static void infer_scan(struct assay__shape_call *call)
     scan_inputs(call, seeds, states, scans, &trips, &batch);
     bool skipped = trips == 0;
     call->scope->state->quiet += skipped;
-    struct assay__shapes *scope = call->no_memory
+    struct assay__shapes *scope = assay__arena_failed(call->arena)
                                       ? NULL
                                       : stabilise(call, body, seeds, inputs, 0, states, 0);
     call->scope->state->quiet -= skipped;

@@ -136,38 +136,35 @@ bool assay__shape_op_is(const struct assay__shape_call *call, const char *op)
 
 /* --- outputs ---------------------------------------------------------------------------------- */
 
-int assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
-                    enum assay__dtype dtype, int rank, const int64_t *nums)
+void assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
+                     enum assay__dtype dtype, int rank, const int64_t *nums)
 {
     fact->entry.dtype = dtype;
-    if (rank < 0 || rank > ASSAY__SHAPE_RANK) return 0;
+    if (rank < 0 || rank > ASSAY__SHAPE_RANK) return;
     bool numbers = nums != NULL; /* then nums and dims are the same, and one array is enough */
     for (int i = 0; i < rank && numbers; i++)
         numbers = nums[i] >= 0;
     size_t arrays = numbers ? 1 : 2;
     int64_t *copy = assay__arena_array(state->arena, arrays * (size_t)rank, sizeof *copy);
-    if (!copy) return ASSAY_ENOMEM;
+    if (!copy) return;
     fact->entry.rank = rank;
     fact->entry.dims = copy;
     fact->dims = numbers ? copy : copy + rank;
     if (numbers) {
         if (rank) memcpy(copy, nums, (size_t)rank * sizeof *copy);
-        return 0;
+        return;
     }
     for (int i = 0; i < rank; i++) {
         bool there = nums && (nums[i] >= 0 || assay__num_symbolic(nums[i]));
         copy[rank + i] = there ? nums[i] : ASSAY__SHAPE_ANY;
         copy[i] = assay__dim_of_num(copy[rank + i]);
     }
-    return 0;
 }
 
 void assay__shape_set(struct assay__shape_call *call, size_t o, enum assay__dtype dtype, int rank,
                       const int64_t *dims)
 {
-    if (o >= call->out_count) return;
-    if (assay__fact_set(call->scope->state, call->out[o], dtype, rank, dims))
-        call->no_memory = true;
+    if (o < call->out_count) assay__fact_set(call->scope->state, call->out[o], dtype, rank, dims);
 }
 
 void assay__shape_set_dtype(struct assay__shape_call *call, size_t o, enum assay__dtype dtype)
@@ -180,10 +177,7 @@ void assay__shape_set_values(struct assay__shape_call *call, size_t o, const int
 {
     if (o >= call->out_count || count > ASSAY__SHAPE_VALUES) return;
     int64_t *copy = assay__arena_array(call->arena, count, sizeof *copy);
-    if (!copy) {
-        call->no_memory = true;
-        return;
-    }
+    if (!copy) return;
     if (count) memcpy(copy, values, count * sizeof *copy);
     call->out[o]->values = copy;
     call->out[o]->value_count = count;
@@ -238,9 +232,8 @@ bool assay__fact_join(struct assay__shape_call *call, struct assay__fact *fact,
         dims[i] = fact->dims[i] == other->dims[i] ? fact->dims[i] : ASSAY__NUM_ANY;
         changed = changed || dims[i] != fact->dims[i];
     }
-    if (changed &&
-        assay__fact_set(call->scope->state, fact, fact->entry.dtype, fact->entry.rank, dims))
-        call->no_memory = true;
+    if (changed)
+        assay__fact_set(call->scope->state, fact, fact->entry.dtype, fact->entry.rank, dims);
     return changed;
 }
 

@@ -61,25 +61,20 @@ static void infer_matmul(struct assay__shape_call *call)
     assay__shape_matmul(call, 0, 1, false, false, assay__shape_dtype(call, 0));
 }
 
+/* Of integers, with scales and zero points among the inputs. */
 static void infer_matmul_integer(struct assay__shape_call *call)
 {
+    static const struct {
+        const char *op;
+        size_t b, typed_by; /* inputs */
+    } rows[] = {{"MatMulIntegerToFloat", 1, 2}, {"QLinearMatMul", 3, 7}, {"QOrderedMatMul", 2, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (assay__shape_op_is(call, rows[i].op)) {
+            assay__shape_matmul(call, 0, rows[i].b, false, false,
+                                assay__shape_dtype(call, rows[i].typed_by));
+            return;
+        }
     assay__shape_matmul(call, 0, 1, false, false, ASSAY__INT32);
-}
-
-static void infer_matmul_integer_to_float(struct assay__shape_call *call)
-{
-    assay__shape_matmul(call, 0, 1, false, false, assay__shape_dtype(call, 2));
-}
-
-static void infer_qlinear_matmul(struct assay__shape_call *call)
-{
-    assay__shape_matmul(call, 0, 3, false, false, assay__shape_dtype(call, 7));
-}
-
-/* A, scale_A, B, … */
-static void infer_qordered_matmul(struct assay__shape_call *call)
-{
-    assay__shape_matmul(call, 0, 2, false, false, assay__shape_dtype(call, 0));
 }
 
 static void infer_fused_matmul(struct assay__shape_call *call)
@@ -330,12 +325,9 @@ const struct assay__shape_row assay__shape_rows_nn[] = {
     {"LayerNormalization", "", infer_layer_norm},
     {"MatMul", "", infer_matmul},
     {"MatMulBnb4 MatMulNBits", "ms", infer_matmul_nbits},
-    {"MatMulInteger", "", infer_matmul_integer},
-    {"MatMulInteger16", "ms", infer_matmul_integer},
-    {"MatMulIntegerToFloat", "ms", infer_matmul_integer_to_float},
+    {"MatMulInteger QLinearMatMul", "", infer_matmul_integer},
+    {"MatMulInteger16 MatMulIntegerToFloat QOrderedMatMul", "ms", infer_matmul_integer},
     {"QGemm", "ms", infer_qgemm},
-    {"QLinearMatMul", "", infer_qlinear_matmul},
-    {"QOrderedMatMul", "ms", infer_qordered_matmul},
     {"RMSNormalization", "", infer_scaled_norm},
     {"SimplifiedLayerNormalization", "*", infer_layer_norm},
     {"SkipGroupNorm", "ms", infer_skip_group_norm},
