@@ -378,28 +378,6 @@ static int check_subgraphs(struct check *check, const struct assay__graph *graph
     return code;
 }
 
-static int check_graph(struct check *check, const struct assay__graph *graph)
-{
-    struct scope scope = {assay__map_over(graph->names), NULL, 0};
-    int code = open_scope(check, graph, &scope);
-    if (!code) code = check_subgraphs(check, graph, &scope, 0);
-    check->scope = &scope;
-    check->graph = graph;
-    check->disorder = false;
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = check_tensor(check, &graph->initializers[i]);
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
-        check->node = &graph->nodes[i];
-        code = each_use(check->node, NULL, check_use, check, 0);
-    }
-    for (size_t i = 0; i < graph->output_count && !code; i++)
-        if (scope_find(&scope, graph->outputs[i].name) == ASSAY__MAP_NONE)
-            code = refuse(check, ASSAY_EFORMAT, "nothing produces the output '%.120s'",
-                          graph->outputs[i].name);
-    assay__map_free(scope.names);
-    return code;
-}
-
 /* External tensors of subgraphs and of Constant nodes. */
 static int check_nested_tensors(struct check *check, const struct assay__graph *graph, int depth)
 {
@@ -420,13 +398,28 @@ static int check_nested_tensors(struct check *check, const struct assay__graph *
     return code;
 }
 
-/* A graph in order has no cycle. */
-static int check_whole(struct check *check, const struct assay__graph *graph)
+static int check_graph(struct check *check, const struct assay__graph *graph)
 {
+    struct scope scope = {assay__map_over(graph->names), NULL, 0};
     struct assay_error detail = {.code = 0};
-    int code = check_graph(check, graph);
+    int code = open_scope(check, graph, &scope);
+    if (!code) code = check_subgraphs(check, graph, &scope, 0);
+    check->scope = &scope;
+    check->graph = graph;
+    check->disorder = false;
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = check_tensor(check, &graph->initializers[i]);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        check->node = &graph->nodes[i];
+        code = each_use(check->node, NULL, check_use, check, 0);
+    }
+    for (size_t i = 0; i < graph->output_count && !code; i++)
+        if (scope_find(&scope, graph->outputs[i].name) == ASSAY__MAP_NONE)
+            code = refuse(check, ASSAY_EFORMAT, "nothing produces the output '%.120s'",
+                          graph->outputs[i].name);
+    assay__map_free(scope.names);
     if (!code) code = check_nested_tensors(check, graph, 0);
-    if (code || !check->disorder) return code;
+    if (code || !check->disorder) return code; /* a graph in order has no cycle */
     size_t *order = calloc(graph->node_count + 1, sizeof *order);
     if (!order) return assay_error_set(check->error, ASSAY_ENOMEM, "out of memory");
     if ((code = assay__graph_order(graph, order, &detail)))
@@ -447,7 +440,7 @@ int assay__model_check(const struct assay__model *model, struct assay_error *err
                           "operator set '%.80s' has the impossible version %lld",
                           *model->opsets[i].domain ? model->opsets[i].domain : "ai.onnx",
                           (long long)model->opsets[i].version);
-    if (!code) code = check_whole(&check, &model->graph);
+    if (!code) code = check_graph(&check, &model->graph);
     for (size_t i = 0; model->functions && i < model->function_count && !code; i++) {
         /* a function's body is a graph that sees nothing but the function's inputs */
         const struct assay__function *function = &model->functions[i];
@@ -463,7 +456,7 @@ int assay__model_check(const struct assay__model *model, struct assay_error *err
         body.outputs = values + inputs;
         body.output_count = outputs;
         snprintf(check.label, sizeof check.label, "%.80s: function '%.60s'", path, function->name);
-        code = check_whole(&check, &body);
+        code = check_graph(&check, &body);
         free(values);
     }
     return code;

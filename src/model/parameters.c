@@ -88,16 +88,6 @@ static size_t use_of(const struct assay__node *node, size_t row, size_t input)
     return untrained[row].inputs >> input & 1 ? USED_AS_STATISTIC : USED_OTHERWISE;
 }
 
-/* Dynamic quantisation multiplies the scale of the activations with that of the weights, which is
- * then no parameter either. */
-static bool scales_a_scale(const struct assay__node *node, size_t input,
-                           const struct assay__map *uses)
-{
-    if (node->input_count != 2 || strcmp(node->op, "Mul") != 0) return false;
-    size_t other = assay__map_get(uses, node->inputs[1 - input]);
-    return other != ASSAY__MAP_NONE && (other & IS_SCALE);
-}
-
 /* What the counting knows of the model. */
 struct study {
     const struct assay__model *model;
@@ -123,7 +113,13 @@ static int mark_uses(const struct assay__graph *graph, struct study *study, int 
         study->fills |= is_plain(node, "ConstantOfShape");
         for (size_t k = 0; k < node->input_count; k++) {
             size_t before = assay__map_get(uses, node->inputs[k]);
-            size_t now = scales_a_scale(node, k, uses) ? USED_AS_STATISTIC : use_of(node, row, k);
+            size_t now = use_of(node, row, k);
+            /* dynamic quantisation multiplies the scale of the activations with that of the
+             * weights, which is then no parameter either */
+            if (node->input_count == 2 && strcmp(node->op, "Mul") == 0) {
+                size_t other = assay__map_get(uses, node->inputs[1 - k]);
+                if (other != ASSAY__MAP_NONE && (other & IS_SCALE)) now = USED_AS_STATISTIC;
+            }
             if (before != ASSAY__MAP_NONE) now |= before;
             if (assay__map_set(uses, node->inputs[k], now)) return ASSAY_ENOMEM;
         }

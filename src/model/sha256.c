@@ -75,8 +75,6 @@ static void compress(struct assay__sha256 *sha, const uint8_t *block)
         sha->state[i] += done[i];
 }
 
-/* So many blocks of 64 bytes with the processor's own instructions; false: it has none, nothing was
- * done. */
 #ifdef SHA_INSTRUCTIONS
 
 /* An instruction does two rounds. It wants the eight words of the state as (A B E F) and (C D G H),
@@ -130,26 +128,16 @@ __attribute__((target("sha,sse4.1,ssse3"))) static void compress_fast(uint32_t s
     _mm_storeu_si128((__m128i *)(void *)(state + 4), _mm_alignr_epi8(high, low, 8));
 }
 
-static bool fast(uint32_t state[8], const uint8_t *data, size_t blocks)
-{
-    if (!processor_has_sha()) return false;
-    compress_fast(state, data, blocks);
-    return true;
-}
-
-#else
-
-static bool fast(uint32_t state[8], const uint8_t *data, size_t blocks)
-{
-    (void)state, (void)data, (void)blocks;
-    return false;
-}
-
 #endif
 
 static void compress_all(struct assay__sha256 *sha, const uint8_t *data, size_t blocks)
 {
-    if (fast(sha->state, data, blocks)) return;
+#ifdef SHA_INSTRUCTIONS
+    if (processor_has_sha()) {
+        compress_fast(sha->state, data, blocks);
+        return;
+    }
+#endif
     for (; blocks > 0; blocks--, data += 64)
         compress(sha, data);
 }

@@ -128,22 +128,6 @@ static int first_spatial(const struct assay__shape_call *call)
 
 /* --- convolutions ----------------------------------------------------------------------------- */
 
-/* Channels of x are those of the weights times the groups. The blocked layout pads channels, so
- * that nothing can be said of them there. */
-static void check_channels(struct assay__shape_call *call, size_t w, int channel_axis)
-{
-    int64_t groups = assay__node_int(call->node, "group", 1);
-    int64_t per_group = assay__shape_dim(call, w, 1);
-    int64_t channels = assay__shape_dim(call, 0, channel_axis);
-    if (strcmp(call->node->domain, "com.microsoft.nchwc") == 0 || channels < 0 || per_group < 0)
-        return;
-    if (channels != assay__num_mul(call->symbols, per_group, groups))
-        assay__shape_conflict(call, 0, "%lld channels of %s, weights %s in %lld group%s",
-                              (long long)channels, assay__shape_text(call, 0),
-                              assay__shape_text(call, w), (long long)groups,
-                              groups == 1 ? "" : "s");
-}
-
 /* One bias per filter. The other operators have other things in its place. */
 static void check_bias(struct assay__shape_call *call, int64_t filters)
 {
@@ -175,7 +159,15 @@ static void infer_conv(struct assay__shape_call *call)
     }
     const int64_t *dims = assay__shape_dims(call, 0), *weights = assay__shape_dims(call, w);
     if (assay__shape_op_is(call, "Conv")) assay__shape_types_differ(call, 0, w);
-    check_channels(call, w, space == 1 ? rank - 1 : 1);
+    /* channels of x are those of the weights times the groups; the blocked layout pads them */
+    int64_t channels = dims[space == 1 ? rank - 1 : 1];
+    int64_t groups = assay__node_int(call->node, "group", 1);
+    if (strcmp(call->node->domain, "com.microsoft.nchwc") != 0 && channels >= 0 &&
+        weights[1] >= 0 && channels != assay__num_mul(call->symbols, weights[1], groups))
+        assay__shape_conflict(call, 0, "%lld channels of %s, weights %s in %lld group%s",
+                              (long long)channels, assay__shape_text(call, 0),
+                              assay__shape_text(call, w), (long long)groups,
+                              groups == 1 ? "" : "s");
     check_bias(call, weights[0]);
     out[0] = dims[0];
     out[space == 1 ? rank - 1 : 1] = weights[0];
