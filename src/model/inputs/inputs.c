@@ -288,24 +288,6 @@ static int apply_dim(struct planner *planner, const char *option)
     return bind(planner, symbol, value, "the given size");
 }
 
-/* "1x3x224x224", "1,3,224,224", or "scalar"; returns the rank or an error code. */
-static int parse_shape(struct planner *planner, const char *text, int64_t dims[ASSAY__NPY_RANK])
-{
-    int rank = 0;
-    if (!*text || strcmp(text, "scalar") == 0) return 0;
-    for (const char *at = text;;) {
-        char number[24];
-        size_t length = strcspn(at, "x,");
-        if (rank == ASSAY__NPY_RANK || length >= sizeof number) break;
-        snprintf(number, sizeof number, "%.*s", (int)length, at);
-        if (assay__text_int64(number, &dims[rank]) || dims[rank] < 0) break;
-        rank++;
-        if (!at[length]) return rank;
-        at += length + 1;
-    }
-    return refuse(planner, "'%.80s' is not a shape such as 1x3x224x224", text);
-}
-
 static int set_shape(struct planner *planner, struct open_input *input, int rank,
                      const int64_t *dims, const char *by)
 {
@@ -326,18 +308,29 @@ static int set_shape(struct planner *planner, struct open_input *input, int rank
     return code;
 }
 
+/* "input=1x3x224x224", "input=1,3,224,224", or "input=scalar" */
 static int apply_shape(struct planner *planner, const char *option)
 {
     int64_t dims[ASSAY__NPY_RANK];
     size_t index = 0;
-    const char *rest = NULL;
-    int code = find_input(planner, option, "1x3x224x224", &index, &rest);
+    const char *text = NULL;
+    int rank = 0, code = find_input(planner, option, "1x3x224x224", &index, &text);
     if (code) return code;
     struct open_input *input = &planner->inputs[index];
     if (input->by_shape) return given_twice(planner, "shape of input", input->value->name);
     input->by_shape = true;
-    int rank = parse_shape(planner, rest, dims);
-    if (rank < 0) return rank;
+    const char *at = strcmp(text, "scalar") == 0 ? "" : text;
+    while (*at) {
+        char number[24];
+        size_t length = strcspn(at, "x,");
+        snprintf(number, sizeof number, "%.*s", (int)(length < 24 ? length : 24), at);
+        bool last = !at[length], more = last || at[length + 1]; /* a number after a separator */
+        if (rank == ASSAY__NPY_RANK || length >= sizeof number || !more ||
+            assay__text_int64(number, &dims[rank]) || dims[rank] < 0)
+            return refuse(planner, "'%.80s' is not a shape such as 1x3x224x224", text);
+        rank++;
+        at += length + !last;
+    }
     return set_shape(planner, input, rank, dims, "the given shape");
 }
 

@@ -28,18 +28,13 @@ static void infer_dynamic_quantize(struct assay__shape_call *call)
     assay__shape_set(call, 2, ASSAY__UINT8, 0, NULL);
 }
 
-/* A, A_scale, A_zero, B, B_scale, B_zero, C_scale, C_zero */
-static void infer_qlinear_binary(struct assay__shape_call *call)
+/* A, A_scale, A_zero, B, …; Where: condition, X, x_scale, x_zero, Y, … */
+static void infer_qlinear_broadcast(struct assay__shape_call *call)
 {
-    static const size_t operands[] = {0, 3};
-    assay__shape_broadcast_inputs(call, operands, 2, assay__shape_dtype(call, 0));
-}
-
-/* condition, X, x_scale, x_zero, Y, … */
-static void infer_qlinear_where(struct assay__shape_call *call)
-{
-    static const size_t operands[] = {0, 1, 4};
-    assay__shape_broadcast_inputs(call, operands, 3, assay__shape_dtype(call, 1));
+    static const size_t two[] = {0, 3}, three[] = {0, 1, 4};
+    bool where = assay__shape_op_is(call, "QLinearWhere");
+    assay__shape_broadcast_inputs(call, where ? three : two, where ? 3 : 2,
+                                  assay__shape_dtype(call, where ? 1 : 0));
 }
 
 /* Y_scale, Y_zero, then (tensor, scale, zero) for each part */
@@ -126,13 +121,12 @@ const struct assay__shape_row assay__shape_rows_quant[] = {
     {"DequantizeWithOrder", "ms", assay__shape_row_to},
     {"DynamicQuantizeLinear", "", infer_dynamic_quantize},
     {"GatherBlockQuantized", "ms", infer_gather_block},
-    {"MulInteger QLinearAdd QLinearMul", "ms", infer_qlinear_binary},
+    {"MulInteger QLinearAdd QLinearMul QLinearWhere", "ms", infer_qlinear_broadcast},
     {"QLinearConcat", "ms", infer_qlinear_concat},
     {"QLinearLeakyRelu QLinearSigmoid QLinearSoftmax QOrderedGelu QOrderedLayerNormalization "
      "QOrderedLongformerAttention",
      "ms", SAME},
     {"QLinearReduceMean ReduceSumInteger", "ms", infer_qlinear_reduce},
-    {"QLinearWhere", "ms", infer_qlinear_where},
     {"QOrderedAttention", "ms", infer_qordered_attention},
     {"QuantizeLinear", "*", infer_quantize},
     {"QuantizeWithOrder", "ms", infer_quantize_with_order},

@@ -276,25 +276,17 @@ static void infer_max_unpool(struct assay__shape_call *call)
     assay__shape_set(call, 0, dtype, rank, out);
 }
 
-/* X, rois [n, …]: [n, C, h, w] */
+/* X, rois [n, …]: [n, C, h, w]. com.microsoft's CropAndResize has the size as an input. */
 static void infer_roi(struct assay__shape_call *call)
 {
+    bool crop = assay__shape_op_is(call, "CropAndResize");
+    int64_t otherwise = crop ? ASSAY__NUM_ANY : 1;
     size_t count = 0;
-    const int64_t *pooled = assay__shape_ints(call, "pooled_shape", &count);
+    const int64_t *size = crop ? assay__shape_nums(call, 3, &count)
+                               : assay__shape_ints(call, "pooled_shape", &count);
     int64_t out[4] = {assay__shape_dim(call, 1, 0), assay__shape_dim(call, 0, 1),
-                      assay__node_int(call->node, "output_height", 1),
-                      assay__node_int(call->node, "output_width", 1)};
-    if (count == 2) memcpy(out + 2, pooled, 2 * sizeof *out);
-    assay__shape_set_same(call, 4, out);
-}
-
-/* com.microsoft: X, rois, batch_indices, crop_size [2] */
-static void infer_crop_and_resize(struct assay__shape_call *call)
-{
-    size_t count = 0;
-    const int64_t *size = assay__shape_nums(call, 3, &count);
-    int64_t out[4] = {assay__shape_dim(call, 1, 0), assay__shape_dim(call, 0, 1), ASSAY__NUM_ANY,
-                      ASSAY__NUM_ANY};
+                      assay__node_int(call->node, "output_height", otherwise),
+                      assay__node_int(call->node, "output_width", otherwise)};
     if (size && count == 2) memcpy(out + 2, size, 2 * sizeof *out);
     assay__shape_set_same(call, 4, out);
 }
@@ -507,7 +499,7 @@ const struct assay__shape_row assay__shape_rows_window[] = {
     {"Conv QLinearConv", "*", infer_conv},
     {"ConvInteger DeformConv", "", infer_conv},
     {"ConvTranspose", "", infer_conv_transpose},
-    {"CropAndResize", "ms", infer_crop_and_resize},
+    {"CropAndResize", "ms", infer_roi},
     {"FusedConv NhwcConv NhwcFusedConv", "ms", infer_conv},
     {"GlobalAveragePool GlobalMaxPool", "*", infer_global_pool},
     {"GlobalLpPool", "", infer_global_pool},

@@ -712,21 +712,6 @@ static void put_num(struct assay__symbols *symbols, struct assay__buf *buf, int6
     if (wrap) assay__buf_putc(buf, ')');
 }
 
-static void put_atom(struct assay__symbols *symbols, struct assay__buf *buf, int32_t index)
-{
-    struct atom atom = symbols->atoms[index];
-    if (atom.kind == ATOM_NAME) {
-        assay__buf_puts(buf, atom.name);
-        return;
-    }
-    bool floor = atom.kind == ATOM_FLOOR;
-    assay__buf_puts(buf, floor ? "floor(" : atom.kind == ATOM_MIN ? "min(" : "max(");
-    put_num(symbols, buf, atom.a, floor);
-    assay__buf_puts(buf, floor ? "/" : ", ");
-    put_num(symbols, buf, atom.b, floor);
-    assay__buf_putc(buf, ')');
-}
-
 /* The text of one term without its sign. */
 static char *term_text(struct assay__symbols *symbols, const struct term *term)
 {
@@ -735,8 +720,18 @@ static char *term_text(struct assay__symbols *symbols, const struct term *term)
                                           : (uint64_t)term->coefficient;
     if (size != 1 || term->degree == 0) assay__buf_printf(&buf, "%llu", (unsigned long long)size);
     for (int i = 0; i < term->degree; i++) {
+        const struct atom atom = symbols->atoms[term->atoms[i]];
+        bool floor = atom.kind == ATOM_FLOOR;
         if (buf.length) assay__buf_putc(&buf, '*');
-        put_atom(symbols, &buf, term->atoms[i]);
+        if (atom.kind == ATOM_NAME) {
+            assay__buf_puts(&buf, atom.name);
+            continue;
+        }
+        assay__buf_puts(&buf, floor ? "floor(" : atom.kind == ATOM_MIN ? "min(" : "max(");
+        put_num(symbols, &buf, atom.a, floor);
+        assay__buf_puts(&buf, floor ? "/" : ", ");
+        put_num(symbols, &buf, atom.b, floor);
+        assay__buf_putc(&buf, ')');
     }
     return assay__buf_keep(&buf, symbols->arena);
 }
