@@ -6,7 +6,7 @@
  * push("layer1.0"), then assay__net_node(net, "Conv", …) is "/layer1.0/Conv" and its output
  * "/layer1.0/Conv_output_0" (a number is appended when taken).
  *
- * Weights are generators (model/weight_formula.h): seeded by the model's seed and the tensor's
+ * Weights are generators (model/tensor_data.h): seeded by the model's seed and the tensor's
  * name, so that they are the same on every machine and whatever else the model holds, and are made
  * only when the file is written. */
 #ifndef ASSAY_ZOO_NET_H

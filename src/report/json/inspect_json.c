@@ -67,8 +67,8 @@ static void put_tensor(struct assay__json_writer *w, const struct assay__inspect
                                                ? assay__dtype_name(entry->dtype)
                                                : NULL));
     put_shape(w, entry);
-    if (inspect->symbolic)
-        put_symbolic(w, inspect->symbolic, assay__shapes_get(inspect->symbolic, name));
+    const struct assay__shapes *symbolic = assay__inspect_symbolic(inspect);
+    if (symbolic) put_symbolic(w, symbolic, assay__shapes_get(symbolic, name));
     if (assay__map_get(inspect->weights, name) != ASSAY__MAP_NONE)
         assay__json_put_bool(w, "weight", true);
     assay__json_object_end(w);
