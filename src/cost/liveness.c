@@ -200,54 +200,39 @@ static int pass(struct level *level, struct assay_error *error)
 
 /* --- adding up -------------------------------------------------------------------------------- */
 
-static int by_size(const void *left, const void *right, const struct assay__live_tensor *tensors)
-{
-    size_t a = *(const size_t *)left, b = *(const size_t *)right;
-    double x = isnan(tensors[a].bytes) ? INFINITY : tensors[a].bytes;
-    double y = isnan(tensors[b].bytes) ? INFINITY : tensors[b].bytes;
-    if (x != y) return x < y ? 1 : -1;
-    return a < b ? -1 : a > b;
-}
+struct ranked {
+    double bytes; /* INFINITY: unknown */
+    size_t tensor;
+};
 
-/* Heap sort: qsort takes no context, and qsort_r differs between systems. */
-static void sift(size_t *list, size_t root, size_t count, const struct assay__live_tensor *tensors)
+static int by_size(const void *left, const void *right)
 {
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && by_size(&list[child], &list[child + 1], tensors) < 0) child++;
-        if (by_size(&list[root], &list[child], tensors) >= 0) return;
-        size_t swap = list[root];
-        list[root] = list[child];
-        list[child] = swap;
-    }
-}
-
-static void sort_by_size(size_t *list, size_t count, const struct assay__live_tensor *tensors)
-{
-    for (size_t i = count / 2; i > 0; i--)
-        sift(list, i - 1, count, tensors);
-    for (size_t end = count; end > 1; end--) {
-        size_t swap = list[0];
-        list[0] = list[end - 1];
-        list[end - 1] = swap;
-        sift(list, 0, end - 1, tensors);
-    }
+    const struct ranked *a = left, *b = right;
+    if (a->bytes != b->bytes) return a->bytes < b->bytes ? 1 : -1;
+    return a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
 }
 
 static int list_peak(struct level *level)
 {
     struct assay__liveness *live = level->live;
-    size_t at = live->peak_position == SIZE_MAX ? 0 : live->peak_position;
-    live->peak_tensors = assay__arena_array(level->arena, live->tensor_count,
-                                            sizeof *live->peak_tensors);
-    if (!live->peak_tensors) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < live->tensor_count; i++)
-        if (live->tensors[i].first <= at && live->tensors[i].last >= at)
-            live->peak_tensors[live->peak_tensor_count++] = i;
-    sort_by_size(live->peak_tensors, live->peak_tensor_count, live->tensors);
+    size_t at = live->peak_position == SIZE_MAX ? 0 : live->peak_position, count = 0;
+    struct ranked *alive = assay__arena_array(level->arena, live->tensor_count, sizeof *alive);
+    size_t *sorted = assay__arena_array(level->arena, live->tensor_count, sizeof *sorted);
+    if (!alive || !sorted) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < live->tensor_count; i++) {
+        const struct assay__live_tensor *tensor = &live->tensors[i];
+        if (tensor->first > at || tensor->last < at) continue;
+        alive[count++] = (struct ranked){isnan(tensor->bytes) ? INFINITY : tensor->bytes, i};
+    }
+    qsort(alive, count, sizeof *alive, by_size);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = alive[i].tensor;
+    live->peak_tensors = sorted;
+    live->peak_tensor_count = count;
     return 0;
 }
 
-/* more and less: per position, what begins there and what ended before it. */
+/* change and unknown: per position, what begins there less what ended before it. */
 static int add_up(struct level *level)
 {
     struct assay__liveness *live = level->live;

@@ -53,21 +53,6 @@ static int read_names(const struct assay__json *root, struct assay__ncp *ncp,
     return 0;
 }
 
-static int read_sizes(const struct assay__json *root, struct assay__ncp *ncp,
-                      struct assay_error *error)
-{
-    bool ltc = strcmp(ncp->cell, "LTC") == 0;
-    if (!read_size(root, "units", 1, ASSAY__NCP_UNITS, &ncp->units) ||
-        !read_size(root, "inputs", 1, ASSAY__NCP_UNITS, &ncp->inputs) ||
-        !read_size(root, "outputs", 1, ncp->units, &ncp->outputs))
-        return bad_metadata(error, "units, inputs or outputs are missing or absurd");
-    if (!read_size(root, "steps", 1, STEPS_MOST, &ncp->steps))
-        return bad_metadata(error, "steps are missing or absurd");
-    if (ltc && !read_size(root, "unfolds", 1, STEPS_MOST, &ncp->unfolds))
-        return bad_metadata(error, "unfolds are missing or absurd");
-    return 0;
-}
-
 static int read_matrix(const struct assay__json *root, const char *key, size_t count,
                        const char **matrix, struct assay_error *error)
 {
@@ -118,8 +103,15 @@ int assay__ncp_read(const char *text, struct assay__arena *arena, struct assay__
     if (assay__json_get_integer(root, "version", 0) != 1)
         return bad_metadata(error, "of another version than 1");
     code = read_names(root, ncp, error);
-    if (!code) code = read_sizes(root, ncp, error);
     if (code) return code;
+    if (!read_size(root, "units", 1, ASSAY__NCP_UNITS, &ncp->units) ||
+        !read_size(root, "inputs", 1, ASSAY__NCP_UNITS, &ncp->inputs) ||
+        !read_size(root, "outputs", 1, ncp->units, &ncp->outputs))
+        return bad_metadata(error, "units, inputs or outputs are missing or absurd");
+    if (!read_size(root, "steps", 1, STEPS_MOST, &ncp->steps))
+        return bad_metadata(error, "steps are missing or absurd");
+    if (strcmp(ncp->cell, "LTC") == 0 && !read_size(root, "unfolds", 1, STEPS_MOST, &ncp->unfolds))
+        return bad_metadata(error, "unfolds are missing or absurd");
     wiring->units = (size_t)ncp->units;
     wiring->inputs = (size_t)ncp->inputs;
     if (!ncp->wired) return 0;

@@ -27,23 +27,7 @@ enum assay__bound assay__bound_parse(const char *name)
 
 /* --- one layer -------------------------------------------------------------------------------- */
 
-static const struct assay__roof *level_of(const struct assay__roofline *r, double bytes)
-{
-    for (size_t i = 0; i < r->level_count; i++)
-        if (bytes <= r->levels[i].holds_bytes) return &r->levels[i];
-    return NULL;
-}
-
-static const char *not_known(const struct assay__layer *layer, bool timed)
-{
-    if (!timed) return "its time is not known";
-    if (!(layer->flops >= 0)) return "its FLOPs are not known";
-    if (!(layer->bytes >= 0)) return "its bytes are not known";
-    return "";
-}
-
-/* intensity, attainable FLOP/s and minimum time of a layer whose FLOPs, bytes and roofs are known
- */
+/* Intensity, attainable FLOP/s and minimum time of a layer of known FLOPs, bytes and roofs. */
 static void set_least_time(const struct assay__layer *layer, const struct assay__roof *weights,
                            struct assay__roofline_layer *out)
 {
@@ -67,23 +51,26 @@ static void set_least_time(const struct assay__layer *layer, const struct assay_
     out->bound = out->under_memory ? ASSAY__BOUND_MEMORY : ASSAY__BOUND_COMPUTE;
 }
 
-static void place_layer(const struct assay__roofline *r, struct assay__roofs *roofs,
-                        struct assay__arena *arena, const struct assay__layer *layer,
-                        struct assay__roofline_layer *out)
+static void place_layer(const struct assay__roofline *r, struct assay__arena *arena,
+                        const struct assay__layer *layer, struct assay__roofline_layer *out)
 {
     bool timed = layer->state != ASSAY_UNAVAILABLE && layer->time_ns > 0 &&
                  isfinite(layer->time_ns);
     const char *note = "";
     *out = (struct assay__roofline_layer){
         ASSAY__BOUND_UNKNOWN, "", false, NULL, NULL, NAN, NAN, NAN, NAN, NAN};
-    out->reason = not_known(layer, timed);
+    out->reason = !timed                 ? "its time is not known"
+                  : !(layer->flops >= 0) ? "its FLOPs are not known"
+                  : !(layer->bytes >= 0) ? "its bytes are not known"
+                                         : "";
     if (out->reason[0]) return;
     if (layer->flops > 0) {
-        out->peak = assay__roofs_compute(roofs, arena, assay__roofline_type(layer->op, r->type),
-                                         &note);
+        const char *type = assay__roofline_type(layer->op, r->type);
+        out->peak = assay__roofs_compute(r->roofs, arena, type, &note);
         out->rate = layer->flops / layer->time_ns * 1e9;
     }
-    out->level = level_of(r, layer->bytes);
+    for (size_t i = 0; i < r->level_count && !out->level; i++)
+        if (layer->bytes <= r->levels[i].holds_bytes) out->level = &r->levels[i];
     if (layer->flops > 0 && !out->peak)
         out->reason = note ? note : "no ceiling of its data type is kept";
     else if (layer->bytes > 0 && !out->level)
@@ -106,23 +93,17 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
 {
     const struct assay__layers *layers = &trial->layers;
     memset(out, 0, sizeof *out);
-    struct assay__roofs *roofs = assay__arena_alloc(arena, sizeof *roofs);
     out->layers = assay__arena_array(arena, layers->count, sizeof *out->layers);
-    if (!roofs || !out->layers) return ASSAY_ENOMEM;
-    int code = assay__roofs_find(profile, trial, arena, roofs, out);
-    if (code) return code;
-    out->levels = roofs->levels;
-    out->level_count = roofs->level_count;
-    if (roofs->level_count && isinf(roofs->levels[roofs->level_count - 1].holds_bytes))
-        out->memory = &roofs->levels[roofs->level_count - 1];
-    out->weights = roofs->weights;
-    out->peak = assay__roofs_compute(roofs, arena, out->type, &out->peak_note);
-    if (!out->peak_note) return ASSAY_ENOMEM;
     out->layer_count = layers->count;
+    if (!out->layers || assay__roofs_find(profile, trial, arena, out)) return ASSAY_ENOMEM;
+    if (out->level_count && isinf(out->levels[out->level_count - 1].holds_bytes))
+        out->memory = &out->levels[out->level_count - 1];
+    out->peak = assay__roofs_compute(out->roofs, arena, out->type, &out->peak_note);
+    if (!out->peak_note) return ASSAY_ENOMEM;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         struct assay__roofline_layer *placed = &out->layers[i];
-        place_layer(out, roofs, arena, layer, placed);
+        place_layer(out, arena, layer, placed);
         if (out->reason[0]) { /* no ceilings: every layer has the same reason */
             placed->bound = ASSAY__BOUND_UNKNOWN;
             placed->reason = out->reason;
@@ -138,28 +119,6 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
 }
 
 /* --- metrics ---------------------------------------------------------------------------------- */
-
-/* The roof for most of the model's FLOPs: int8 where integer products do most of
- * them. */
-static const struct assay__roof *model_peak(const struct assay_profile *profile,
-                                            const struct assay__trial *trial,
-                                            struct assay__arena *arena,
-                                            const struct assay__roofline *r, const char **note)
-{
-    double integer = 0, all = 0;
-    for (size_t i = 0; i < trial->model->operator_count; i++) {
-        const struct assay__operator_info *o = &trial->model->operators[i];
-        if (!(o->flops > 0)) continue;
-        all += o->flops;
-        if (strcmp(assay__roofline_type(o->op, "float"), "int8") == 0) integer += o->flops;
-    }
-    *note = r->peak_note;
-    if (!(integer > all / 2)) return r->peak;
-    struct assay__roofline other = {0};
-    struct assay__roofs *roofs = assay__arena_alloc(arena, sizeof *roofs);
-    if (!roofs || assay__roofs_find(profile, trial, arena, roofs, &other)) return NULL;
-    return assay__roofs_compute(roofs, arena, "int8", note);
-}
 
 static void put_share(struct assay_metrics *metrics, const char *name, const char *of,
                       const struct assay__roof *roof, const char *unit, const char *why,
@@ -210,12 +169,21 @@ static void put_times(struct assay_metrics *metrics, const struct assay__rooflin
 int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *trial)
 {
     struct assay__roofline r;
-    const char *peak_note = "";
     int code = assay__roofline(profile, trial, profile->arena, &r);
     if (code) return code;
     for (size_t i = 0; i < r.layer_count; i++)
         trial->layers.items[i].bound = names[r.layers[i].bound];
-    const struct assay__roof *peak = model_peak(profile, trial, profile->arena, &r, &peak_note);
+    /* the roof for most of the model's FLOPs: int8 where integer products do most of them */
+    const struct assay__roof *peak = r.peak;
+    const char *peak_note = r.peak_note;
+    double integer = 0, all = 0;
+    for (size_t i = 0; i < trial->model->operator_count; i++) {
+        const struct assay__operator_info *o = &trial->model->operators[i];
+        if (!(o->flops > 0)) continue;
+        all += o->flops;
+        if (strcmp(assay__roofline_type(o->op, "float"), "int8") == 0) integer += o->flops;
+    }
+    if (integer > all / 2) peak = assay__roofs_compute(r.roofs, profile->arena, "int8", &peak_note);
     if (!peak_note) return ASSAY_ENOMEM;
     put_share(trial->metrics, "compute.utilization", "compute.rate", peak, "FLOP/s",
               r.reason[0] ? r.reason : peak_note, peak_note);

@@ -27,7 +27,6 @@ static bool ends(const char *name, const char *suffix)
     return n >= s && strcmp(name + n - s, suffix) == 0;
 }
 
-/* Without the name of the engine's build in front of it ("ovn/cpu"). */
 /* The ceiling of that name with a value, or NULL. */
 static const struct assay__ceiling_info *find(const struct assay__roofs *roofs, const char *name)
 {
@@ -46,14 +45,6 @@ static void count_cpu(void *context, unsigned cpu)
 {
     (void)cpu;
     ++*(int *)context;
-}
-
-/* Its threads, no more than the CPUs it was pinned to; 0 unknown. */
-static int cores_of(const struct assay__trial *trial)
-{
-    int pinned = 0, cores = trial->target.threads;
-    if (!assay__cpu_list_each(trial->target.cpus, count_cpu, &pinned)) pinned = 0;
-    return pinned && (!cores || pinned < cores) ? pinned : cores;
 }
 
 static const char *cores_note(const struct assay__roofs *roofs, struct assay__arena *arena, int all)
@@ -112,9 +103,17 @@ static bool fastest(const struct assay__roofs *roofs, struct assay__arena *arena
     return any;
 }
 
-static void host_levels(struct assay__roofs *roofs, struct assay__arena *arena)
+static void put_levels(const struct assay__roofs *roofs, struct assay__arena *arena,
+                       struct assay__roof *levels, size_t *count)
 {
     static const char *const names[ASSAY__ROOFLINE_LEVELS] = {"l1", "l2", "l3", "dram"};
+    if (!roofs->host) {
+        const struct assay__ceiling_info *copy = find(roofs, "bandwidth.device.copy");
+        if (copy)
+            levels[(*count)++] = (struct assay__roof){copy->name, "device", "device", copy->value,
+                                                      INFINITY};
+        return;
+    }
     const struct assay__environment *e = &roofs->profile->environment;
     double cores = roofs->cores ? roofs->cores : e->cores > 0 ? e->cores : 1;
     bool shared_l2 = !(e->l3_bytes > 0); /* the last cache is the shared one */
@@ -122,39 +121,30 @@ static void host_levels(struct assay__roofs *roofs, struct assay__arena *arena)
         e->l1d_bytes * cores, e->l2_bytes * (shared_l2 ? 1 : cores), e->l3_bytes, INFINITY};
     for (size_t i = 0; i < ASSAY__ROOFLINE_LEVELS; i++) {
         struct assay__roof roof = {.kind = names[i], .label = names[i], .holds_bytes = holds[i]};
-        if (holds[i] > 0 && fastest(roofs, arena, names[i], &roof))
-            roofs->levels[roofs->level_count++] = roof;
+        if (holds[i] > 0 && fastest(roofs, arena, names[i], &roof)) levels[(*count)++] = roof;
     }
 }
 
-static void device_levels(struct assay__roofs *roofs)
-{
-    const struct assay__ceiling_info *copy = find(roofs, "bandwidth.device.copy");
-    if (copy)
-        roofs->levels[roofs->level_count++] = (struct assay__roof){copy->name, "device", "device",
-                                                                   copy->value, INFINITY};
-}
-
 /* Weights are only read. A layer that was timed alone found its own still near. */
-static int weights_level(struct assay__roofs *roofs, const struct assay__trial *trial,
-                         struct assay__arena *arena)
+static int find_weights(const struct assay__trial *trial, struct assay__arena *arena,
+                        struct assay__roofline *out)
 {
     double bytes = (double)trial->model->weight_bytes;
     size_t i = 0;
     if (!(bytes > 0) || strcmp(text(trial->layers.method), "isolated") == 0) return 0;
-    while (i < roofs->level_count && bytes > roofs->levels[i].holds_bytes)
+    while (i < out->level_count && bytes > out->levels[i].holds_bytes)
         i++;
-    if (i == roofs->level_count) return 0;
-    struct assay__roof *level = &roofs->levels[i];
+    if (i == out->level_count) return 0;
+    const struct assay__roof *level = out->weights = &out->levels[i];
     char stem[64];
     struct assay__roof read = {.kind = level->kind, .holds_bytes = level->holds_bytes};
-    roofs->weights = level;
     snprintf(stem, sizeof stem, "bandwidth.%s.read", level->kind);
-    if (!of_cores(roofs, arena, stem, &read) || !(read.value < level->value)) return 0;
+    if (!of_cores(out->roofs, arena, stem, &read) || !(read.value < level->value)) return 0;
     read.label = assay__arena_printf(arena, "%s read", level->label);
-    roofs->weights = assay__arena_alloc(arena, sizeof read);
-    if (!roofs->weights || !read.label) return ASSAY_ENOMEM;
-    *roofs->weights = read;
+    struct assay__roof *kept = assay__arena_alloc(arena, sizeof read);
+    if (!kept || !read.label) return ASSAY_ENOMEM;
+    *kept = read;
+    out->weights = kept;
     return 0;
 }
 
@@ -205,18 +195,16 @@ const struct assay__roof *assay__roofs_compute(struct assay__roofs *roofs,
 const char *assay__roofline_type(const char *op, const char *model_type)
 {
     /* products of 8-bit integers; MatMulNBits and its like compute in the type of their inputs */
-    static const char *const integer[] = {
-        "ConvInteger",
-        "MatMulInteger",
-        "MatMulIntegerToFloat",
-        "DynamicQuantizeMatMul",
-        "DynamicQuantizeLSTM",
-        "QAttention",
-        "QGemm",
-        "QLinearConv",
-        "QLinearConvTranspose",
-        "QLinearMatMul",
-    };
+    static const char *const integer[] = {"ConvInteger",
+                                          "MatMulInteger",
+                                          "MatMulIntegerToFloat",
+                                          "DynamicQuantizeMatMul",
+                                          "DynamicQuantizeLSTM",
+                                          "QAttention",
+                                          "QGemm",
+                                          "QLinearConv",
+                                          "QLinearConvTranspose",
+                                          "QLinearMatMul"};
     for (size_t i = 0; i < sizeof integer / sizeof integer[0]; i++)
         if (strcmp(text(op), integer[i]) == 0) return "int8";
     return model_type;
@@ -279,13 +267,14 @@ static const char *no_ceilings(const struct assay__trial *trial, struct assay__a
 }
 
 int assay__roofs_find(const struct assay_profile *profile, const struct assay__trial *trial,
-                      struct assay__arena *arena, struct assay__roofs *roofs,
-                      struct assay__roofline *out)
+                      struct assay__arena *arena, struct assay__roofline *out)
 {
+    struct assay__roofs *roofs = assay__arena_alloc(arena, sizeof *roofs);
+    struct assay__roof *levels = assay__arena_array(arena, ASSAY__ROOFLINE_LEVELS, sizeof *levels);
+    if (!roofs || !levels) return ASSAY_ENOMEM;
     *roofs = (struct assay__roofs){.profile = profile,
                                    .device = assay__device_bare(trial->target.device)};
-    roofs->levels = assay__arena_array(arena, ASSAY__ROOFLINE_LEVELS, sizeof *roofs->levels);
-    if (!roofs->levels) return ASSAY_ENOMEM;
+    out->roofs = roofs;
     model_type(trial, arena, out);
     bool any = false;
     for (size_t i = 0; i < profile->ceiling_count; i++) {
@@ -296,16 +285,20 @@ int assay__roofs_find(const struct assay_profile *profile, const struct assay__t
         roofs->host |= ends(name, ".one-core") || ends(name, ".all-cores");
     }
     int all = profile->environment.cores;
-    roofs->cores = roofs->host ? cores_of(trial) : 0;
-    if (roofs->cores > 1 && all > 0 && roofs->cores >= all) roofs->cores = 0;
-    if (roofs->host && all == 1) roofs->cores = 1;
+    if (roofs->host) { /* its threads, no more than the CPUs it was pinned to; 0 unknown */
+        int pinned = 0;
+        roofs->cores = trial->target.threads;
+        if (assay__cpu_list_each(trial->target.cpus, count_cpu, &pinned) && pinned &&
+            (!roofs->cores || pinned < roofs->cores))
+            roofs->cores = pinned;
+        if (roofs->cores > 1 && all > 0 && roofs->cores >= all) roofs->cores = 0;
+        if (all == 1) roofs->cores = 1;
+    }
     out->cores_note = cores_note(roofs, arena, all);
     out->reason = any ? "" : no_ceilings(trial, arena);
-    if (roofs->host)
-        host_levels(roofs, arena);
-    else
-        device_levels(roofs);
-    if (weights_level(roofs, trial, arena)) return ASSAY_ENOMEM;
+    put_levels(roofs, arena, levels, &out->level_count);
+    out->levels = levels;
+    if (find_weights(trial, arena, out)) return ASSAY_ENOMEM;
     const struct assay__ceiling_info *launch = find(roofs, "latency.launch");
     out->overhead_ns = roofs->host || !launch ? ASSAY__ROOFLINE_OVERHEAD_NS : launch->value * 1e9;
     return out->type_from && out->reason && out->cores_note ? 0 : ASSAY_ENOMEM;
