@@ -86,14 +86,28 @@ int assay__ane_choose(struct assay__check *check, const char *chip, struct assay
     return 0;
 }
 
-const char *assay__ane_fails(struct assay__check *check,
-                             bool (*fails)(const struct assay__ane_chip *chip, int64_t value),
-                             int64_t value)
+static bool fails(const struct assay__ane_chip *chip, enum assay__ane_limit limit, double value)
+{
+    switch (limit) {
+    case ASSAY__ANE_EXTENT: return value > (double)chip->extent;
+    case ASSAY__ANE_KERNEL_WIDTH: return value > (double)chip->kernel_width;
+    case ASSAY__ANE_KERNEL_HEIGHT: return value > (double)chip->kernel_height;
+    case ASSAY__ANE_SLICE_OFFSET: return chip->slice_offset && value > (double)chip->slice_offset;
+    case ASSAY__ANE_ON_CHIP: return value > chip->on_chip_bytes; /* false when it is unknown */
+    case ASSAY__ANE_LACKS_SAMPLER: return !chip->sampler;
+    case ASSAY__ANE_LACKS_SINE: return !chip->sine;
+    case ASSAY__ANE_LACKS_INT8: return !chip->int8;
+    case ASSAY__ANE_WEIGHT_NOTCH: return chip->weight_notch;
+    }
+    return false;
+}
+
+const char *assay__ane_fails(struct assay__check *check, enum assay__ane_limit limit, double value)
 {
     char text[256] = "";
     size_t used = 0, count = 0;
     for (size_t i = 0; i < check->chip_count; i++) {
-        if (!fails(check->chips[i], value)) continue;
+        if (!fails(check->chips[i], limit, value)) continue;
         int n = snprintf(text + used, sizeof text - used, "%s%s", count++ ? ", " : "",
                          check->chips[i]->name);
         if (n > 0 && used + (size_t)n < sizeof text) used += (size_t)n;

@@ -22,11 +22,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The whole of a family, the most special first. */
-static const struct {
-    const char *name, *devices[3];
-} families[] = {{"openvino", {"openvino:npu", "openvino:gpu", "openvino:cpu"}}};
-
 static const struct assay__check_rule refused = {
     "refused",
     "The device does not take the model",
@@ -105,24 +100,15 @@ static int try_device(struct search *search, const char *library, const char *de
     return 0;
 }
 
-/* The device, or those of the family, of one build. */
+/* The device of one build; of OpenVINO's family the most special one that is there. */
 static int try_build(struct search *search, const char *library, const char *device)
 {
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        if (strcmp(families[i].name, device) != 0) continue;
-        int code = 0;
-        for (size_t k = 0; k < 3 && !code && !search->found; k++)
-            code = try_device(search, library, families[i].devices[k]);
-        return code;
-    }
-    return try_device(search, library, device);
-}
-
-static bool is_name(const struct search *search, const char *device)
-{
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (strcmp(families[i].name, device) == 0) return true;
-    return strcmp(search->engine, "ort") != 0 || assay__ort_provider(device) != NULL;
+    static const char *const family[] = {"openvino:npu", "openvino:gpu", "openvino:cpu"};
+    if (strcmp(device, "openvino") != 0) return try_device(search, library, device);
+    int code = 0;
+    for (size_t k = 0; k < 3 && !code && !search->found; k++)
+        code = try_device(search, library, family[k]);
+    return code;
 }
 
 static int find(struct search *search)
@@ -132,11 +118,12 @@ static int find(struct search *search)
     struct assay__builds builds = {0};
     int code = assay__build_of_run(arena, search->engine, target, &library, &device, search->error);
     if (code) return code;
-    if (!is_name(search, device))
+    bool ort = strcmp(search->engine, "ort") == 0;
+    if (ort && strcmp(device, "openvino") != 0 && !assay__ort_provider(device))
         return assay_error_set(search->error, ASSAY_EINVAL,
                                "target '%.80s': neither ane nor a device", target);
     code = try_build(search, library, device);
-    if (code || search->found || library || strcmp(search->engine, "ort") != 0) return code;
+    if (code || search->found || library || !ort) return code;
     if (assay__builds_read(arena, &builds, NULL)) return 0; /* no list: nowhere else to look */
     for (size_t i = 0; i < builds.count && !code && !search->found; i++)
         code = try_build(search, builds.items[i].library, device);
@@ -149,33 +136,33 @@ static int find(struct search *search)
  * before (ONNX Runtime before 1.24). The model is run once, with inputs that the plan makes. */
 #define TIMEOUT_S 300.0
 
+/* "" when out of memory, which the arena remembers. */
+static const char *copy(struct assay__arena *arena, const char *text)
+{
+    return assay__arena_text(arena, "%s", text ? text : "");
+}
+
 static int read_assignment(struct assay__check *check, const struct assay__outcome *outcome,
                            const char *device, struct assay__assignment *answer)
 {
     const struct assay__layers *layers = &outcome->layers;
+    struct assay__arena *arena = check->arena;
     const char *target = assay__ort_provider(device);
     size_t count = 0;
     for (size_t i = 0; i < layers->count; i++)
         count += layers->items[i].from_count ? layers->items[i].from_count : 1;
-    answer->nodes = assay__arena_array(check->arena, count + 1, sizeof *answer->nodes);
-    answer->target = assay__arena_strdup(check->arena, target ? target : outcome->facts.provider);
-    answer->version = assay__arena_strdup(check->arena,
-                                          outcome->facts.version ? outcome->facts.version : "");
-    if (!answer->nodes || !answer->target || !answer->version) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < layers->count; i++) {
+    answer->nodes = assay__arena_array(arena, count + 1, sizeof *answer->nodes);
+    answer->target = copy(arena, target ? target : outcome->facts.provider);
+    answer->version = copy(arena, outcome->facts.version);
+    for (size_t i = 0; i < layers->count && answer->nodes; i++) {
         const struct assay__layer *layer = &layers->items[i];
-        const char *provider = assay__arena_strdup(check->arena,
-                                                   layer->provider ? layer->provider : "");
-        for (size_t k = 0; k < layer->from_count || (k == 0 && !layer->from_count); k++) {
-            const char *name = layer->from_count ? layer->from[k] : layer->name;
-            struct assay__assigned *node = &answer->nodes[answer->count++];
-            *node = (struct assay__assigned){
-                assay__arena_strdup(check->arena, name ? name : ""),
-                assay__arena_strdup(check->arena, layer->op ? layer->op : ""), "", provider, i};
-            if (!node->name || !node->op || !provider) return ASSAY_ENOMEM;
-        }
+        const char *provider = copy(arena, layer->provider);
+        for (size_t k = 0; k < layer->from_count || (k == 0 && !layer->from_count); k++)
+            answer->nodes[answer->count++] = (struct assay__assigned){
+                copy(arena, layer->from_count ? layer->from[k] : layer->name),
+                copy(arena, layer->op), "", provider, i};
     }
-    return 0;
+    return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }
 
 int assay__check_ort_profile(struct assay__check *check, const struct assay__check_options *options,

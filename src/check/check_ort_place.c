@@ -20,46 +20,24 @@
 
 #define ASSIGNMENT "the engine's own assignment"
 
-static const struct assay__check_rule nothing = {
-    "nothing-assigned",
-    "Nothing runs on the target",
-    ASSAY__CHECK_ERROR,
-    ASSAY__BASIS_ENGINE,
-    ASSAY__PLACE_ON,
-    ASSIGNMENT,
-    "Choose the device that it falls back to, and save the transfers.",
-    NULL,
-    true};
-static const struct assay__check_rule mostly = {
-    "mostly-elsewhere",
-    "Most of the work runs elsewhere",
-    ASSAY__CHECK_ERROR,
-    ASSAY__BASIS_ENGINE,
-    ASSAY__PLACE_ON,
-    ASSIGNMENT "; FLOPs from the graph",
-    "Change the operators below, or choose another device.",
-    NULL,
-    true};
-static const struct assay__check_rule fallback = {
-    "fallback",
-    "Nodes that run elsewhere",
-    ASSAY__CHECK_WARNING,
-    ASSAY__BASIS_ENGINE,
-    ASSAY__PLACE_OFF,
-    ASSIGNMENT,
-    "Use an operator, type or operator set that the provider has a kernel for.",
-    NULL,
-    false};
-static const struct assay__check_rule fallback_small = {
-    "fallback-small",
-    "Shapes and indices that are calculated elsewhere",
-    ASSAY__CHECK_NOTE,
-    ASSAY__BASIS_ENGINE,
-    ASSAY__PLACE_OFF,
-    ASSIGNMENT,
-    "Nothing: engines keep shapes and indices on the CPU on purpose.",
-    NULL,
-    false};
+enum { NOTHING, MOSTLY, FALLBACK, FALLBACK_SMALL };
+
+static const struct assay__check_rule rules[] = {
+    [NOTHING] = {"nothing-assigned", "Nothing runs on the target", ASSAY__CHECK_ERROR,
+                 ASSAY__BASIS_ENGINE, ASSAY__PLACE_ON, ASSIGNMENT,
+                 "Choose the device that it falls back to, and save the transfers.", NULL, true},
+    [MOSTLY] = {"mostly-elsewhere", "Most of the work runs elsewhere", ASSAY__CHECK_ERROR,
+                ASSAY__BASIS_ENGINE, ASSAY__PLACE_ON, ASSIGNMENT "; FLOPs from the graph",
+                "Change the operators below, or choose another device.", NULL, true},
+    [FALLBACK] = {"fallback", "Nodes that run elsewhere", ASSAY__CHECK_WARNING, ASSAY__BASIS_ENGINE,
+                  ASSAY__PLACE_OFF, ASSIGNMENT,
+                  "Use an operator, type or operator set that the provider has a kernel for.", NULL,
+                  false},
+    [FALLBACK_SMALL] = {"fallback-small", "Shapes and indices that are calculated elsewhere",
+                        ASSAY__CHECK_NOTE, ASSAY__BASIS_ENGINE, ASSAY__PLACE_OFF, ASSIGNMENT,
+                        "Nothing: engines keep shapes and indices on the CPU on purpose.", NULL,
+                        false},
+};
 
 /* Providers that have their nodes in another layout. */
 #define RELAID "WebGpuExecutionProvider XnnpackExecutionProvider QNNExecutionProvider"
@@ -81,17 +59,6 @@ bool assay__check_name_nodes(struct assay__model *model)
         named = true;
     }
     return named;
-}
-
-static int map_names(struct placing *p)
-{
-    const struct assay__graph *graph = &p->check->model->graph;
-    p->nodes = assay__map_new();
-    int code = p->nodes ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        if (graph->nodes[i].name && *graph->nodes[i].name)
-            code = assay__map_set(p->nodes, graph->nodes[i].name, i);
-    return code;
 }
 
 /* "fc1/MatMulAddFusion" and "fc1_token_3" are fc1's. */
@@ -142,17 +109,9 @@ static void place_named(struct placing *p)
         if (!check->providers[node]) check->failed = true;
         if (strcmp(assigned->provider, p->answer->target) == 0) continue;
         check->indices[node] = is_small(check, node);
-        assay__check_say(check, check->indices[node] ? &fallback_small : &fallback, node,
+        assay__check_say(check, &rules[check->indices[node] ? FALLBACK_SMALL : FALLBACK], node,
                          "runs on %s", assigned->provider);
     }
-}
-
-/* Unnamed nodes are the target's, which are not recorded. */
-static void place_unrecorded(struct placing *p)
-{
-    struct assay__check *check = p->check;
-    for (size_t n = 0; n < check->model->graph.node_count; n++)
-        check->partitions.inferred += !p->named[n] && check->places[n] == ASSAY__PLACE_ON;
 }
 
 /* What the engine does not name goes with the first node that feeds it; then, backwards, with one
@@ -202,41 +161,41 @@ static size_t count_pieces(const struct assay__assignment *answer, size_t *on)
     return pieces < *on ? pieces : 0;
 }
 
-static void note_share(struct assay__check *check, const struct assay__assignment *answer,
-                       size_t on)
+int assay__check_ort_place(struct assay__check *check, const struct assay__assignment *answer,
+                           struct assay_error *error)
 {
+    const struct assay__graph *graph = &check->model->graph;
+    size_t count = graph->node_count, on = 0;
+    struct placing p = {.check = check, .answer = answer, .nodes = assay__map_new()};
+    p.named = assay__arena_array(check->arena, count + 1, sizeof *p.named);
+    check->providers = assay__arena_array(check->arena, count + 1, sizeof *check->providers);
+    check->indices = assay__arena_array(check->arena, count + 1, sizeof *check->indices);
+    int code = p.nodes && p.named && check->providers && check->indices ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < count && !code; i++)
+        if (graph->nodes[i].name && *graph->nodes[i].name)
+            code = assay__map_set(p.nodes, graph->nodes[i].name, i);
+    if (code) goto out;
+    place_named(&p);
+    if (!assay__text_is_one_of(answer->target, RELAID))
+        place_merged(&p);
+    else
+        for (size_t n = 0; n < count; n++) /* unnamed nodes are the target's: not recorded */
+            check->partitions.inferred += !p.named[n] && check->places[n] == ASSAY__PLACE_ON;
+    check->partitions.engine_pieces = count_pieces(answer, &on);
+    code = assay__check_partition(check, "engine", false, error);
+    if (code) goto out;
     double share = assay__check_share(&check->partitions);
     const char *other = "";
     for (size_t i = 0; i < answer->count && !*other; i++)
         if (strcmp(answer->nodes[i].provider, answer->target) != 0)
             other = answer->nodes[i].provider;
     if (answer->count && !on && !check->partitions.on)
-        assay__check_say(check, &nothing, SIZE_MAX, "all %zu nodes run on %s", answer->count,
+        assay__check_say(check, &rules[NOTHING], SIZE_MAX, "all %zu nodes run on %s", answer->count,
                          other);
     else if (isfinite(share) && share < HALF)
-        assay__check_say(check, &mostly, SIZE_MAX, "only %.1f %% of the FLOPs stay on %s",
+        assay__check_say(check, &rules[MOSTLY], SIZE_MAX, "only %.1f %% of the FLOPs stay on %s",
                          100 * share, answer->target);
-}
-
-int assay__check_ort_place(struct assay__check *check, const struct assay__assignment *answer,
-                           struct assay_error *error)
-{
-    size_t count = check->model->graph.node_count, on = 0;
-    struct placing p = {.check = check, .answer = answer};
-    p.named = assay__arena_array(check->arena, count + 1, sizeof *p.named);
-    check->providers = assay__arena_array(check->arena, count + 1, sizeof *check->providers);
-    check->indices = assay__arena_array(check->arena, count + 1, sizeof *check->indices);
-    int code = p.named && check->providers && check->indices ? map_names(&p) : ASSAY_ENOMEM;
-    if (!code) {
-        place_named(&p);
-        if (assay__text_is_one_of(answer->target, RELAID))
-            place_unrecorded(&p);
-        else
-            place_merged(&p);
-        check->partitions.engine_pieces = count_pieces(answer, &on);
-        code = assay__check_partition(check, "engine", false, error);
-    }
-    if (!code) note_share(check, answer, on);
+out:
     assay__map_free(p.nodes);
     return code == ASSAY_ENOMEM ? assay_error_set(error, code, "out of memory") : code;
 }

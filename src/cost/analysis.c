@@ -339,6 +339,26 @@ static int total_parameters(struct assay__analysis *analysis, struct assay_error
     return code;
 }
 
+int assay__analysis_plan(const struct assay__model *model,
+                         const struct assay__workload_options *options, struct assay__arena *arena,
+                         struct assay__workload **workload, const char **unplanned,
+                         struct assay_error *error)
+{
+    const struct assay__workload_options *o = options;
+    bool chosen = o->batch || o->sequence || o->dim_count || o->shape_count || o->file_count;
+    struct assay_error detail = {0};
+    int code = assay__workload_plan(model, options, workload, &detail);
+    *unplanned = NULL;
+    if (!code) return 0;
+    if (code == ASSAY_ENOMEM || chosen) return assay_error_set(error, code, "%s", detail.message);
+    *workload = assay__arena_alloc(arena, sizeof **workload);
+    *unplanned = assay__arena_strdup(arena, detail.message);
+    if (!*workload || !*unplanned) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    (*workload)->arena = arena;
+    (*workload)->batch = (*workload)->sequence = -1;
+    return 0;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static int fill(struct assay__analysis *analysis, struct assay_error *error)
