@@ -1,4 +1,5 @@
 /* predict_model.c - a model on every unit of a chip, as a profile: a trial per unit. */
+#include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/options_read.h"
 #include "model/inputs/inputs.h"
@@ -8,17 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static const char *created(struct assay__arena *arena)
-{
-    char text[32] = "";
-    time_t now = time(NULL);
-    struct tm parts;
-    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    const char *copy = assay__arena_strdup(arena, text);
-    return copy ? copy : "";
-}
 
 static int open_model(struct assay_prediction *p, const struct assay_workload_options *options,
                       struct assay_error *error)
@@ -35,7 +25,7 @@ static int open_model(struct assay_prediction *p, const struct assay_workload_op
     p->profile = assay__profile_new();
     if (!p->profile) return assay__no_memory(error);
     assay__profile_set_command(p->profile, "predict");
-    p->profile->created = created(p->profile->arena);
+    p->profile->created = assay__arena_text(p->profile->arena, "%s", assay__utc_now().text);
     p->profile->complete = true;
     code = assay__describe_machine(p->profile, error);
     if (!code)
