@@ -3,19 +3,6 @@
  * which would otherwise make vectors of them. */
 #include "ceiling/kernels/kernels.h"
 
-#define TARGET
-#define EACH ASSAY__EACH_12
-
-#define NAME scalar_float64
-#define VECTOR double
-#define FIRST(o) (o)->multiplier
-#define SECOND(o) (o)->addend
-#define STEP(r, x, y)               \
-    {                               \
-        double product = (r) * (x); \
-        HIDE(product);              \
-        (r) = product + (y);        \
-    }
 #if defined(__x86_64__)
 #define HIDE(v) __asm__("" : "+x"(v))
 #elif defined(__aarch64__)
@@ -23,19 +10,23 @@
 #else
 #define HIDE(v) __asm__("" : "+m"(v))
 #endif
-#include "ceiling/kernels/flops_body.h"
-
-#define NAME scalar_float32
-#define VECTOR float
-#define FIRST(o) (float)(o)->multiplier
-#define SECOND(o) (float)(o)->addend
-#define STEP(r, x, y)              \
+#define SCALAR_FLOAT64_STEP(i)     \
     {                              \
-        float product = (r) * (x); \
+        double product = r##i * a; \
         HIDE(product);             \
-        (r) = product + (y);       \
+        r##i = product + b;        \
     }
-#include "ceiling/kernels/flops_body.h"
+ASSAY__FLOPS_KERNEL(scalar_float64, , ASSAY__EACH_12, double, o->multiplier, o->addend,
+                    SCALAR_FLOAT64_STEP)
+
+#define SCALAR_FLOAT32_STEP(i)    \
+    {                             \
+        float product = r##i * a; \
+        HIDE(product);            \
+        r##i = product + b;       \
+    }
+ASSAY__FLOPS_KERNEL(scalar_float32, , ASSAY__EACH_12, float, (float)o->multiplier, (float)o->addend,
+                    SCALAR_FLOAT32_STEP)
 
 const struct assay__flops_kernel assay__flops_scalar[] = {
     {"float64", "scalar", "multiply, add", 0, ASSAY__FLOPS_SPLIT, 12, 1, 1, false, 24,
