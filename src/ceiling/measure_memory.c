@@ -15,7 +15,7 @@
 #define SLICE ((size_t)4 << 20)
 #define WIDEST 2 /* instruction sets to try */
 #define PAGE ((size_t)4096)
-#define SKEW (21 * 64) /* see lay_out */
+#define SKEW (21 * 64) /* see measure_pattern */
 
 struct walk {
     const struct assay__stream_kernel *kernel;
@@ -49,15 +49,6 @@ static void walk_slices(void *context, size_t thread, uint64_t steps)
     walk->offsets[thread] = offset;
 }
 
-static bool usable(const struct assay__survey *survey, const struct assay__stream_kernel *kernel,
-                   enum assay__stream_pattern pattern, size_t level)
-{
-    if (kernel->pattern != pattern) return false;
-    if (kernel->features == 0 && survey->features != 0) return false;
-    if (kernel->non_temporal && level + 1 != ASSAY__LEVELS) return false;
-    return (kernel->features & survey->features) == kernel->features;
-}
-
 /* The next kernel of the pattern, at most WIDEST instruction sets in all; *seen and *simd
  * remember. */
 static const struct assay__stream_kernel *next_kernel(const struct assay__survey *survey,
@@ -67,7 +58,11 @@ static const struct assay__stream_kernel *next_kernel(const struct assay__survey
 {
     const struct assay__stream_kernel *kernel;
     while ((kernel = assay__stream_at((*index)++))) {
-        if (!usable(survey, kernel, pattern, level)) continue;
+        bool plain = kernel->features == 0 && survey->features != 0;
+        if (kernel->pattern != pattern || plain ||
+            (kernel->non_temporal && level + 1 != ASSAY__LEVELS) ||
+            (kernel->features & survey->features) != kernel->features)
+            continue;
         if (!*simd || strcmp(*simd, kernel->simd) != 0) {
             if (++*seen > WIDEST) return NULL;
             *simd = kernel->simd;
@@ -91,30 +86,8 @@ size_t assay__survey_memory_slots(const struct assay__survey *survey)
     return slots * ASSAY__SURVEY_TEAMS + ASSAY__LEVELS;
 }
 
-static void set_if_faster(struct assay__ceiling *row, const struct walk *walk,
-                          const struct assay__rate *rate, double per_step)
-{
-    if (row->state == ASSAY_MEASURED && rate->high * per_step <= row->high) return;
-    assay__survey_measured(row, rate, per_step);
-    row->simd = walk->kernel->simd;
-    row->variant = walk->kernel->non_temporal ? "non-temporal stores" : "";
-}
-
-/* Sizes of the arrays of one pattern in `bytes` of memory per thread. Arrays start a third of a
- * page apart, the written one last: a load whose address equals that of an earlier store in its low
- * 12 bits waits for it on some processors. */
-static void lay_out(struct walk *walk, size_t bytes, enum assay__stream_pattern pattern,
-                    size_t level)
-{
-    unsigned arrays = assay__stream_arrays(pattern);
-    size_t each = bytes / arrays & ~(size_t)(ASSAY__STREAM_BLOCK - 1);
-    bool dram = level + 1 == ASSAY__LEVELS;
-    walk->array_bytes = each;
-    walk->array_step = ((each + PAGE - 1) & ~(PAGE - 1)) + SKEW;
-    walk->slice_bytes = dram && each > SLICE ? SLICE : each;
-    memset(walk->offsets, 0, assay__thread_team_size(walk->team->team) * sizeof *walk->offsets);
-}
-
+/* Arrays start a third of a page apart, the written one last: a load whose address equals that of
+ * an earlier store in its low 12 bits waits for it on some processors. */
 static int measure_pattern(struct assay__survey *survey, struct walk *walk,
                            struct assay__ceiling *row, enum assay__stream_pattern pattern,
                            size_t level, size_t bytes)
@@ -122,19 +95,27 @@ static int measure_pattern(struct assay__survey *survey, struct walk *walk,
     size_t index = 0, seen = 0, threads = assay__thread_team_size(walk->team->team);
     unsigned arrays = assay__stream_arrays(pattern);
     const char *simd = NULL;
-    lay_out(walk, bytes, pattern, level);
-    if (walk->array_bytes == 0) {
+    size_t each = bytes / arrays & ~(size_t)(ASSAY__STREAM_BLOCK - 1);
+    walk->array_bytes = each;
+    walk->array_step = ((each + PAGE - 1) & ~(PAGE - 1)) + SKEW;
+    walk->slice_bytes = level + 1 == ASSAY__LEVELS && each > SLICE ? SLICE : each;
+    memset(walk->offsets, 0, threads * sizeof *walk->offsets);
+    if (each == 0) {
         row->note = "the level is smaller than one round of the loop";
         return 0;
     }
-    row->working_set_bytes = (int64_t)(walk->array_bytes * arrays * threads);
+    row->working_set_bytes = (int64_t)(each * arrays * threads);
+    double step_bytes = (double)walk->slice_bytes * arrays;
     while (!assay__survey_late(survey, row) &&
            (walk->kernel = next_kernel(survey, pattern, level, &index, &seen, &simd))) {
         struct assay__rate rate;
         int code = assay__thread_team_measure(walk->team->team, walk_slices, walk, survey->slot_ns,
                                               &rate);
         if (code) return code;
-        set_if_faster(row, walk, &rate, (double)walk->slice_bytes * arrays);
+        if (row->state == ASSAY_MEASURED && rate.high * step_bytes <= row->high) continue;
+        assay__survey_measured(row, &rate, step_bytes);
+        row->simd = walk->kernel->simd;
+        row->variant = walk->kernel->non_temporal ? "non-temporal stores" : "";
     }
     return 0;
 }
@@ -155,14 +136,10 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
             .threads = (int)assay__thread_team_size(walk->team->team)};
         struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
                                                         &code);
-        if (!row && code) return code;
-        if (!row) continue;
-        if (!bytes) {
-            row->note = reason;
-            continue;
-        }
-        code = measure_pattern(survey, walk, row, (enum assay__stream_pattern)pattern, level,
-                               bytes);
+        if (row && !bytes) row->note = reason;
+        if (row && bytes)
+            code = measure_pattern(survey, walk, row, (enum assay__stream_pattern)pattern, level,
+                                   bytes);
         if (code) return code;
     }
     return 0;
@@ -221,18 +198,6 @@ static void chase(void *context, size_t thread, uint64_t steps)
     *at = assay__chase_follow(*at, steps);
 }
 
-/* A rate of steps becomes seconds per load: the fastest repeat is the lowest latency. */
-static void keep_latency(struct assay__ceiling *row, const struct assay__rate *rate)
-{
-    assay__survey_measured(row, rate, ASSAY__CHASE_HOPS);
-    double low = 1 / row->high;
-    row->high = 1 / row->low;
-    row->low = low;
-    row->median = 1 / row->median;
-    row->value = low;
-    row->variant = "pointer chase";
-}
-
 static int chase_level(struct assay__survey *survey, struct assay__ceiling *row, size_t bytes)
 {
     struct assay__survey_team *team = &survey->teams[0];
@@ -246,8 +211,15 @@ static int chase_level(struct assay__survey *survey, struct assay__ceiling *row,
     void *at = team->memory[0];
     row->working_set_bytes = (int64_t)bytes;
     code = assay__thread_team_measure(team->team, chase, &at, survey->slot_ns, &rate);
-    if (!code) keep_latency(row, &rate);
-    return code;
+    if (code) return code;
+    /* a rate of steps becomes seconds per load: the fastest repeat is the lowest latency */
+    assay__survey_measured(row, &rate, ASSAY__CHASE_HOPS);
+    row->value = 1 / row->high;
+    row->high = 1 / row->low;
+    row->low = row->value;
+    row->median = 1 / row->median;
+    row->variant = "pointer chase";
+    return 0;
 }
 
 static int measure_latency(struct assay__survey *survey, const size_t *bytes, const char *none)
@@ -274,28 +246,24 @@ static int measure_latency(struct assay__survey *survey, const size_t *bytes, co
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static int measure_team(struct assay__survey *survey, struct assay__survey_team *team)
-{
-    struct walk walk = {.team = team};
-    size_t threads = assay__thread_team_size(team->team), bytes[ASSAY__LEVELS];
-    const char *none = provide(survey, team, bytes);
-    walk.offsets = calloc(threads, sizeof *walk.offsets);
-    walk.sums = calloc(threads, sizeof *walk.sums);
-    int code = walk.offsets && walk.sums ? 0 : ASSAY_ENOMEM;
-    for (size_t level = ASSAY__LEVELS; level-- > 0 && !code;) /* memory matters most */
-        code = measure_level(survey, &walk, level, bytes[level],
-                             bytes[level] ? "" : why_not(survey, level, threads, none));
-    if (!code && team == &survey->teams[0]) code = measure_latency(survey, bytes, none);
-    free(walk.offsets);
-    free(walk.sums);
-    assay__survey_memory_free(team);
-    return code;
-}
-
 int assay__survey_levels(struct assay__survey *survey)
 {
     int code = 0;
-    for (size_t i = ASSAY__SURVEY_TEAMS; i-- > 0 && !code;) /* all cores first */
-        code = measure_team(survey, &survey->teams[i]);
+    for (size_t i = ASSAY__SURVEY_TEAMS; i-- > 0 && !code;) { /* all cores first */
+        struct assay__survey_team *team = &survey->teams[i];
+        size_t threads = assay__thread_team_size(team->team), bytes[ASSAY__LEVELS];
+        const char *none = provide(survey, team, bytes);
+        struct walk walk = {.team = team,
+                            .offsets = calloc(threads, sizeof *walk.offsets),
+                            .sums = calloc(threads, sizeof *walk.sums)};
+        code = walk.offsets && walk.sums ? 0 : ASSAY_ENOMEM;
+        for (size_t level = ASSAY__LEVELS; level-- > 0 && !code;) /* memory matters most */
+            code = measure_level(survey, &walk, level, bytes[level],
+                                 bytes[level] ? "" : why_not(survey, level, threads, none));
+        if (!code && i == 0) code = measure_latency(survey, bytes, none);
+        free(walk.offsets);
+        free(walk.sums);
+        assay__survey_memory_free(team);
+    }
     return code;
 }

@@ -102,28 +102,6 @@ void assay__accelerator_clock_close(struct assay__accelerator_survey *survey)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int complete_set(struct assay__accelerator_survey *survey, const char *hardware,
-                        bool stopped, struct assay__ceilings *set)
-{
-    set->complete = !survey->late && !stopped;
-    if (stopped) set->note = "interrupted: what was measured until then";
-    set->pinned = true; /* no thread of ours works */
-    set->steal_share = set->other_share = NAN;
-    set->device = assay__arena_strdup(survey->arena, survey->accelerator->device);
-    set->hardware = assay__arena_strdup(survey->arena, hardware ? hardware : "");
-    if (!set->device || !set->hardware) return ASSAY_ENOMEM;
-    if (survey->clock_why)
-        assay__ceilings_note(survey->arena, set, "clock not known: ", survey->clock_why);
-    return assay__ceilings_take(survey->arena, &survey->rows, stopped, set);
-}
-
-static void plan_time(struct assay__accelerator_survey *survey, uint64_t begin_ns)
-{
-    survey->budget_s = survey->options->budget_s > 0 ? survey->options->budget_s : BUDGET_S;
-    double margin_s = fmin(0.05 * survey->budget_s, MARGIN_S);
-    survey->deadline_ns = begin_ns + (uint64_t)((survey->budget_s - margin_s) * 1e9);
-}
-
 static int measure(void *context, struct assay__ceilings **out, struct assay_error *error)
 {
     struct assay__accelerator_survey *survey = context;
@@ -133,7 +111,9 @@ static int measure(void *context, struct assay__ceilings **out, struct assay_err
     struct assay__ceilings *set = assay__arena_alloc(survey->arena, sizeof *set);
     if (!set) return assay__no_memory(error);
     set->note = set->key = "";
-    plan_time(survey, begin_ns);
+    survey->budget_s = survey->options->budget_s > 0 ? survey->options->budget_s : BUDGET_S;
+    double margin_s = fmin(0.05 * survey->budget_s, MARGIN_S);
+    survey->deadline_ns = begin_ns + (uint64_t)((survey->budget_s - margin_s) * 1e9);
     survey->main_memory = !accelerator->own_memory &&
                           assay__engine_device_class(accelerator->engine, accelerator->device) ==
                               ASSAY__CLASS_CPU;
@@ -144,7 +124,16 @@ static int measure(void *context, struct assay__ceilings **out, struct assay_err
     assay__accelerator_clock_open(survey, &hardware);
     code = assay__accelerator_rows(survey);
     bool stopped = code == ASSAY_EINTERRUPTED;
-    if ((code && !stopped) || complete_set(survey, hardware, stopped, set))
+    set->complete = !survey->late && !stopped;
+    if (stopped) set->note = "interrupted: what was measured until then";
+    set->pinned = true; /* no thread of ours works */
+    set->steal_share = set->other_share = NAN;
+    set->device = assay__arena_text(survey->arena, "%s", accelerator->device);
+    set->hardware = assay__arena_text(survey->arena, "%s", hardware ? hardware : "");
+    if (survey->clock_why)
+        assay__ceilings_note(survey->arena, set, "clock not known: ", survey->clock_why);
+    if ((code && !stopped) || assay__ceilings_take(survey->arena, &survey->rows, stopped, set) ||
+        assay__arena_failed(survey->arena))
         code = assay__no_memory(error);
     else
         *out = set;
@@ -155,20 +144,6 @@ static int measure(void *context, struct assay__ceilings **out, struct assay_err
     free(survey->rows.items);
     set->duration_s = (double)(assay__now_ns() - begin_ns) / 1e9;
     return code;
-}
-
-static const char *key_of(struct assay__arena *arena, const struct assay__machine *machine,
-                          const struct assay__accelerator *device,
-                          const struct assay__ceiling_options *options)
-{
-    const char *key = assay__ceilings_key(arena, machine);
-    if (!key) return NULL;
-    return assay__arena_printf(
-        arena, "%smodels %d\nengine %s\ndevice %s\nlibrary %s\nidentity %s\n%s%s%s", key, MODELS,
-        device->engine ? device->engine : "ort", device->device,
-        device->library ? device->library : "", device->identity ? device->identity : "",
-        options->only ? "only " : "", options->only ? options->only : "",
-        options->only ? "\n" : "");
 }
 
 int assay__accelerator_ceilings_get(struct assay__arena *arena,
@@ -186,10 +161,15 @@ int assay__accelerator_ceilings_get(struct assay__arena *arena,
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "no device was named");
     struct assay__accelerator_survey *survey = assay__arena_alloc(arena, sizeof *survey);
     if (!survey) return assay__no_memory(error);
-    survey->arena = arena;
-    survey->machine = machine;
-    survey->accelerator = accelerator;
-    survey->options = options;
-    return assay__ceilings_cached(arena, key_of(arena, machine, accelerator, options), options,
-                                  measure, survey, out, error);
+    *survey = (struct assay__accelerator_survey){
+        .arena = arena, .machine = machine, .accelerator = accelerator, .options = options};
+    const char *key = assay__ceilings_key(arena, machine), *only = options->only;
+    if (key)
+        key = assay__arena_printf(
+            arena, "%smodels %d\nengine %s\ndevice %s\nlibrary %s\nidentity %s\n%s%s%s", key,
+            MODELS, accelerator->engine ? accelerator->engine : "ort", accelerator->device,
+            accelerator->library ? accelerator->library : "",
+            accelerator->identity ? accelerator->identity : "", only ? "only " : "",
+            only ? only : "", only ? "\n" : "");
+    return assay__ceilings_cached(arena, key, options, measure, survey, out, error);
 }

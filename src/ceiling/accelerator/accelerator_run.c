@@ -66,24 +66,6 @@ static void plan(struct assay__request *request, double about_s, double left_s)
                                          .capacity = ASSAY__RING_CAPACITY};
 }
 
-static int take_samples(struct assay__arena *arena, const struct assay__outcome *outcome,
-                        struct assay__accelerator_times *times)
-{
-    const struct assay__samples *samples = &outcome->streams[0];
-    times->samples_s = assay__arena_array(arena, samples->count + 1, sizeof *times->samples_s);
-    if (!times->samples_s) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < samples->count; i++)
-        times->samples_s[i] = samples->values[i] / 1e9;
-    assay__stats_sort(times->samples_s, samples->count);
-    if (!samples->count || !(times->samples_s[0] > 0)) {
-        times->reason = "the run gave no times";
-        return 0;
-    }
-    times->count = samples->count;
-    times->low_s = times->samples_s[0];
-    return 0;
-}
-
 static const char *late_reason(const struct assay__accelerator_survey *survey)
 {
     const char *text = assay__arena_printf(survey->arena, "not reached: the %g s were used up",
@@ -105,8 +87,8 @@ static int run_model(struct assay__accelerator_survey *survey,
     struct assay__request request = {
         .job = {.engine = device->engine ? device->engine : "ort",
                 .model = path,
-                .model_name =
-                    "a model of ours", /* the file is gone by the time a message is read */
+                /* the file is gone by the time a message is read */
+                .model_name = "a model of ours",
                 .library = device->library,
                 .device = device->device,
                 .optimization = "all",
@@ -133,7 +115,20 @@ static int run_model(struct assay__accelerator_survey *survey,
     times->clock_before_hz = clocks.first_hz;
     times->clock_after_hz = clocks.last_hz;
     if (code == 0) {
-        code = take_samples(survey->arena, &outcome, times);
+        const struct assay__samples *samples = &outcome.streams[0];
+        size_t count = samples->count;
+        times->samples_s = assay__arena_array(survey->arena, count + 1, sizeof *times->samples_s);
+        for (size_t i = 0; i < count && times->samples_s; i++)
+            times->samples_s[i] = samples->values[i] / 1e9;
+        if (times->samples_s) assay__stats_sort(times->samples_s, count);
+        if (!times->samples_s) {
+            code = ASSAY_ENOMEM;
+        } else if (!count || !(times->samples_s[0] > 0)) {
+            times->reason = "the run gave no times";
+        } else {
+            times->count = count;
+            times->low_s = times->samples_s[0];
+        }
     } else if (code != ASSAY_EINTERRUPTED && code != ASSAY_ENOMEM) {
         times->late = code == ASSAY_ETIMEOUT && left_s < SILENCE_S;
         times->reason = times->late ? late_reason(survey) : outcome.reason;

@@ -129,6 +129,6 @@ unsigned assay__stream_arrays(enum assay__stream_pattern pattern);
 
 extern const struct assay__flops_kernel assay__flops_sse2[], assay__flops_avx2[],
     assay__flops_avx_vnni[], assay__flops_avx512[], assay__flops_avx512_fp16[], assay__flops_amx[],
-    assay__flops_neon[], assay__flops_scalar[]; /* each ends with a row without `run` */
+    assay__flops_neon[]; /* each ends with a row without `run` */
 
 #endif
