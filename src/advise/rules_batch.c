@@ -37,36 +37,35 @@ static double fixed_ns(const struct assay__advice *a, double *engine_ns, double 
 
 /* "about all of an inference (15.2 µs)", "62 % of …": layers are timed in a separate run, whose
  * times may add up to more than the latency. */
-static void say_fixed(struct assay__advice *a, struct assay__rule_result *r, double share,
-                      double engine_ns, double weights_ns)
+static void say_fixed(struct assay__advice *a, double share, double engine_ns, double weights_ns)
 {
     char part[64] = "about all";
     if (share < FIXED_ALL) snprintf(part, sizeof part, "%s %%", assay__percent(share).text);
-    assay__rule_evidence(a, r,
+    assay__rule_evidence(a,
                          "%s of an inference (%s) does not grow with the batch: calls of layers "
                          "and the engine %s%s%s",
-                         part, assay__advice_scaled(a, a->p50_ns / 1e9, "s"),
-                         assay__advice_scaled(a, engine_ns / 1e9, "s"),
+                         part, assay__scaled(a->p50_ns / 1e9, "s").text,
+                         assay__scaled(engine_ns / 1e9, "s").text,
                          isnan(weights_ns) ? "" : ", reading weights ",
-                         isnan(weights_ns) ? "" : assay__advice_scaled(a, weights_ns / 1e9, "s"));
+                         isnan(weights_ns) ? "" : assay__scaled(weights_ns / 1e9, "s").text);
 }
 
-static enum assay__rule_outcome batch_small(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome batch_small(struct assay__advice *a)
 {
     double engine_ns, weights_ns, share = fixed_ns(a, &engine_ns, &weights_ns) / a->p50_ns;
     if (a->trial->batch < 1)
-        return assay__rule_missing(r, "workload: the model has no known batch axis");
+        return assay__rule_missing(a, "workload: the model has no known batch axis");
     if (a->trial->batch > BATCH_MOST || share < BATCH_FIXED_SHARE) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "batch %lld", (long long)a->trial->batch);
-    say_fixed(a, r, share, engine_ns, weights_ns);
+    assay__rule_evidence(a, "batch %lld", (long long)a->trial->batch);
+    say_fixed(a, share, engine_ns, weights_ns);
     bool all = share >= FIXED_ALL; /* how much of it does grow is within the error of timing */
-    assay__rule_advice(a, r,
+    assay__rule_advice(a,
                        all ? "run %lld samples per inference, where latency allows it; the gain is "
                              "unknown until it is tried"
                            : "run %lld samples per inference, where latency allows it; the "
                              "potential is in samples per second, one inference takes longer",
                        (long long)a->trial->batch * ASSAY__BATCH_TIMES);
-    return assay__rule_found(r, all ? (double)NAN : assay__amdahl(share, ASSAY__BATCH_TIMES));
+    return assay__rule_found(a, all ? (double)NAN : assay__amdahl(share, ASSAY__BATCH_TIMES));
 }
 
 /* --- symbolic dimensions ---------------------------------------------------------------------- */
@@ -106,8 +105,7 @@ static const char *fixed_dim(const struct assay__advice *a, size_t n, size_t *sy
     return NULL;
 }
 
-static enum assay__rule_outcome dynamic_shapes(struct assay__advice *a,
-                                               struct assay__rule_result *r)
+static enum assay__rule_outcome dynamic_shapes(struct assay__advice *a)
 {
     struct assay__buf text = {0};
     size_t symbolic = 0;
@@ -117,15 +115,15 @@ static enum assay__rule_outcome dynamic_shapes(struct assay__advice *a,
     if (!symbolic || a->trial->generation.tokens > 0) return ASSAY__RULE_NOTHING;
     for (size_t i = 0; i < NAMES_MOST && (one = fixed_dim(a, i, NULL)); i++)
         assay__buf_printf(&text, " %s", one);
-    assay__rule_evidence(a, r, "symbolic dimensions of the model's inputs: %zu", symbolic);
-    if (text.length) assay__rule_evidence(a, r, "this run had%s", text.data);
-    assay__rule_advice(a, r,
+    assay__rule_evidence(a, "symbolic dimensions of the model's inputs: %zu", symbolic);
+    if (text.length) assay__rule_evidence(a, "this run had%s", text.data);
+    assay__rule_advice(a,
                        "where sizes never change, fix them in the model%s%s; compilers for "
                        "accelerators need fixed shapes, and memory can be planned once",
                        text.length ? ":" : "", assay__buf_text(&text));
     if (text.failed) assay__arena_fail(a->arena);
     assay__buf_free(&text);
-    return assay__rule_found(r, NAN);
+    return assay__rule_found(a, NAN);
 }
 
 static void fix_dims(const struct assay__advice *a, struct assay__change *change)
@@ -174,7 +172,7 @@ static const struct assay__trial *power_below(const struct assay_profile *p,
     return best;
 }
 
-static enum assay__rule_outcome size_steps(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome size_steps(struct assay__advice *a)
 {
     const struct assay_profile *p = a->profile;
     double worst = 1;
@@ -188,15 +186,15 @@ static enum assay__rule_outcome size_steps(struct assay__advice *a, struct assay
         double kept = samples_of(odd) / samples_of(even);
         if (kept >= STEP_LOSS) continue;
         if (kept < worst) worst = kept;
-        assay__rule_evidence(a, r, "batch %lld: %s samples/s, batch %lld: %s samples/s",
+        assay__rule_evidence(a, "batch %lld: %s samples/s, batch %lld: %s samples/s",
                              (long long)odd->batch, assay__digits(samples_of(odd), 4).text,
                              (long long)even->batch, assay__digits(samples_of(even), 4).text);
     }
     if (!compared)
         return assay__rule_missing(
-            r, "an experiment: sweep batch sizes around a power of two, such as 7,8,9");
+            a, "an experiment: sweep batch sizes around a power of two, such as 7,8,9");
     if (worst >= 1) return ASSAY__RULE_NOTHING;
-    return assay__rule_found(r, 1 / worst);
+    return assay__rule_found(a, 1 / worst);
 }
 
 /* The power of two below the trial's own batch, when that is none. */

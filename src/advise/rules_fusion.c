@@ -149,9 +149,9 @@ struct pattern {
     const char *what;
 };
 
-static enum assay__rule_outcome missed(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome missed(struct assay__advice *a)
 {
-    const struct pattern *pattern = r->rule->with;
+    const struct pattern *pattern = a->result->rule->with;
     bool *taken = assay__arena_array(a->arena, a->trial->layers.count + 1, sizeof *taken);
     size_t groups = 0, missed_count = 0, layers = 0, first = SIZE_MAX;
     double saved = 0, spent = 0;
@@ -169,13 +169,12 @@ static enum assay__rule_outcome missed(struct assay__advice *a, struct assay__ru
     }
     if (!missed_count) return ASSAY__RULE_NOTHING;
     double share = fmin(saved / a->p50_ns, 1);
-    assay__rule_evidence(a, r, "%zu of %zu groups %s ran as %zu layers, such as at '%s'",
-                         missed_count, groups, pattern->what, layers,
-                         assay__advice_node_name(at(a, first)));
-    assay__rule_evidence(a, r,
+    assay__rule_evidence(a, "%zu of %zu groups %s ran as %zu layers, such as at '%s'", missed_count,
+                         groups, pattern->what, layers, assay__advice_node_name(at(a, first)));
+    assay__rule_evidence(a,
                          "they take %s %% of the latency; all but the longest layer of each: %s %%",
                          assay__percent(spent / a->p50_ns).text, assay__percent(share).text);
-    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+    return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
 static const struct pattern norm_pattern = {conv_norm, "of Conv and BatchNormalization"},

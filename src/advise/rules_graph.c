@@ -26,16 +26,16 @@ static const struct share transpose_share = {"Transpose", "Transpose", TRANSPOSE
                           move_share = {MOVES, "Concat, Split, Slice, Pad, Tile or Expand",
                                         MOVE_SHARE};
 
-static enum assay__rule_outcome by_share(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome by_share(struct assay__advice *a)
 {
-    const struct share *of = r->rule->with;
+    const struct share *of = a->result->rule->with;
     size_t count = 0;
     double share = assay__advice_share(a, of->ops, &count);
     if (!count || share < of->least) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu %s layers take %s %% of the latency (%s)", count, of->what,
+    assay__rule_evidence(a, "%zu %s layers take %s %% of the latency (%s)", count, of->what,
                          assay__percent(share).text,
-                         assay__advice_scaled(a, share * a->p50_ns / 1e9, "s"));
-    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+                         assay__scaled(share * a->p50_ns / 1e9, "s").text);
+    return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
 /* --- nodes that could go ---------------------------------------------------------------------- */
@@ -68,9 +68,9 @@ static bool could_go(const struct assay__advice *a, size_t i, const struct remov
            (!of->before || is_op(a, assay__advice_only_reader(a, i), of->ops));
 }
 
-static enum assay__rule_outcome removable(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome removable(struct assay__advice *a)
 {
-    const struct removable *of = r->rule->with;
+    const struct removable *of = a->result->rule->with;
     const struct assay__graph *graph = &a->model->graph;
     const struct assay__layers *layers = &a->trial->layers;
     size_t count = 0, ran = 0, first = SIZE_MAX;
@@ -85,13 +85,13 @@ static enum assay__rule_outcome removable(struct assay__advice *a, struct assay_
         time += assay__advice_time(&layers->items[layer]);
     }
     if (!count || (layers->count && !ran)) return ASSAY__RULE_NOTHING; /* the engine removed them */
-    assay__rule_evidence(a, r, "%zu %s in the graph, such as '%s'", count, of->what,
+    assay__rule_evidence(a, "%zu %s in the graph, such as '%s'", count, of->what,
                          assay__advice_node_name(&graph->nodes[first]));
-    if (!(time > 0) || !(a->p50_ns > 0)) return assay__rule_found(r, NAN);
+    if (!(time > 0) || !(a->p50_ns > 0)) return assay__rule_found(a, NAN);
     double share = fmin(time / a->p50_ns, 1);
-    assay__rule_evidence(a, r, "%zu of them ran, in %s %% of the latency", ran,
+    assay__rule_evidence(a, "%zu of them ran, in %s %% of the latency", ran,
                          assay__percent(share).text);
-    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+    return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
 /* --- weights ---------------------------------------------------------------------------------- */
@@ -114,8 +114,7 @@ static int note_graph(struct assay__map *read, const struct assay__graph *graph)
     return code;
 }
 
-static enum assay__rule_outcome unused_weights(struct assay__advice *a,
-                                               struct assay__rule_result *r)
+static enum assay__rule_outcome unused_weights(struct assay__advice *a)
 {
     const struct assay__graph *graph = &a->model->graph;
     struct assay__map *read = assay__map_new();
@@ -133,9 +132,9 @@ static enum assay__rule_outcome unused_weights(struct assay__advice *a,
     }
     assay__map_free(read);
     if (bytes < UNUSED_BYTES) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu initializers with %s are read by no node, such as '%s'", count,
-                         assay__advice_scaled(a, bytes, "B"), first);
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "%zu initializers with %s are read by no node, such as '%s'", count,
+                         assay__scaled(bytes, "B").text, first);
+    return assay__rule_found(a, NAN);
 }
 
 static double value_bytes(const struct assay__advice *a, const char *name)
@@ -148,8 +147,7 @@ static double value_bytes(const struct assay__advice *a, const char *name)
     return elements * assay__dtype_bits(entry->dtype) / 8;
 }
 
-static enum assay__rule_outcome constant_outputs(struct assay__advice *a,
-                                                 struct assay__rule_result *r)
+static enum assay__rule_outcome constant_outputs(struct assay__advice *a)
 {
     const struct assay__graph *graph = &a->model->graph;
     double bytes = 0;
@@ -166,9 +164,9 @@ static enum assay__rule_outcome constant_outputs(struct assay__advice *a,
         bytes += own;
     }
     if (!count) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu outputs are always the same %s, such as '%s'", count,
-                         assay__advice_scaled(a, bytes, "B"), first);
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "%zu outputs are always the same %s, such as '%s'", count,
+                         assay__scaled(bytes, "B").text, first);
+    return assay__rule_found(a, NAN);
 }
 
 #define TIMED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS)

@@ -62,8 +62,7 @@ static bool is_arm(const struct assay__advice *a)
            (strcmp(architecture, "aarch64") == 0 || strcmp(architecture, "arm64") == 0);
 }
 
-static enum assay__rule_outcome half(struct assay__advice *a, struct assay__rule_result *r,
-                                     const char *type)
+static enum assay__rule_outcome half(struct assay__advice *a, const char *type)
 {
     double full = ceiling_of(a, "float32"), narrow = ceiling_of(a, type), ratio = narrow / full;
     double compute = limited_share(a, ASSAY__BOUND_COMPUTE),
@@ -73,22 +72,21 @@ static enum assay__rule_outcome half(struct assay__advice *a, struct assay__rule
     if (assay__trial_on_cpu(a->trial) && !is_arm(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(narrow))
         return assay__rule_missing(
-            r, assay__arena_text(a->profile->arena, "ceilings: compute.%s of %s was not measured",
+            a, assay__arena_text(a->profile->arena, "ceilings: compute.%s of %s was not measured",
                                  type, a->trial->target.device));
     if (!(ratio >= FORMAT_RATIO)) return ASSAY__RULE_NOTHING;
     double saved = compute * (1 - 1 / ratio) + memory / 2; /* half the bytes */
-    assay__rule_evidence(a, r,
-                         "the model computes in float32; the ceiling of %s is %s times as high",
+    assay__rule_evidence(a, "the model computes in float32; the ceiling of %s is %s times as high",
                          type, assay__digits(ratio, 3).text);
-    assay__rule_evidence(a, r,
+    assay__rule_evidence(a,
                          "compute-bound layers take %s %%, memory-bound ones %s %% of the latency",
                          assay__percent(compute).text, assay__percent(memory).text);
-    return assay__rule_found(r, saved < 1 ? 1 / (1 - saved) : NAN);
+    return assay__rule_found(a, saved < 1 ? 1 / (1 - saved) : NAN);
 }
 
-static enum assay__rule_outcome float16(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome float16(struct assay__advice *a)
 {
-    return half(a, r, "float16");
+    return half(a, "float16");
 }
 
 static void to_float16(const struct assay__advice *a, struct assay__change *change)
@@ -97,19 +95,19 @@ static void to_float16(const struct assay__advice *a, struct assay__change *chan
     change->kind = ASSAY__CHANGE_FLOAT16;
 }
 
-static enum assay__rule_outcome bfloat16(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome bfloat16(struct assay__advice *a)
 {
-    assay__rule_advice(a, r,
+    assay__rule_advice(a,
                        assay__trial_on_cpu(a->trial)
                            ? "let float32 products use bfloat16: session option "
                              "mlas.enable_gemm_fastmath_arm64_bfloat16 = 1"
                            : "export the model in bfloat16: the range of float32, half the bytes");
-    return half(a, r, "bfloat16");
+    return half(a, "bfloat16");
 }
 
 /* --- int8 ------------------------------------------------------------------------------------- */
 
-static enum assay__rule_outcome weights_int8(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome weights_int8(struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
     double saved = 0, time = 0, bytes = 0;
@@ -128,13 +126,13 @@ static enum assay__rule_outcome weights_int8(struct assay__advice *a, struct ass
     }
     if (!count) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "%zu memory-bound layers read %s of float32 weights in %s %% of the latency", count,
-        assay__advice_scaled(a, bytes, "B"), assay__percent(time / a->p50_ns).text);
+        a, "%zu memory-bound layers read %s of float32 weights in %s %% of the latency", count,
+        assay__scaled(bytes, "B").text, assay__percent(time / a->p50_ns).text);
     double share = saved / a->p50_ns;
-    return assay__rule_found(r, share < 1 ? 1 / (1 - share) : NAN);
+    return assay__rule_found(a, share < 1 ? 1 / (1 - share) : NAN);
 }
 
-static enum assay__rule_outcome products_int8(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome products_int8(struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
     double ratio = ceiling_of(a, "int8") / ceiling_of(a, "float32"), time = 0;
@@ -144,7 +142,7 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a, struct as
     const char *ops = assay__trial_on_cpu(a->trial) ? MATRIX : PRODUCTS;
     if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
     if (!isfinite(ratio))
-        return assay__rule_missing(r, "ceilings: compute.int8 of the device was not measured");
+        return assay__rule_missing(a, "ceilings: compute.int8 of the device was not measured");
     for (size_t i = 0; i < layers->count; i++) {
         if (!is_limited(a, i, ASSAY__BOUND_COMPUTE) || !assay__op_among(layers->items[i].op, ops))
             continue;
@@ -153,11 +151,11 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a, struct as
     }
     double share = fmin(time / a->p50_ns, 1);
     if (!count || ratio < FORMAT_RATIO) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu compute-bound products take %s %% of the latency", count,
+    assay__rule_evidence(a, "%zu compute-bound products take %s %% of the latency", count,
                          assay__percent(share).text);
-    assay__rule_evidence(a, r, "the int8 ceiling is %s times the float32 one",
+    assay__rule_evidence(a, "the int8 ceiling is %s times the float32 one",
                          assay__digits(ratio, 3).text);
-    return assay__rule_found(r, assay__amdahl(share, ratio));
+    return assay__rule_found(a, assay__amdahl(share, ratio));
 }
 
 static void to_dynamic_int8(const struct assay__advice *a, struct assay__change *change)
@@ -166,7 +164,7 @@ static void to_dynamic_int8(const struct assay__advice *a, struct assay__change 
     change->kind = ASSAY__CHANGE_DYNAMIC_INT8;
 }
 
-static enum assay__rule_outcome float64(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome float64(struct assay__advice *a)
 {
     int64_t bytes = 0, all = 0, tensors = 0;
     for (size_t i = 0; i < a->analysis->parameter_type_count; i++) {
@@ -178,10 +176,10 @@ static enum assay__rule_outcome float64(struct assay__advice *a, struct assay__r
         tensors += t->tensors;
     }
     if (!bytes) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%lld tensors hold %s of float64, of %s in all", (long long)tensors,
-                         assay__advice_scaled(a, (double)bytes, "B"),
-                         assay__advice_scaled(a, (double)all, "B"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "%lld tensors hold %s of float64, of %s in all", (long long)tensors,
+                         assay__scaled((double)bytes, "B").text,
+                         assay__scaled((double)all, "B").text);
+    return assay__rule_found(a, NAN);
 }
 
 #define CEILED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS)

@@ -10,15 +10,15 @@
 
 static const char no_table[] = "requirement: the run was not checked against a table";
 
-static enum assay__rule_outcome rate(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome rate(struct assay__advice *a)
 {
     double share = assay__trial_value(a->trial, "compute.efficiency"),
            own = assay__trial_value(a->trial, "compute.rate");
-    if (!isfinite(share)) return assay__rule_missing(r, no_table);
+    if (!isfinite(share)) return assay__rule_missing(a, no_table);
     if (share >= FLOOR) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s is %s %% of the required rate",
-                         assay__advice_scaled(a, own, "FLOP/s"), assay__percent(share).text);
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "%s is %s %% of the required rate", assay__scaled(own, "FLOP/s").text,
+                         assay__percent(share).text);
+    return assay__rule_found(a, NAN);
 }
 
 struct budget {
@@ -28,15 +28,15 @@ struct budget {
 static const struct budget memory = {"memory.budget_share", "peak memory"},
                            power = {"power.budget_share", "power"};
 
-static enum assay__rule_outcome budget(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome budget(struct assay__advice *a)
 {
-    const struct budget *of = r->rule->with;
+    const struct budget *of = a->result->rule->with;
     double share = assay__trial_value(a->trial, of->metric);
-    if (!isfinite(share)) return assay__rule_missing(r, no_table);
+    if (!isfinite(share)) return assay__rule_missing(a, no_table);
     if (share <= BUDGET_NEAR) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s is %s %% of the budget%s", of->what, assay__percent(share).text,
+    assay__rule_evidence(a, "%s is %s %% of the budget%s", of->what, assay__percent(share).text,
                          share > 1 ? ": it is exceeded" : "");
-    return assay__rule_found(r, NAN);
+    return assay__rule_found(a, NAN);
 }
 
 const struct assay__rule assay__rules_require[] = {

@@ -18,7 +18,7 @@
 #define DECODE_NEAR 0.4  /* of the memory's bandwidth in reading weights */
 #define PRODUCTS "Gemm|MatMul|FusedGemm|FusedMatMul"
 
-static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome unrolled(struct assay__advice *a)
 {
     const struct assay__cell_info *cell = &a->trial->model->cell;
     const struct assay__layers *layers = &a->trial->layers;
@@ -27,18 +27,18 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__
         cell->steps < STEPS_LEAST)
         return ASSAY__RULE_NOTHING;
     if (!isfinite(share))
-        return assay__rule_missing(r, "layers: the engine's cost per run is unknown");
+        return assay__rule_missing(a, "layers: the engine's cost per run is unknown");
     if (share < ENGINE_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%lld steps of a %s are unrolled into %lld nodes",
+    assay__rule_evidence(a, "%lld steps of a %s are unrolled into %lld nodes",
                          (long long)cell->steps, cell->kind,
                          (long long)a->trial->model->node_count);
-    assay__rule_evidence(a, r, "the engine's cost per run is %s, %s %% of the latency",
-                         assay__advice_scaled(a, layers->engine_ns / 1e9, "s"),
+    assay__rule_evidence(a, "the engine's cost per run is %s, %s %% of the latency",
+                         assay__scaled(layers->engine_ns / 1e9, "s").text,
                          assay__percent(share).text);
-    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+    return assay__rule_found(a, assay__amdahl(share, (double)INFINITY));
 }
 
-static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome scanned(struct assay__advice *a)
 {
     const struct assay__cell_info *cell = &a->trial->model->cell;
     size_t count = 0;
@@ -46,14 +46,13 @@ static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__r
     if (!cell->kind || !*cell->kind || strcmp(cell->form, "scan") != 0 ||
         cell->steps < STEPS_LEAST || !count || share < SCAN_SHARE)
         return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(
-        a, r, "the Scan of %lld steps takes %s %% of the latency: %s per step",
-        (long long)cell->steps, assay__percent(share).text,
-        assay__advice_scaled(a, share * a->p50_ns / 1e9 / (double)cell->steps, "s"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "the Scan of %lld steps takes %s %% of the latency: %s per step",
+                         (long long)cell->steps, assay__percent(share).text,
+                         assay__scaled(share * a->p50_ns / 1e9 / (double)cell->steps, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome sparse(struct assay__advice *a)
 {
     const struct assay__cell_info *cell = &a->trial->model->cell;
     double flops = 0, needed = 0;
@@ -66,13 +65,12 @@ static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__ru
     }
     double share = assay__advice_share(a, PRODUCTS, &count);
     if (!(needed > 0) || needed > NEEDED_SHARE * flops || !count) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(
-        a, r, "the wiring needs %s of the %s that the dense graph executes (%s %%)",
-        assay__advice_scaled(a, needed, "FLOP"), assay__advice_scaled(a, flops, "FLOP"),
-        assay__percent(needed / flops).text);
-    assay__rule_evidence(a, r, "%zu products take %s %% of the latency", count,
+    assay__rule_evidence(a, "the wiring needs %s of the %s that the dense graph executes (%s %%)",
+                         assay__scaled(needed, "FLOP").text, assay__scaled(flops, "FLOP").text,
+                         assay__percent(needed / flops).text);
+    assay__rule_evidence(a, "%zu products take %s %% of the latency", count,
                          assay__percent(share).text);
-    return assay__rule_found(r, assay__amdahl(share, flops / needed));
+    return assay__rule_found(a, assay__amdahl(share, flops / needed));
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -82,19 +80,19 @@ static bool generates(const struct assay__advice *a)
     return a->trial->generation.tokens > 0;
 }
 
-static enum assay__rule_outcome cache(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome cache(struct assay__advice *a)
 {
     double first = assay__trial_value(a->trial, "llm.itl_first"),
            last = assay__trial_value(a->trial, "llm.itl_last"),
            all = assay__trial_value(a->trial, "llm.itl");
     if (!generates(a)) return ASSAY__RULE_NOTHING;
-    if (!isfinite(first)) return assay__rule_without(a, r, "llm.itl_first");
-    if (!isfinite(last)) return assay__rule_without(a, r, "llm.itl_last");
+    if (!isfinite(first)) return assay__rule_without(a, "llm.itl_first");
+    if (!isfinite(last)) return assay__rule_without(a, "llm.itl_last");
     if (last < CACHE_GROWTH * first) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r,
+    assay__rule_evidence(a,
                          "a token takes %s in the first quarter of a generation and %s in the last",
-                         assay__advice_scaled(a, first, "s"), assay__advice_scaled(a, last, "s"));
-    return assay__rule_found(r, isfinite(all) ? all / first : NAN);
+                         assay__scaled(first, "s").text, assay__scaled(last, "s").text);
+    return assay__rule_found(a, isfinite(all) ? all / first : NAN);
 }
 
 /* The bandwidth of the memory that holds the weights: main memory, or the device's; NaN. */
@@ -109,22 +107,22 @@ static double bandwidth(const struct assay__advice *a)
     return NAN;
 }
 
-static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome decode(struct assay__advice *a)
 {
     double token = assay__trial_value(a->trial, "llm.itl"), most = bandwidth(a),
            weights = assay__trial_value(a->trial, "memory.model");
     if (!generates(a)) return ASSAY__RULE_NOTHING;
-    if (!isfinite(token)) return assay__rule_without(a, r, "llm.itl");
-    if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
+    if (!isfinite(token)) return assay__rule_without(a, "llm.itl");
+    if (!isfinite(weights)) return assay__rule_without(a, "memory.model");
     if (!isfinite(most))
-        return assay__rule_missing(r, "ceilings: the memory bandwidth was not measured");
+        return assay__rule_missing(a, "ceilings: the memory bandwidth was not measured");
     double share = weights / most / token;
     if (share < DECODE_NEAR || share > 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "every token reads %s of weights: at %s that alone takes %s %% of a token's %s",
-        assay__advice_scaled(a, weights, "B"), assay__advice_scaled(a, most, "B/s"),
-        assay__percent(share).text, assay__advice_scaled(a, token, "s"));
-    return assay__rule_found(r, assay__amdahl(share, 4));
+        a, "every token reads %s of weights: at %s that alone takes %s %% of a token's %s",
+        assay__scaled(weights, "B").text, assay__scaled(most, "B/s").text,
+        assay__percent(share).text, assay__scaled(token, "s").text);
+    return assay__rule_found(a, assay__amdahl(share, 4));
 }
 
 /* The zoo's model in the other form: the same weights, so the same outputs. Nobody but the zoo can

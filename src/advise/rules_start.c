@@ -10,37 +10,37 @@
 #define COMPILE_LEAST_S 0.2
 #define FIRST_TIMES 5.0
 
-static enum assay__rule_outcome cold_start(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome cold_start(struct assay__advice *a)
 {
     double session = assay__trial_value(a->trial, "timing.session"), p50 = a->p50_ns / 1e9;
-    if (!isfinite(session)) return assay__rule_without(a, r, "timing.session");
+    if (!isfinite(session)) return assay__rule_without(a, "timing.session");
     if (session < COLD_LEAST_S || session < COLD_TIMES * p50) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "creating the session takes %s, as long as %.0f inferences",
-                         assay__advice_scaled(a, session, "s"), session / p50);
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "creating the session takes %s, as long as %.0f inferences",
+                         assay__scaled(session, "s").text, session / p50);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome compile(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome compile(struct assay__advice *a)
 {
     double session = assay__trial_value(a->trial, "timing.session"),
            own = assay__trial_value(a->trial, "timing.compile");
-    if (!isfinite(own)) return assay__rule_without(a, r, "timing.compile");
-    if (!isfinite(session)) return assay__rule_without(a, r, "timing.session");
+    if (!isfinite(own)) return assay__rule_without(a, "timing.compile");
+    if (!isfinite(session)) return assay__rule_without(a, "timing.session");
     if (own < COMPILE_LEAST_S || own < COMPILE_SHARE * session) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "optimising and compiling the graph takes %s of the session's %s",
-                         assay__advice_scaled(a, own, "s"), assay__advice_scaled(a, session, "s"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "optimising and compiling the graph takes %s of the session's %s",
+                         assay__scaled(own, "s").text, assay__scaled(session, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
-static enum assay__rule_outcome first(struct assay__advice *a, struct assay__rule_result *r)
+static enum assay__rule_outcome first(struct assay__advice *a)
 {
     double own = assay__trial_value(a->trial, "timing.first"), p50 = a->p50_ns / 1e9;
-    if (!isfinite(own)) return assay__rule_without(a, r, "timing.first");
+    if (!isfinite(own)) return assay__rule_without(a, "timing.first");
     if (own < FIRST_TIMES * p50) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the first inference takes %s, %s times a warm one (%s)",
-                         assay__advice_scaled(a, own, "s"), assay__digits(own / p50, 3).text,
-                         assay__advice_scaled(a, p50, "s"));
-    return assay__rule_found(r, NAN);
+    assay__rule_evidence(a, "the first inference takes %s, %s times a warm one (%s)",
+                         assay__scaled(own, "s").text, assay__digits(own / p50, 3).text,
+                         assay__scaled(p50, "s").text);
+    return assay__rule_found(a, NAN);
 }
 
 const struct assay__rule assay__rules_start[] = {

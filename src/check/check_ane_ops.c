@@ -30,18 +30,16 @@ static const struct op_row rows[] = {
     {ASSAY__ANE_CUSTOM, "custom"},
     {ASSAY__ANE_CONTROL, "If Loop Scan cond while_loop branch loop loopBreak loopContinue"},
     {ASSAY__ANE_SAMPLER, "GridSample resample crop_resize cropResize affine AffineGrid RoiAlign"},
-    {ASSAY__ANE_GATHER,
-     "Gather GatherElements GatherND gather gather_along_axis gather_nd gatherND gatherAlongAxis "
-     "embedding embeddingND"},
+    {ASSAY__ANE_GATHER, "Gather GatherElements GatherND gather gather_along_axis gather_nd "
+                        "gatherND gatherAlongAxis embedding embeddingND"},
     {ASSAY__ANE_SORT, "TopK topk topK argsort argSort"},
     {ASSAY__ANE_SINE, "Sin Cos sin cos"},
     {ASSAY__ANE_PLAIN,
      /* ONNX */
      "Abs Add ArgMax ArgMin Atan AveragePool BatchNormalization Cast CastLike Ceil Celu Clip "
-     "Concat "
-     "Constant ConstantOfShape Conv ConvTranspose CumSum DepthToSpace DequantizeLinear Div Dropout "
-     "Einsum Elu Equal Erf Exp Expand Flatten Floor Gelu Gemm GlobalAveragePool GlobalMaxPool "
-     "Greater GreaterOrEqual GroupNormalization HardSigmoid HardSwish Identity "
+     "Concat Constant ConstantOfShape Conv ConvTranspose CumSum DepthToSpace DequantizeLinear Div "
+     "Dropout Einsum Elu Equal Erf Exp Expand Flatten Floor Gelu Gemm GlobalAveragePool "
+     "GlobalMaxPool Greater GreaterOrEqual GroupNormalization HardSigmoid HardSwish Identity "
      "InstanceNormalization LRN LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax "
      "LpNormalization LpPool MatMul Max MaxPool Mean MeanVarianceNormalization Min Mish Mul Neg "
      "Not PRelu Pad Pow QuantizeLinear RMSNormalization Range Reciprocal ReduceL1 ReduceL2 "
@@ -52,17 +50,16 @@ static const struct op_row rows[] = {
      /* Core ML programs */
      "abs add avg_pool batch_norm batch_to_space cast ceil clamped_relu classify clip concat conv "
      "conv_quantized conv_transpose const constexpr_* coreml_update_state crop cumsum "
-     "depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like "
-     "flatten2d floor floor_div gelu greater greater_equal identity instance_norm inverse l2_norm "
-     "l2_pool layer_norm leaky_relu less less_equal linear linear_activation local_response_norm "
-     "log logical_not matmul max_pool maximum minimum mul not_equal pad pixel_shuffle "
-     "pixel_unshuffle pow prelu quantize range_1d read_state real_div reduce_* relu relu6 reshape "
-     "reshape_like resize resize_bilinear resize_nearest_neighbor reverse round rsqrt "
+     "depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like flatten2d "
+     "floor floor_div gelu greater greater_equal identity instance_norm inverse l2_norm l2_pool "
+     "layer_norm leaky_relu less less_equal linear linear_activation local_response_norm log "
+     "logical_not matmul max_pool maximum minimum mul not_equal pad pixel_shuffle pixel_unshuffle "
+     "pow prelu quantize range_1d read_state real_div reduce_* relu relu6 reshape reshape_like "
+     "resize resize_bilinear resize_nearest_neighbor reverse round rsqrt "
      "scaled_dot_product_attention scaled_tanh select sigmoid sigmoid_hard sign silu "
      "slice_by_index slice_by_size slice_update softmax softplus softplus_parametric softsign "
-     "space_to_batch "
-     "space_to_depth split sqrt square squeeze stack sub tanh thresholded_relu threshold tile "
-     "transpose upsample_bilinear upsample_nearest_neighbor write_state "
+     "space_to_batch space_to_depth split sqrt square squeeze stack sub tanh thresholded_relu "
+     "threshold tile transpose upsample_bilinear upsample_nearest_neighbor write_state "
      /* layers of Core ML networks */
      "convolution pooling activation innerProduct batchnorm mvn l2normalize lrn padding upsample "
      "resizeBilinear unary multiply average scale bias max min dot reduce* flatten permute "

@@ -31,19 +31,17 @@ static const struct {
     {ASSAY__WORK_GEMM,
      "MatMul Gemm FusedMatMul FusedGemm Einsum MatMulNBits QGemm MatMulInteger QLinearMatMul "
      "MatMulIntegerToFloat DynamicQuantizeMatMul linear matmul einsum"},
-    {ASSAY__WORK_ATTENTION,
-     "Attention MultiHeadAttention GroupQueryAttention QAttention DecoderMaskedMultiHeadAttention "
-     "scaled_dot_product_attention"},
+    {ASSAY__WORK_ATTENTION, "Attention MultiHeadAttention GroupQueryAttention QAttention "
+                            "DecoderMaskedMultiHeadAttention scaled_dot_product_attention"},
     {ASSAY__WORK_RECURRENT, "LSTM GRU RNN DynamicQuantizeLSTM Loop Scan If lstm gru rnn"},
     {ASSAY__WORK_NORMALISATION,
      "Softmax softmax LogSoftmax LayerNormalization BatchNormalization InstanceNormalization "
      "GroupNormalization RMSNormalization SimplifiedLayerNormalization SkipLayerNormalization "
      "LpNormalization MaxPool AveragePool GlobalAveragePool GlobalMaxPool LpPool ReduceMean "
      "ReduceSum ReduceMax ReduceMin ReduceL2 ReduceSumSquare ArgMax ArgMin TopK CumSum"},
-    {ASSAY__WORK_MOVEMENT,
-     "Transpose Concat Split Slice Gather Pad Expand Resize Tile GatherElements GatherND ScatterND "
-     "Upsample ScatterElements Where Cast Range Trilu OneHot DepthToSpace SpaceToDepth NonZero "
-     "Compress"},
+    {ASSAY__WORK_MOVEMENT, "Transpose Concat Split Slice Gather Pad Expand Resize Tile "
+                           "GatherElements GatherND ScatterND Upsample ScatterElements Where Cast "
+                           "Range Trilu OneHot DepthToSpace SpaceToDepth NonZero Compress"},
     {ASSAY__WORK_VIEW,
      "Reshape Squeeze Unsqueeze Flatten Identity Dropout Constant ConstantOfShape Shape"},
     {ASSAY__WORK_FUNCTION,
