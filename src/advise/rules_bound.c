@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define DISPATCH_SHARE \
-    0.3 /* of the latency in calls: from there on computing is not what takes time */
+#define DISPATCH_SHARE 0.3 /* of the latency in calls: more, and computing takes less time */
 #define DISPATCH_LAYERS 8  /* fewer have no neighbours to be joined with */
 #define DISPATCH_LOCAL 2.0 /* joining neighbours in pairs halves the calls */
 #define MEMORY_SHARE 0.5
@@ -15,8 +14,7 @@
 #define LOW_UTILIZATION 0.3 /* the monitoring guide's limit for a bad utilisation … */
 #define LOW_GOAL 0.6        /* … and what a good kernel of a common shape reaches */
 #define LOW_LEAST_NS ASSAY__ROOFLINE_OVERHEAD_NS /* shorter layers are calls, not kernels */
-#define OTHERS_SHARE \
-    0.2 /* of the CPU time used by other processes: then layers wait for them too */
+#define OTHERS_SHARE 0.2 /* of the CPU time used by others: then layers wait for them too */
 #define DEPTHWISE_SHARE 0.1
 #define GATHER_SHARE 0.2
 #define GATHER_LOCAL 2.0 /* a table of 16 bits */
@@ -109,15 +107,14 @@ struct far_layers { /* layers far below their roof */
     double worst_saved;
 };
 
-static void add_far_layer(const struct assay__advice *a, size_t i, double goal,
-                          struct far_layers *far)
+static void add_far_layer(const struct assay__advice *a, size_t i, struct far_layers *far)
 {
     const struct assay__roofline_layer *placed = &a->roofline.layers[i];
     double time = assay__advice_time(&a->trial->layers.items[i]);
     if (!(placed->utilization < LOW_UTILIZATION) || time < LOW_LEAST_NS ||
         assay__op_among(a->trial->layers.items[i].op, BODIES))
         return;
-    double saved = time * (1 - placed->utilization / goal);
+    double saved = time * (1 - placed->utilization / LOW_GOAL);
     far->time += time;
     far->saved += saved;
     far->count++;
@@ -156,7 +153,7 @@ static enum assay__rule_outcome utilization(struct assay__advice *a)
 {
     struct far_layers far = {0};
     for (size_t i = 0; i < a->roofline.layer_count; i++)
-        add_far_layer(a, i, LOW_GOAL, &far);
+        add_far_layer(a, i, &far);
     if (!far.count) return ASSAY__RULE_NOTHING;
     say_far_layers(a, &far, "layers");
     assay__rule_advice(
@@ -167,22 +164,19 @@ static enum assay__rule_outcome utilization(struct assay__advice *a)
     return assay__rule_found(a, saved_gain(a, far.saved));
 }
 
-static bool is_depthwise(const struct assay__advice *a, const struct assay__node *node)
-{
-    int64_t groups = assay__node_int(node, "group", 1);
-    const struct assay__shape_entry *x = NULL;
-    if (strcmp(node->op, "Conv") != 0 || groups < 2 || !node->input_count) return false;
-    x = assay__shapes_get(a->analysis->shapes, node->inputs[0]);
-    return x && x->rank >= 3 && x->dims[1] == groups;
-}
-
 static enum assay__rule_outcome depthwise(struct assay__advice *a)
 {
     const struct assay__graph *graph = &a->model->graph;
     struct far_layers far = {0};
-    for (size_t i = 0; i < graph->node_count; i++)
-        if (a->layer_of[i] != ASSAY__MAP_NONE && is_depthwise(a, &graph->nodes[i]))
-            add_far_layer(a, a->layer_of[i], LOW_GOAL, &far);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        const struct assay__shape_entry *x = NULL;
+        int64_t groups = assay__node_int(node, "group", 1);
+        if (node->input_count) x = assay__shapes_get(a->analysis->shapes, node->inputs[0]);
+        if (a->layer_of[i] != ASSAY__MAP_NONE && strcmp(node->op, "Conv") == 0 && groups > 1 && x &&
+            x->rank >= 3 && x->dims[1] == groups)
+            add_far_layer(a, a->layer_of[i], &far);
+    }
     if (!far.count || far.time < DEPTHWISE_SHARE * whole_ns(a)) return ASSAY__RULE_NOTHING;
     say_far_layers(a, &far, "depthwise convolutions");
     assay__rule_advice(
@@ -240,25 +234,18 @@ static enum assay__rule_outcome norms(struct assay__advice *a)
 
 /* --- vector lanes ----------------------------------------------------------------------------- */
 
-/* float32 numbers in a register of the widest instruction set that the environment names; 0
- * unknown. */
-static int lanes_of(const char *simd)
-{
-    if (!simd || !*simd) return 0;
-    if (strstr(simd, "avx512")) return 16;
-    if (strstr(simd, "avx")) return 8;
-    return 4; /* SSE, NEON */
-}
-
 static enum assay__rule_outcome lanes(struct assay__advice *a)
 {
     const struct assay__graph *graph = &a->model->graph;
-    int width = lanes_of(a->profile->environment.simd);
+    const char *simd = a->profile->environment.simd;
     double lost = 0, worst = 1;
     size_t count = 0, worst_node = 0;
     int64_t columns = 0;
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
-    if (!width) return assay__rule_missing(a, "machine: its vector instructions are unknown");
+    if (!simd || !*simd)
+        return assay__rule_missing(a, "machine: its vector instructions are unknown");
+    /* float32 numbers in a register of the widest instruction set; the last: SSE, NEON */
+    int width = strstr(simd, "avx512") ? 16 : strstr(simd, "avx") ? 8 : 4;
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
         if (!assay__op_among(node->op, "MatMul|Gemm") || a->layer_of[i] == ASSAY__MAP_NONE)

@@ -3,6 +3,8 @@
  * engine removed by itself is no finding, and the potential is the time of those that ran. */
 #include "advise/rules.h"
 
+#include "cost/cost_table.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -62,12 +64,6 @@ static bool is_op(const struct assay__advice *a, size_t i, const char *ops)
     return node && (!node->domain || !*node->domain) && assay__op_among(node->op, ops);
 }
 
-static bool could_go(const struct assay__advice *a, size_t i, const struct removable *of)
-{
-    return is_op(a, i, of->ops) &&
-           (!of->before || is_op(a, assay__advice_only_reader(a, i), of->ops));
-}
-
 static enum assay__rule_outcome removable(struct assay__advice *a)
 {
     const struct removable *of = a->result->rule->with;
@@ -76,7 +72,9 @@ static enum assay__rule_outcome removable(struct assay__advice *a)
     size_t count = 0, ran = 0, first = SIZE_MAX;
     double time = 0;
     for (size_t i = 0; i < graph->node_count; i++) {
-        if (!could_go(a, i, of)) continue;
+        if (!is_op(a, i, of->ops) ||
+            (of->before && !is_op(a, assay__advice_only_reader(a, i), of->ops)))
+            continue;
         if (count++ == 0) first = i;
         size_t layer = a->layer_of[i];
         if (layer == ASSAY__MAP_NONE || strcmp(layers->items[layer].op, graph->nodes[i].op) != 0)
@@ -137,16 +135,6 @@ static enum assay__rule_outcome unused_weights(struct assay__advice *a)
     return assay__rule_found(a, NAN);
 }
 
-static double value_bytes(const struct assay__advice *a, const char *name)
-{
-    const struct assay__shape_entry *entry = assay__shapes_get(a->analysis->shapes, name);
-    double elements = 1;
-    if (!entry || entry->rank < 0) return 0;
-    for (int k = 0; k < entry->rank; k++)
-        elements *= entry->dims[k] >= 0 ? (double)entry->dims[k] : 0;
-    return elements * assay__dtype_bits(entry->dtype) / 8;
-}
-
 static enum assay__rule_outcome constant_outputs(struct assay__advice *a)
 {
     const struct assay__graph *graph = &a->model->graph;
@@ -158,8 +146,8 @@ static enum assay__rule_outcome constant_outputs(struct assay__advice *a)
         size_t made = assay__advice_producer(a, name);
         bool constant = made == ASSAY__MAP_NONE ? assay__graph_is_initializer(graph, name)
                                                 : a->analysis->costs[made].constant;
-        double own = constant ? value_bytes(a, name) : 0;
-        if (own < CONSTANT_BYTES) continue;
+        double own = assay__cost_bytes(assay__shapes_get(a->analysis->shapes, name));
+        if (!constant || !(own >= CONSTANT_BYTES)) continue;
         if (count++ == 0) first = name;
         bytes += own;
     }

@@ -5,13 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#define CLOCK_FALL 0.05  /* over the run: the same that the report calls a disturbance */
-#define CLOCK_BELOW 0.9  /* of the highest clock */
-#define STEAL_SHARE 0.01 /* the same */
-#define OTHER_SHARE 0.05 /* the same */
-#define TAIL_RATIO 2.0   /* p99 over p50: users feel the tail */
-#define FAULT_S \
-    0.5e-6 /* a minor page fault with a page to clear: 0.25 to 1 µs on common processors */
+#define CLOCK_FALL 0.05   /* over the run: the same that the report calls a disturbance */
+#define CLOCK_BELOW 0.9   /* of the highest clock */
+#define STEAL_SHARE 0.01  /* the same */
+#define OTHER_SHARE 0.05  /* the same */
+#define TAIL_RATIO 2.0    /* p99 over p50: users feel the tail */
+#define FAULT_S 0.5e-6    /* a minor page fault with a page to clear: 0.25 to 1 µs are common */
 #define MAJOR_LEAST 10.0  /* a few come with loading */
 #define SWITCHES_EACH 1.0 /* per inference */
 #define STABLE_CV 0.025   /* trtexec warns above that */

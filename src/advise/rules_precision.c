@@ -16,24 +16,19 @@
 #define MATRIX "MatMul|Gemm|FusedMatMul|FusedGemm"
 #define PRODUCTS MATRIX "|Conv|FusedConv"
 
-static const char *bare(const char *device)
-{
-    const char *slash = strrchr(device, '/');
-    return slash ? slash + 1 : device;
-}
-
 /* Ceiling of a format on the trial's device: "compute.float16.all-cores", or ".matmul" behind an
  * engine; NaN unknown. */
 static double ceiling_of(const struct assay__advice *a, const char *type)
 {
     static const char *const suffixes[] = {"all-cores", "matmul"};
+    const char *device = assay__device_bare(a->trial->target.device);
     char name[64];
     for (size_t s = 0; s < 2; s++) {
         snprintf(name, sizeof name, "compute.%s.%s", type, suffixes[s]);
         for (size_t i = 0; i < a->profile->ceiling_count; i++) {
             const struct assay__ceiling_info *c = &a->profile->ceilings[i];
-            if (strcmp(bare(c->device), bare(a->trial->target.device)) == 0 &&
-                strcmp(c->name, name) == 0 && c->value > 0)
+            if (strcmp(assay__device_bare(c->device), device) == 0 && strcmp(c->name, name) == 0 &&
+                c->value > 0)
                 return c->value;
         }
     }
@@ -55,13 +50,6 @@ static double limited_share(const struct assay__advice *a, enum assay__bound bou
     return sum / a->p50_ns;
 }
 
-static bool is_arm(const struct assay__advice *a)
-{
-    const char *architecture = a->profile->environment.architecture;
-    return architecture &&
-           (strcmp(architecture, "aarch64") == 0 || strcmp(architecture, "arm64") == 0);
-}
-
 static enum assay__rule_outcome half(struct assay__advice *a, const char *type)
 {
     double full = ceiling_of(a, "float32"), narrow = ceiling_of(a, type), ratio = narrow / full;
@@ -69,7 +57,9 @@ static enum assay__rule_outcome half(struct assay__advice *a, const char *type)
            memory = limited_share(a, ASSAY__BOUND_MEMORY);
     if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
     /* on x86 the engine's CPU provider computes 16-bit floats as float32, with conversions */
-    if (assay__trial_on_cpu(a->trial) && !is_arm(a)) return ASSAY__RULE_NOTHING;
+    if (assay__trial_on_cpu(a->trial) &&
+        !assay__op_among(a->profile->environment.architecture, "aarch64|arm64"))
+        return ASSAY__RULE_NOTHING;
     if (!isfinite(narrow))
         return assay__rule_missing(
             a, assay__arena_text(a->profile->arena, "ceilings: compute.%s of %s was not measured",

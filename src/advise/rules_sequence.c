@@ -8,14 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS_LEAST 8 /* shorter loops are not worth another form */
-#define ENGINE_SHARE \
-    0.05 /* of the latency in the engine's cost per run, which grows with the nodes */
+#define STEPS_LEAST 8     /* shorter loops are not worth another form */
+#define ENGINE_SHARE 0.05 /* of the latency in the engine's cost per run: grows with the nodes */
 #define SCAN_SHARE 0.5
-#define NEEDED_SHARE \
-    0.75 /* of the FLOPs that the wiring needs: above it a sparse kernel gains nothing */
-#define CACHE_GROWTH 1.2 /* last quarter of a generation over its first */
-#define DECODE_NEAR 0.4  /* of the memory's bandwidth in reading weights */
+#define NEEDED_SHARE 0.75 /* of the FLOPs that the wiring needs: above it sparsity gains nothing \
+                           */
+#define CACHE_GROWTH 1.2  /* last quarter of a generation over its first */
+#define DECODE_NEAR 0.4   /* of the memory's bandwidth in reading weights */
 #define PRODUCTS "Gemm|MatMul|FusedGemm|FusedMatMul"
 
 static enum assay__rule_outcome unrolled(struct assay__advice *a)
@@ -95,22 +94,16 @@ static enum assay__rule_outcome cache(struct assay__advice *a)
     return assay__rule_found(a, isfinite(all) ? all / first : NAN);
 }
 
-/* The bandwidth of the memory that holds the weights: main memory, or the device's; NaN. */
-static double bandwidth(const struct assay__advice *a)
+static enum assay__rule_outcome decode(struct assay__advice *a)
 {
-    for (size_t i = 0; i < a->profile->ceiling_count; i++) {
+    double token = assay__trial_value(a->trial, "llm.itl"), most = NAN,
+           weights = assay__trial_value(a->trial, "memory.model");
+    for (size_t i = 0; i < a->profile->ceiling_count && isnan(most); i++) {
         const struct assay__ceiling_info *c = &a->profile->ceilings[i];
         if (strcmp(c->device, a->trial->target.device) == 0 && c->value > 0 &&
             assay__op_among(c->name, "bandwidth.dram.read.all-cores|bandwidth.device.copy"))
-            return c->value;
+            most = c->value; /* of the memory that holds the weights */
     }
-    return NAN;
-}
-
-static enum assay__rule_outcome decode(struct assay__advice *a)
-{
-    double token = assay__trial_value(a->trial, "llm.itl"), most = bandwidth(a),
-           weights = assay__trial_value(a->trial, "memory.model");
     if (!generates(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(token)) return assay__rule_without(a, "llm.itl");
     if (!isfinite(weights)) return assay__rule_without(a, "memory.model");

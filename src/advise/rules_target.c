@@ -36,8 +36,7 @@ static const char no_cores[] = "machine: the number of its cores is unknown";
 
 static enum assay__rule_outcome threads_over(struct assay__advice *a)
 {
-    int cores, threads;
-    int own = a->trial->target.threads;
+    int cores, threads, own = a->trial->target.threads;
     room(a, &cores, &threads);
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (threads <= 0) return assay__rule_missing(a, no_cores);
@@ -50,8 +49,7 @@ static enum assay__rule_outcome threads_over(struct assay__advice *a)
 
 static enum assay__rule_outcome threads_smt(struct assay__advice *a)
 {
-    int cores, threads;
-    int own = a->trial->target.threads;
+    int cores, threads, own = a->trial->target.threads;
     room(a, &cores, &threads);
     if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (cores <= 0) return assay__rule_missing(a, no_cores);
@@ -66,8 +64,7 @@ static enum assay__rule_outcome threads_smt(struct assay__advice *a)
 
 static enum assay__rule_outcome threads_under(struct assay__advice *a)
 {
-    int cores, threads;
-    int own = a->trial->target.threads;
+    int cores, threads, own = a->trial->target.threads;
     double share = a->roofline.time_ns[ASSAY__BOUND_COMPUTE] / a->p50_ns;
     room(a, &cores, &threads);
     if (!assay__trial_on_cpu(a->trial) || own <= 0) return ASSAY__RULE_NOTHING;
@@ -119,8 +116,7 @@ static enum assay__rule_outcome optimization(struct assay__advice *a)
 
 static enum assay__rule_outcome streams_over(struct assay__advice *a)
 {
-    int cores, threads;
-    int own = a->trial->target.threads, streams = a->trial->target.streams;
+    int cores, threads, own = a->trial->target.threads, streams = a->trial->target.streams;
     room(a, &cores, &threads);
     if (!assay__trial_on_cpu(a->trial) || streams < 2) return ASSAY__RULE_NOTHING;
     if (cores <= 0) return assay__rule_missing(a, no_cores);
