@@ -94,17 +94,6 @@ double assay__cost_sparse_bytes(const struct assay__tensor *tensor)
     return sparse ? (double)tensor->sparse_bytes : NAN;
 }
 
-static bool is_random(const char *op)
-{
-    switch (*op) { /* of most the first letter says no */
-    case 'R':
-    case 'r': return strncasecmp(op, "random", 6) == 0;
-    case 'B': return strcmp(op, "Bernoulli") == 0;
-    case 'M': return strcmp(op, "Multinomial") == 0;
-    default: return false;
-    }
-}
-
 /* Random operators are not constant, and nothing is known of operators without a row. What unpacks
  * stored weights runs each time, so that what it makes is an activation. Light models and some
  * exporters make weights with ConstantOfShape. */
@@ -113,7 +102,9 @@ static bool makes_constants(const struct assay__cost_names *names,
 {
     for (size_t i = 0; i < node->input_count; i++)
         if (*node->inputs[i] && !assay__cost_is_constant(names, node->inputs[i])) return false;
-    if (is_random(node->op)) return false;
+    if (strncasecmp(node->op, "random", 6) == 0 || strcmp(node->op, "Bernoulli") == 0 ||
+        strcmp(node->op, "Multinomial") == 0)
+        return false;
     for (size_t i = 0; i < node->attr_count; i++)
         if (node->attrs[i].g || node->attrs[i].graphs) return false;
     const struct assay__cost_row *row = assay__cost_find(index, node->op, node->domain);
