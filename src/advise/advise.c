@@ -44,13 +44,6 @@ static const char *no_layers(const struct assay__advice *a)
     return layers->reason && *layers->reason ? layers->reason : "layers: they were not timed";
 }
 
-static const char *no_ceilings(const struct assay__advice *a)
-{
-    if (a->roofline.reason && *a->roofline.reason) return a->roofline.reason;
-    if (a->roofline.least_of_ns > 0) return NULL;
-    return "ceilings: no layer can be judged by them; measure them";
-}
-
 /* Is one of the metrics known? */
 static bool knows(const struct assay__advice *a, const char *const *metrics)
 {
@@ -75,7 +68,11 @@ static const char *missing(const struct assay__advice *a, enum assay__need need)
         for (size_t i = 0; i < layers->count; i++)
             if (isfinite(layers->items[i].flops) && isfinite(layers->items[i].bytes)) return NULL;
         return "costs: no layer's FLOPs and bytes are known";
-    case ASSAY__NEED_CEILINGS: return no_ceilings(a);
+    case ASSAY__NEED_CEILINGS:
+        if (a->roofline.reason && *a->roofline.reason) return a->roofline.reason;
+        return a->roofline.least_of_ns > 0
+                   ? NULL
+                   : "ceilings: no layer can be judged by them; measure them";
     case ASSAY__NEED_MEMORY:
         return knows(a, memory) ? NULL
                                 : "memory: the peaks of the worker and the device are unknown";
@@ -206,39 +203,14 @@ static int by_potential(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static void keep_findings(struct assay__advice *advice)
-{
-    struct assay_profile *profile = advice->profile;
-    const struct assay__rule_result **found = assay__arena_array(advice->arena, advice->found + 1,
-                                                                 sizeof *found);
-    struct assay__finding *findings = assay__arena_array(profile->arena, advice->found + 1,
-                                                         sizeof *findings);
-    size_t count = 0;
-    if (!found || !findings) return;
-    for (size_t i = 0; i < advice->result_count; i++)
-        if (advice->results[i].outcome == ASSAY__RULE_FOUND) found[count++] = &advice->results[i];
-    qsort(found, count, sizeof *found, by_potential);
-    for (size_t i = 0; i < count; i++)
-        findings[i] = found[i]->finding;
-    profile->findings = findings;
-    profile->finding_count = count;
-}
-
-static const struct assay__trial *trial_of(const struct assay_profile *profile, size_t index)
-{
-    if (index != SIZE_MAX) return index < profile->trial_count ? &profile->trials[index] : NULL;
-    for (size_t i = 0; i < profile->trial_count; i++)
-        if (profile->trials[i].state == ASSAY__TRIAL_OK) return &profile->trials[i];
-    return profile->trial_count ? &profile->trials[0] : NULL;
-}
-
+/* Evaluates the rules that are asked for; the profile's findings become what they found. */
 static int evaluate_all(struct assay__advice *advice, const struct assay__advise_options *options)
 {
     const struct assay__rule *rule;
-    size_t count = 0;
-    while (assay__rule_at(count))
-        count++;
-    advice->results = assay__arena_array(advice->arena, count, sizeof *advice->results);
+    size_t rules = 0;
+    while (assay__rule_at(rules))
+        rules++;
+    advice->results = assay__arena_array(advice->arena, rules, sizeof *advice->results);
     if (!advice->results) return ASSAY_ENOMEM;
     for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
         bool wanted = options->only_count == 0;
@@ -246,8 +218,21 @@ static int evaluate_all(struct assay__advice *advice, const struct assay__advise
             wanted = strcmp(options->only[k], rule->id) == 0;
         if (wanted) evaluate(advice, rule, &advice->results[advice->result_count++]);
     }
-    keep_findings(advice);
-    bool failed = assay__arena_failed(advice->arena) || assay__arena_failed(advice->profile->arena);
+    struct assay_profile *profile = advice->profile;
+    const struct assay__rule_result **found = assay__arena_array(advice->arena, advice->found + 1,
+                                                                 sizeof *found);
+    struct assay__finding *findings = assay__arena_array(profile->arena, advice->found + 1,
+                                                         sizeof *findings);
+    size_t count = 0;
+    if (!found || !findings) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < advice->result_count; i++)
+        if (advice->results[i].outcome == ASSAY__RULE_FOUND) found[count++] = &advice->results[i];
+    qsort(found, count, sizeof *found, by_potential);
+    for (size_t i = 0; i < count; i++)
+        findings[i] = found[i]->finding;
+    profile->findings = findings;
+    profile->finding_count = count;
+    bool failed = assay__arena_failed(advice->arena) || assay__arena_failed(profile->arena);
     return failed ? ASSAY_ENOMEM : 0;
 }
 
@@ -257,7 +242,12 @@ int assay__advise(struct assay_profile *profile, const struct assay__advise_opti
     static const struct assay__advise_options all = {.trial = SIZE_MAX};
     if (!options) options = &all;
     *out = NULL;
-    const struct assay__trial *trial = trial_of(profile, options->trial);
+    size_t at = options->trial == SIZE_MAX ? 0 : options->trial;
+    for (size_t i = 0; i < profile->trial_count && options->trial == SIZE_MAX; i++) {
+        at = i;
+        if (profile->trials[i].state == ASSAY__TRIAL_OK) break;
+    }
+    const struct assay__trial *trial = at < profile->trial_count ? &profile->trials[at] : NULL;
     if (!trial) return assay_error_set(error, ASSAY_ENOTFOUND, "the profile has no such trial");
     struct assay__advice *advice = calloc(1, sizeof *advice);
     int code = ASSAY_ENOMEM;

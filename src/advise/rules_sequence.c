@@ -11,10 +11,11 @@
 #define STEPS_LEAST 8     /* shorter loops are not worth another form */
 #define ENGINE_SHARE 0.05 /* of the latency in the engine's cost per run: grows with the nodes */
 #define SCAN_SHARE 0.5
-#define NEEDED_SHARE 0.75 /* of the FLOPs that the wiring needs: above it sparsity gains nothing \
-                           */
-#define CACHE_GROWTH 1.2  /* last quarter of a generation over its first */
-#define DECODE_NEAR 0.4   /* of the memory's bandwidth in reading weights */
+#define NEEDED_SHARE                                                                            \
+    0.75                 /* of the FLOPs that the wiring needs: above it sparsity gains nothing \
+                          */
+#define CACHE_GROWTH 1.2 /* last quarter of a generation over its first */
+#define DECODE_NEAR 0.4  /* of the memory's bandwidth in reading weights */
 #define PRODUCTS "Gemm|MatMul|FusedGemm|FusedMatMul"
 
 static enum assay__rule_outcome unrolled(struct assay__advice *a)

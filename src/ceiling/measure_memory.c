@@ -145,32 +145,25 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
     return 0;
 }
 
-/* Whether a row of the level can be among those wanted (assay__ceiling_options.only). */
-static bool level_wanted(const struct assay__survey *survey, size_t level)
-{
-    static const char *const kinds[] = {"bandwidth", "latency"};
-    const char *only = survey->options ? survey->options->only : NULL;
-    if (!only) return true;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s.%s.", kinds[i], assay__level_name(level));
-        size_t shorter = strlen(only) < strlen(name) ? strlen(only) : strlen(name);
-        if (strncmp(name, only, shorter) == 0) return true;
-    }
-    return false;
-}
-
 /* Memory for the team's largest level that is wanted, which is kept for the others too: gigabytes
  * to touch where the last-level cache is large. A reason instead when there is none. */
 static const char *provide(struct assay__survey *survey, struct assay__survey_team *team,
                            size_t *bytes)
 {
     size_t threads = assay__thread_team_size(team->team), most = 0;
-    const char *reason;
+    const char *reason, *only = survey->options ? survey->options->only : NULL;
     for (size_t level = 0; level < ASSAY__LEVELS; level++) {
         bytes[level] = assay__level_bytes(survey->arena, survey->machine, level, threads,
                                           survey->l3_count, &reason);
-        if (!level_wanted(survey, level)) bytes[level] = 0;
+        bool wanted = !only; /* a row of the level may be among those asked for */
+        for (size_t i = 0; i < 2 && only; i++) {
+            char name[32];
+            snprintf(name, sizeof name, i ? "latency.%s." : "bandwidth.%s.",
+                     assay__level_name(level));
+            size_t shorter = strlen(only) < strlen(name) ? strlen(only) : strlen(name);
+            wanted |= strncmp(name, only, shorter) == 0;
+        }
+        if (!wanted) bytes[level] = 0;
         if (bytes[level] > most) most = bytes[level];
     }
     if (!most) return "no level's size is known";

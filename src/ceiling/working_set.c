@@ -32,23 +32,19 @@ static size_t share(const struct assay__machine *machine, size_t level, size_t t
     return machine->l3_bytes * (l3_count ? l3_count : 1) / threads;
 }
 
-/* Three arrays, each four times the last-level caches that the threads use: stores around the
- * caches leave them to the arrays that are read, so each array alone must be too large for them. */
-static size_t dram_bytes(const struct assay__machine *machine, size_t threads, size_t l3_count)
-{
-    size_t last = machine->l3_bytes ? machine->l3_bytes : machine->l2_bytes;
-    size_t total = 3 * 4 * last * (l3_count && threads > 1 ? l3_count : 1);
-    bool roomy = !machine->memory_bytes || DRAM_LEAST <= machine->memory_bytes / 4;
-    if (total < DRAM_LEAST && (roomy || !total)) total = DRAM_LEAST;
-    return total / threads;
-}
-
 size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machine *machine,
                           size_t level, size_t threads, size_t l3_count, const char **reason)
 {
     *reason = "";
     if (level + 1 == ASSAY__LEVELS) {
-        size_t bytes = dram_bytes(machine, threads, l3_count) & ~(PAGE - 1);
+        /* Three arrays, each four times the last-level caches that the threads use: stores around
+           the caches leave them to the arrays that are read, so each array alone must be too large
+           for them. */
+        size_t last = machine->l3_bytes ? machine->l3_bytes : machine->l2_bytes;
+        size_t total = 3 * 4 * last * (l3_count && threads > 1 ? l3_count : 1);
+        bool roomy = !machine->memory_bytes || DRAM_LEAST <= machine->memory_bytes / 4;
+        if (total < DRAM_LEAST && (roomy || !total)) total = DRAM_LEAST;
+        size_t bytes = total / threads & ~(PAGE - 1);
         if (!machine->memory_bytes || bytes <= machine->memory_bytes / 4 / threads) return bytes;
         *reason = assay__arena_text(arena, "needs %zu MiB, more than a quarter of the memory",
                                     bytes * threads >> 20);

@@ -203,45 +203,35 @@ void assay__check_rules(struct assay__check *check, const struct assay__check_ru
 
 /* --- making a check --------------------------------------------------------------------------- */
 
-/* What is made of constants, or whose contents follow from shapes alone, is made once and runs
- * nowhere. */
-static void fold(struct assay__check *check)
-{
-    const struct assay__graph *graph = &check->model->graph;
-    for (size_t i = 0; i < graph->node_count; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        bool known = node->output_count > 0;
-        for (size_t k = 0; k < node->output_count && known; k++) {
-            size_t count = 0;
-            known = !*node->outputs[k] ||
-                    assay__shapes_values(check->analysis->shapes, node->outputs[k], &count);
-        }
-        bool unpacks = strcmp(node->domain, "coreml") == 0 &&
-                       strncmp(node->op, "constexpr_", 10) == 0; /* by its definition */
-        check->places[i] = known || unpacks || check->analysis->costs[i].constant
-                               ? ASSAY__PLACE_FOLDED
-                               : ASSAY__PLACE_ON;
-    }
-}
-
-static int map_values(struct assay__check *check)
+/* Places every node on the target, but what is made of constants, or whose contents follow from
+ * shapes alone: that is made once and runs nowhere. Maps values to the nodes that make them. */
+static int index_nodes(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
     check->constants = assay__map_over(graph->names);
     check->producers = assay__map_over(graph->names);
-    int code = check->constants && check->producers ? 0 : ASSAY_ENOMEM;
+    check->places = assay__arena_array(check->arena, graph->node_count + 1, sizeof *check->places);
+    int code = check->constants && check->producers && check->places ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = assay__map_set(check->constants, graph->initializers[i].name, 1);
     for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
         code = assay__map_set(check->constants, graph->sparse_tensors[i].name, 1);
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++) {
-            const char *value = graph->nodes[i].outputs[k];
-            if (!*value) continue;
-            code = assay__map_set(check->producers, value, i);
-            if (!code && check->places[i] == ASSAY__PLACE_FOLDED)
-                code = assay__map_set(check->constants, value, 1);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        bool known = node->output_count > 0;
+        for (size_t k = 0, count = 0; k < node->output_count && known; k++)
+            known = !*node->outputs[k] ||
+                    assay__shapes_values(check->analysis->shapes, node->outputs[k], &count);
+        bool unpacks = strcmp(node->domain, "coreml") == 0 &&
+                       strncmp(node->op, "constexpr_", 10) == 0; /* by its definition */
+        bool folded = known || unpacks || check->analysis->costs[i].constant;
+        check->places[i] = folded ? ASSAY__PLACE_FOLDED : ASSAY__PLACE_ON;
+        for (size_t k = 0; k < node->output_count && !code; k++) {
+            if (!*node->outputs[k]) continue;
+            code = assay__map_set(check->producers, node->outputs[k], i);
+            if (!code && folded) code = assay__map_set(check->constants, node->outputs[k], 1);
         }
+    }
     return code;
 }
 
@@ -279,21 +269,6 @@ static int write_model(struct assay__check *check, const struct assay__check_opt
     return assay__model_write_until(check->model, path, options->interrupt, error);
 }
 
-static int analyse(struct assay__check *check, const struct assay__check_options *options,
-                   struct assay_error *error)
-{
-    int code = assay__analysis_plan(check->model, options->workload, check->arena, &check->workload,
-                                    &check->unplanned, error);
-    check->planned = !code && !check->unplanned;
-    if (!code) code = assay__analyse(check->model, check->workload, &check->analysis, error);
-    if (code) return code;
-    check->places = assay__arena_array(check->arena, check->model->graph.node_count + 1,
-                                       sizeof *check->places);
-    if (!check->places) return assay__no_memory(error);
-    fold(check);
-    return map_values(check) ? assay__no_memory(error) : 0;
-}
-
 static int look(struct assay__check *check, const struct assay__check_options *options,
                 struct assay_error *error)
 {
@@ -301,7 +276,12 @@ static int look(struct assay__check *check, const struct assay__check_options *o
     bool ane = strcmp(options->target, "ane") == 0;
     int code = 0;
     if (!ane) code = write_model(check, options, folder, sizeof folder, path, sizeof path, error);
-    if (!code) code = analyse(check, options, error);
+    if (!code)
+        code = assay__analysis_plan(check->model, options->workload, check->arena, &check->workload,
+                                    &check->unplanned, error);
+    check->planned = !code && !check->unplanned;
+    if (!code) code = assay__analyse(check->model, check->workload, &check->analysis, error);
+    if (!code && index_nodes(check)) code = assay__no_memory(error);
     if (!code)
         code = ane ? assay__check_ane(check, options->chip, error)
                    : assay__check_ort(check, options, path, error);

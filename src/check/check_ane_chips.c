@@ -134,19 +134,6 @@ bool assay__ane_holds(const struct assay__check_item *item, const struct assay__
 
 /* --- by chip: a newer one may run what an older one does not ---------------------------------- */
 
-static void place_nodes(const struct assay__check *check, const struct assay__ane_chip *chip,
-                        const enum assay__place *all, enum assay__place *places)
-{
-    for (size_t i = 0; i < check->model->graph.node_count; i++)
-        places[i] = all[i] == ASSAY__PLACE_FOLDED ? ASSAY__PLACE_FOLDED : ASSAY__PLACE_ON;
-    for (size_t i = 0; i < check->item_count; i++) {
-        const struct assay__check_item *item = &check->items[i];
-        if (item->node == SIZE_MAX || item->rule->place == ASSAY__PLACE_ON) continue;
-        if (places[item->node] == ASSAY__PLACE_OFF || !assay__ane_holds(item, chip)) continue;
-        places[item->node] = item->rule->place;
-    }
-}
-
 /* The verdict of the items that hold for the chip. Pieces more than one are a warning, as the rule
  * on ping-pong has it. */
 static enum assay__check_verdict verdict_on(const struct assay__check *check,
@@ -174,7 +161,14 @@ int assay__ane_by_chip(struct assay__check *check, struct assay_error *error)
     int code = 0;
     for (size_t i = 0; i < check->chip_count && !code; i++) {
         const struct assay__ane_chip *chip = check->chips[i];
-        place_nodes(check, chip, all, places);
+        for (size_t n = 0; n < count; n++)
+            places[n] = all[n] == ASSAY__PLACE_FOLDED ? ASSAY__PLACE_FOLDED : ASSAY__PLACE_ON;
+        for (size_t k = 0; k < check->item_count; k++) {
+            const struct assay__check_item *item = &check->items[k];
+            if (item->node != SIZE_MAX && item->rule->place != ASSAY__PLACE_ON &&
+                places[item->node] != ASSAY__PLACE_OFF && assay__ane_holds(item, chip))
+                places[item->node] = item->rule->place;
+        }
         check->places = places;
         code = assay__check_partition(check, "rules", true, error);
         check->places = all;

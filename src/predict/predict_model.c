@@ -35,18 +35,6 @@ static int open_model(struct assay_prediction *p, const struct assay_workload_op
     return code ? code : assay__analyse(p->model, p->workload, &p->analysis, error);
 }
 
-static const struct assay__precision *precision_of(const char *asked,
-                                                   const struct assay__work *work,
-                                                   enum assay__unit unit)
-{
-    if (asked) return assay__precision_find(asked);
-    if (unit == ASSAY__UNIT_CPU)
-        return assay__precision_find(work->activation_bits <= 16 ? "float16" : "float32");
-    return assay__precision_find(work->weight_bits <= 4   ? "w4"
-                                 : work->weight_bits <= 8 ? "w8"
-                                                          : "float16");
-}
-
 static int predict_all(struct assay_prediction *p, const char *asked, struct assay_error *error)
 {
     struct assay__work *work = NULL;
@@ -56,7 +44,12 @@ static int predict_all(struct assay_prediction *p, const char *asked, struct ass
                                                              sizeof *items);
     for (size_t i = 0; i < p->targets.count && items && !code; i++) {
         const struct assay__predict_target *target = &p->targets.items[i];
-        const struct assay__precision *precision = precision_of(asked, work, target->unit);
+        const char *own = target->unit != ASSAY__UNIT_CPU ? (work->weight_bits <= 4   ? "w4"
+                                                             : work->weight_bits <= 8 ? "w8"
+                                                                                      : "float16")
+                          : work->activation_bits <= 16   ? "float16"
+                                                          : "float32";
+        const struct assay__precision *precision = assay__precision_find(asked ? asked : own);
         struct assay__prediction prediction;
         memset(items, 0, work->count * sizeof *items);
         struct assay__fit *fit = &p->targets.fits[i];

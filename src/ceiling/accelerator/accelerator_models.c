@@ -112,22 +112,20 @@ static const char *put_matmul_integer(struct assay__net *net,
     return first_element(net, all, 2, ASSAY__FLOAT32);
 }
 
-static const char *roll(struct assay__net *net, const char *x, int64_t rows)
-{
-    const char *low = rows_of(net, x, 0, rows / 3), *high = rows_of(net, x, rows / 3, rows);
-    const char *both = assay__net_2(net, "Concat", high, low);
-    assay__net_attr_int(net, "axis", 0);
-    return both;
-}
-
 static const char *put_copy(struct assay__net *net, const struct assay__accelerator_model *model,
                             const char *input, const float *a, const float *b)
 {
     int64_t rows = model->size / ROW_ELEMENTS;
     const char *x = outer(net, input, a, rows, b, ROW_ELEMENTS);
-    for (int64_t i = 0; i < model->length; i++)
-        x = model->shape == ASSAY__SHAPE_COPY_NEGATE ? assay__net_1(net, "Neg", x)
-                                                     : roll(net, x, rows);
+    for (int64_t i = 0; i < model->length; i++) {
+        if (model->shape == ASSAY__SHAPE_COPY_NEGATE) {
+            x = assay__net_1(net, "Neg", x);
+            continue;
+        }
+        const char *low = rows_of(net, x, 0, rows / 3), *high = rows_of(net, x, rows / 3, rows);
+        x = assay__net_2(net, "Concat", high, low);
+        assay__net_attr_int(net, "axis", 0);
+    }
     return first_element(net, x, 2, ASSAY__FLOAT32);
 }
 
