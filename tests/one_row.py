@@ -139,7 +139,7 @@ RULES = """
 static enum assay__rule_outcome look(struct assay__advice *advice)
 { (void)advice; return ASSAY__RULE_NOTHING; }
 const struct assay__rule assay__rules_example[] = {
-    {"example", "example", "note", "An example", "nothing", 0, "small", "do nothing", look, NULL, NULL}, {0}};
+    {"example", "example", "note", "small", 0, look, NULL, NULL, "An example", "nothing", "do nothing"}, {0}};
 """
 REWRITE = """
 #include "model/rewrite/rewrites.h"

@@ -65,24 +65,6 @@ const char **assay__advice_shapes(const struct assay__trial *trial, struct assay
     return shapes;
 }
 
-static int analyse(struct assay__advice *advice)
-{
-    struct assay_error error = {0};
-    size_t count = 0;
-    const char **shapes = assay__advice_shapes(advice->trial, advice->arena, &count);
-    if (!shapes) return ASSAY_ENOMEM;
-    struct assay__workload_options options = {
-        .shapes = shapes, .shape_count = count, .shapes_only = true};
-    int code = assay__workload_plan(advice->model, &options, &advice->workload, &error);
-    if (code == 0)
-        code = assay__analyse(advice->model, advice->workload, &advice->analysis, &error);
-    if (code == ASSAY_ENOMEM) return code;
-    if (code)
-        advice->shapes_reason = assay__arena_text(
-            advice->profile->arena, "the graph's shapes are unknown: %s", error.message);
-    return 0;
-}
-
 /* --- producers and readers -------------------------------------------------------------------- */
 
 static void read_by(struct assay__advice *advice, const char *value, size_t reader)
@@ -166,8 +148,20 @@ int assay__advice_open_model(struct assay__advice *advice, const char *path)
     advice->model_reason = advice->shapes_reason = "";
     int code = open_file(advice, path);
     if (code || !advice->model) return code;
-    code = analyse(advice); /* inlines functions: before anything points into the graph */
-    if (code == 0) code = index_graph(advice);
+    struct assay_error error = {0};
+    size_t count = 0;
+    const char **shapes = assay__advice_shapes(advice->trial, advice->arena, &count);
+    if (!shapes) return ASSAY_ENOMEM;
+    struct assay__workload_options options = {
+        .shapes = shapes, .shape_count = count, .shapes_only = true};
+    code = assay__workload_plan(advice->model, &options, &advice->workload, &error);
+    if (code == 0) /* inlines functions: before anything points into the graph */
+        code = assay__analyse(advice->model, advice->workload, &advice->analysis, &error);
+    if (code == ASSAY_ENOMEM) return code;
+    if (code)
+        advice->shapes_reason = assay__arena_text(
+            advice->profile->arena, "the graph's shapes are unknown: %s", error.message);
+    code = index_graph(advice);
     if (code == 0) code = index_layers(advice);
     return code;
 }

@@ -87,16 +87,16 @@ struct assay__advice {
 struct assay__rule {
     const char *id, *family;
     const char *severity; /* when no potential is known: "high" | "medium" | "low" | "note" */
-    const char *title;
-    const char *looks; /* what it looks for, with its thresholds; for doc/rules.md */
-    unsigned needs;    /* enum assay__need, enum assay__potential */
     /* "small": an option; "medium": a new model file; "large": the model changes */
     const char *effort;
-    const char *advice; /* the change to make; NULL: the function writes it */
+    unsigned needs; /* enum assay__need, enum assay__potential */
     enum assay__rule_outcome (*evaluate)(struct assay__advice *advice);
     /** What could be tried, once it is found; NULL: nothing that a program can do by itself. */
     void (*apply)(const struct assay__advice *advice, struct assay__change *change);
     const void *with; /* for a function that serves several rules; NULL */
+    const char *title;
+    const char *looks;  /* what it looks for, with its thresholds; for doc/rules.md */
+    const char *advice; /* the change to make; NULL: the function writes it */
 };
 
 /* --- helpers of rules ------------------------------------------------------------------------- */

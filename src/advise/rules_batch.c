@@ -178,19 +178,19 @@ static void power_of_two(const struct assay__advice *a, struct assay__change *ch
 }
 
 const struct assay__rule assay__rules_batch[] = {
-    {"batch-small", "batch", "medium", "The batch is small for what an inference costs anyway",
-     "batch of at most 64, and 20 % or more of the latency that does not grow with it: calls, "
-     "engine, weights of memory-bound layers near their roof; potential at 8 times the batch",
+    {"batch-small", "batch", "medium", "small",
      ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS |
          ASSAY__POTENTIAL_SAMPLES,
-     "small", NULL, batch_small, assay__try_batch, NULL},
-    {"dynamic-shapes", "batch", "note", "The model's shapes are symbolic",
-     "an input with a symbolic dimension", 0, "medium", NULL, dynamic_shapes, fix_dims, NULL},
-    {"size-steps", "batch", "low", "Sizes between powers of two cost more here",
+     batch_small, assay__try_batch, NULL, "The batch is small for what an inference costs anyway",
+     "batch of at most 64, and 20 % or more of the latency that does not grow with it: calls, "
+     "engine, weights of memory-bound layers near their roof; potential at 8 times the batch",
+     NULL},
+    {"dynamic-shapes", "batch", "note", "medium", 0, dynamic_shapes, fix_dims, NULL,
+     "The model's shapes are symbolic", "an input with a symbolic dimension", NULL},
+    {"size-steps", "batch", "low", "small", ASSAY__NEED_TRIALS | ASSAY__POTENTIAL_SAMPLES,
+     size_steps, power_of_two, NULL, "Sizes between powers of two cost more here",
      "a batch with less than 90 % of the samples per second of the power of two below it, as "
      "measured",
-     ASSAY__NEED_TRIALS | ASSAY__POTENTIAL_SAMPLES, "small",
-     "use batches that are powers of two on this machine, and pad to them", size_steps,
-     power_of_two, NULL},
+     "use batches that are powers of two on this machine, and pad to them"},
     {0},
 };

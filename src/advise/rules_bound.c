@@ -282,40 +282,40 @@ static enum assay__rule_outcome lanes(struct assay__advice *a)
 #define CEILED (TIMED | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS)
 
 const struct assay__rule assay__rules_bound[] = {
-    {"dispatch-bound", "bound", "medium", "Calling layers takes longer than computing them",
+    {"dispatch-bound", "bound", "medium", "large", CEILED, dispatch, assay__try_batch, NULL,
+     "Calling layers takes longer than computing them",
      "8 or more layers bound by overhead which, with the engine's cost per run, take 30 % of the "
      "latency or more; potential of half the calls",
-     CEILED, "large",
      "do more work per call: a larger batch, fewer and wider operators; the potential is that of "
-     "half as many calls",
-     dispatch, assay__try_batch, NULL},
-    {"memory-bound", "bound", "medium", "The memory is the limit",
+     "half as many calls"},
+    {"memory-bound", "bound", "medium", "medium", CEILED, memory_bound, assay__try_weights_int8,
+     NULL, "The memory is the limit",
      "memory-bound layers with 50 % of the latency or more, at 50 % of their roof or more; "
      "potential of half the bytes",
-     CEILED, "medium",
      "move fewer bytes: 16-bit or int8 numbers, fused operators, a larger batch per read of the "
-     "weights; the potential is that of half the bytes",
-     memory_bound, assay__try_weights_int8, NULL},
-    {"low-utilization", "bound", "medium", "Layers run far below what the device can do",
+     "weights; the potential is that of half the bytes"},
+    {"low-utilization", "bound", "medium", "large", CEILED, utilization, NULL, NULL,
+     "Layers run far below what the device can do",
      "layers of 20 µs or more below 30 % of their roof, but Scan, Loop and If; potential of 60 %",
-     CEILED, "large", NULL, utilization, NULL, NULL},
-    {"depthwise", "bound", "medium", "Depthwise convolutions leave the device idle",
+     NULL},
+    {"depthwise", "bound", "medium", "large", CEILED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES,
+     depthwise, NULL, NULL, "Depthwise convolutions leave the device idle",
      "depthwise convolutions below 30 % of their roof with 10 % of the latency or more; potential "
      "of 60 %",
-     CEILED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", NULL, depthwise, NULL, NULL},
-    {"gathers", "bound", "medium", "Time goes into looking rows up",
-     "gathering layers with 20 % of the latency or more; potential of half the bytes", TIMED,
-     "medium",
+     NULL},
+    {"gathers", "bound", "medium", "medium", TIMED, gathers, assay__try_weights_int8, NULL,
+     "Time goes into looking rows up",
+     "gathering layers with 20 % of the latency or more; potential of half the bytes",
      "use a smaller table (16-bit or int8 rows, fewer of them), or look up several rows at once; "
-     "the potential is that of half the bytes",
-     gathers, assay__try_weights_int8, NULL},
-    {"norms", "bound", "medium", "Time goes into Softmax and normalisation",
-     "such layers with 20 % of the latency or more; potential of their roof", CEILED, "medium",
+     "the potential is that of half the bytes"},
+    {"norms", "bound", "medium", "medium", CEILED, norms, NULL, NULL,
+     "Time goes into Softmax and normalisation",
+     "such layers with 20 % of the latency or more; potential of their roof",
      "use fused operators (SkipLayerNormalization, attention with its Softmax), which pass over "
-     "the data once; the potential is that of the roof",
-     norms, NULL, NULL},
-    {"vector-lanes", "bound", "low", "Small sizes leave vector lanes idle",
+     "the data once; the potential is that of the roof"},
+    {"vector-lanes", "bound", "low", "large", TIMED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, lanes,
+     NULL, NULL, "Small sizes leave vector lanes idle",
      "MatMul or Gemm of 20 µs or more whose last dimension uses less than 75 % of the vector lanes",
-     TIMED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", NULL, lanes, NULL, NULL},
+     NULL},
     {0},
 };

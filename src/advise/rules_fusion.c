@@ -187,31 +187,28 @@ static const struct pattern norm_pattern = {conv_norm, "of Conv and BatchNormali
 #define NEEDED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_MODEL)
 
 const struct assay__rule assay__rules_fusion[] = {
-    {"fusion-norm", "fusion", "medium", "Convolutions and their normalisation run apart",
-     "Conv followed by BatchNormalization in the graph, as several layers", NEEDED, "small",
+    {"fusion-norm", "fusion", "medium", "small", NEEDED, missed, assay__try_optimization,
+     &norm_pattern, "Convolutions and their normalisation run apart",
+     "Conv followed by BatchNormalization in the graph, as several layers",
      "fold the normalisation into the weights of the convolution: optimisation level basic does it "
-     "when weights are constants, or export it folded",
-     missed, assay__try_optimization, &norm_pattern},
-    {"fusion-activation", "fusion", "medium", "Products and their activation run apart",
-     "Conv, Gemm or BatchNormalization followed by an activation, as several layers", NEEDED,
-     "small",
+     "when weights are constants, or export it folded"},
+    {"fusion-activation", "fusion", "medium", "small", NEEDED, missed, assay__try_optimization,
+     &activation_pattern, "Products and their activation run apart",
+     "Conv, Gemm or BatchNormalization followed by an activation, as several layers",
      "optimisation level extended fuses them; an activation that the engine cannot fuse can often "
-     "be replaced by one that it can (Relu, Clip)",
-     missed, assay__try_optimization, &activation_pattern},
-    {"fusion-layer-norm", "fusion", "medium", "A layer normalisation runs node by node",
-     "ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, as several layers", NEEDED, "medium",
+     "be replaced by one that it can (Relu, Clip)"},
+    {"fusion-layer-norm", "fusion", "medium", "medium", NEEDED, missed, assay__try_optimization,
+     &layer_norm_pattern, "A layer normalisation runs node by node",
+     "ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, as several layers",
      "export with opset 17 or newer, where LayerNormalization is one operator, or use optimisation "
-     "level extended",
-     missed, assay__try_optimization, &layer_norm_pattern},
-    {"fusion-gelu", "fusion", "medium", "A Gelu runs node by node",
-     "Div, Erf, Add, Mul, as several layers", NEEDED, "medium",
+     "level extended"},
+    {"fusion-gelu", "fusion", "medium", "medium", NEEDED, missed, assay__try_optimization,
+     &gelu_pattern, "A Gelu runs node by node", "Div, Erf, Add, Mul, as several layers",
      "export with opset 20 or newer, where Gelu is one operator, or use optimisation level "
-     "extended",
-     missed, assay__try_optimization, &gelu_pattern},
-    {"fusion-attention", "fusion", "medium", "Attention runs node by node",
-     "MatMul, scale and mask, Softmax, MatMul, as several layers", NEEDED, "medium",
+     "extended"},
+    {"fusion-attention", "fusion", "medium", "medium", NEEDED, missed, NULL, &attention_pattern,
+     "Attention runs node by node", "MatMul, scale and mask, Softmax, MatMul, as several layers",
      "use the fused operator: ONNX Runtime's transformers optimizer turns them into Attention or "
-     "MultiHeadAttention, and opset 23 has Attention",
-     missed, NULL, &attention_pattern},
+     "MultiHeadAttention, and opset 23 has Attention"},
     {0},
 };

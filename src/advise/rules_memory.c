@@ -89,35 +89,30 @@ static enum assay__rule_outcome weight_copies(struct assay__advice *a)
 #define TRACKED (ASSAY__NEED_LATENCY | ASSAY__NEED_ALLOCATIONS)
 
 const struct assay__rule assay__rules_memory[] = {
-    {"memory-growth", "memory", "high", "Memory grows with every inference",
+    {"memory-growth", "memory", "high", "medium", ASSAY__NEED_ALLOCATIONS, growth, NULL, NULL,
+     "Memory grows with every inference",
      "growth of live memory per inference whose 95 % interval lies above 0",
-     ASSAY__NEED_ALLOCATIONS, "medium",
      "find the call sites that keep it (assay memory lists them); release every output, and update "
-     "the engine",
-     growth, NULL, NULL},
-    {"allocations", "memory", "low", "Warm inferences allocate",
-     "allocations that take 2 % of the latency or more at an estimated 50 ns each", TRACKED,
-     "small",
+     "the engine"},
+    {"allocations", "memory", "low", "small", TRACKED, allocations, NULL, NULL,
+     "Warm inferences allocate",
+     "allocations that take 2 % of the latency or more at an estimated 50 ns each",
      "bind outputs to memory that stays (I/O binding), the engine's arena on, fixed shapes (memory "
-     "patterns)",
-     allocations, NULL, NULL},
-    {"fragmentation", "memory", "low", "The heap is mostly unused",
-     "50 % or more of a heap of 16 MiB or more", ASSAY__NEED_ALLOCATIONS, "small",
-     "release it after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)",
-     fragmentation, NULL, NULL},
-    {"arena-held", "memory", "low", "The engine holds far more than the graph needs",
+     "patterns)"},
+    {"fragmentation", "memory", "low", "small", ASSAY__NEED_ALLOCATIONS, fragmentation, NULL, NULL,
+     "The heap is mostly unused", "50 % or more of a heap of 16 MiB or more",
+     "release it after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)"},
+    {"arena-held", "memory", "low", "small", 0, arena, NULL, NULL,
+     "The engine holds far more than the graph needs",
      "an arena with 16 MiB beside the weights or more, and 4 times the predicted activations or "
      "more",
-     0, "small",
      "let the arena grow by the requested size only (arena_extend_strategy kSameAsRequested), or "
-     "shrink it after a run (memory.enable_memory_arena_shrinkage)",
-     arena, NULL, NULL},
-    {"weight-copies", "memory", "low", "The weights are in memory more than once",
+     "shrink it after a run (memory.enable_memory_arena_shrinkage)"},
+    {"weight-copies", "memory", "low", "small", ASSAY__NEED_MEMORY, weight_copies, NULL, NULL,
+     "The weights are in memory more than once",
      "a peak beside the activations of 2.5 times the weights or more, for weights of 16 MiB or "
      "more",
-     ASSAY__NEED_MEMORY, "small",
      "weights are packed into a second copy: set session.disable_prepacking = 1 where memory is "
-     "short, or map external data and share it between sessions",
-     weight_copies, NULL, NULL},
+     "short, or map external data and share it between sessions"},
     {0},
 };

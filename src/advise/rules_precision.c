@@ -175,28 +175,26 @@ static enum assay__rule_outcome float64(struct assay__advice *a)
 #define CEILED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS)
 
 const struct assay__rule assay__rules_precision[] = {
-    {"float16", "precision", "medium", "float16 would be faster on this device",
+    {"float16", "precision", "medium", "medium", CEILED, float16, to_float16, NULL,
+     "float16 would be faster on this device",
      "a float32 model on a device whose float16 ceiling is 1.2 times as high or more; layers at 30 "
      "% of their roof or more count; the CPU only on Arm",
-     CEILED, "medium", "rewrite the model to float16 and compare the outputs", float16, to_float16,
-     NULL},
-    {"bfloat16", "precision", "medium", "bfloat16 would be faster on this device",
-     "the same with bfloat16", CEILED, "medium", NULL, bfloat16, NULL, NULL},
-    {"weights-int8", "precision", "medium", "Memory-bound layers read float32 weights",
+     "rewrite the model to float16 and compare the outputs"},
+    {"bfloat16", "precision", "medium", "medium", CEILED, bfloat16, NULL, NULL,
+     "bfloat16 would be faster on this device", "the same with bfloat16", NULL},
+    {"weights-int8", "precision", "medium", "medium", CEILED, weights_int8, assay__try_weights_int8,
+     NULL, "Memory-bound layers read float32 weights",
      "memory-bound products and gathers with float32 weights, at 30 % of their roof or more; three "
      "quarters of those bytes go",
-     CEILED, "medium", "rewrite the weights to int8 and compare the outputs", weights_int8,
-     assay__try_weights_int8, NULL},
-    {"products-int8", "precision", "medium", "Compute-bound products could be integer products",
+     "rewrite the weights to int8 and compare the outputs"},
+    {"products-int8", "precision", "medium", "medium", CEILED, products_int8, to_dynamic_int8, NULL,
+     "Compute-bound products could be integer products",
      "compute-bound products at 30 % of their roof or more, and an int8 ceiling 1.2 times the "
      "float32 one or more; convolutions count except on the CPU",
-     CEILED, "medium",
      "rewrite the model to dynamic int8 (activations quantised at run time) and compare the "
-     "outputs",
-     products_int8, to_dynamic_int8, NULL},
-    {"float64", "precision", "medium", "Weights are float64", "a weight tensor of float64",
-     ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "medium",
-     "export the model in float32: half the bytes, twice the numbers in a vector register", float64,
-     NULL, NULL},
+     "outputs"},
+    {"float64", "precision", "medium", "medium", ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, float64,
+     NULL, NULL, "Weights are float64", "a weight tensor of float64",
+     "export the model in float32: half the bytes, twice the numbers in a vector register"},
     {0},
 };

@@ -40,17 +40,15 @@ static enum assay__rule_outcome budget(struct assay__advice *a)
 }
 
 const struct assay__rule assay__rules_require[] = {
-    {"rate-required", "requirement", "high", "The rate is below what is required",
-     "less than 0.8 of the table's FLOP/s", 0, "large",
-     "try larger batches first (a sweep of 1 to 32 shows which), then the findings above", rate,
-     assay__try_batch, NULL},
-    {"memory-budget", "requirement", "high", "Memory is near or above its budget",
-     "more than 0.8 of the table's budget", 0, "medium",
+    {"rate-required", "requirement", "high", "large", 0, rate, assay__try_batch, NULL,
+     "The rate is below what is required", "less than 0.8 of the table's FLOP/s",
+     "try larger batches first (a sweep of 1 to 32 shows which), then the findings above"},
+    {"memory-budget", "requirement", "high", "medium", 0, budget, NULL, &memory,
+     "Memory is near or above its budget", "more than 0.8 of the table's budget",
      "a smaller batch, 16-bit or int8 weights, fewer requests in flight; assay memory shows where "
-     "it goes",
-     budget, NULL, &memory},
-    {"power-budget", "requirement", "high", "Power is near or above its budget",
-     "more than 0.8 of the table's budget", 0, "medium",
-     "fewer threads, a lower clock or power limit, a more efficient device", budget, NULL, &power},
+     "it goes"},
+    {"power-budget", "requirement", "high", "medium", 0, budget, NULL, &power,
+     "Power is near or above its budget", "more than 0.8 of the table's budget",
+     "fewer threads, a lower clock or power limit, a more efficient device"},
     {0},
 };

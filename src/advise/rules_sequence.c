@@ -140,36 +140,32 @@ static void other_form(const struct assay__advice *a, struct assay__change *chan
 #define TIMED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS)
 
 const struct assay__rule assay__rules_sequence[] = {
-    {"cell-unrolled", "sequence", "note", "An unrolled cell makes the engine's graph long",
+    {"cell-unrolled", "sequence", "note", "medium", TIMED, unrolled, other_form, NULL,
+     "An unrolled cell makes the engine's graph long",
      "a recurrent cell of 8 steps or more, unrolled, with 5 % of the latency or more in the "
      "engine's cost per run",
-     TIMED, "medium",
      "compare with the same cell as one Scan (form=scan in the zoo): one node for the engine, but "
-     "its steps may cost more than is saved",
-     unrolled, other_form, NULL},
-    {"cell-scan", "sequence", "note", "A Scan keeps the engine from optimising across steps",
-     "a recurrent cell of 8 steps or more as a Scan with half of the latency or more", TIMED,
-     "medium",
+     "its steps may cost more than is saved"},
+    {"cell-scan", "sequence", "note", "medium", TIMED, scanned, other_form, NULL,
+     "A Scan keeps the engine from optimising across steps",
+     "a recurrent cell of 8 steps or more as a Scan with half of the latency or more",
      "compare with the unrolled form (form=unrolled in the zoo): the engine optimises across "
-     "steps, at the price of a longer start and a larger graph",
-     scanned, other_form, NULL},
-    {"sparse-as-dense", "sequence", "medium", "A sparse wiring is executed as a dense one",
-     "a wiring that needs 75 % of the executed FLOPs or less", TIMED, "large",
+     "steps, at the price of a longer start and a larger graph"},
+    {"sparse-as-dense", "sequence", "medium", "large", TIMED, sparse, NULL, NULL,
+     "A sparse wiring is executed as a dense one",
+     "a wiring that needs 75 % of the executed FLOPs or less",
      "leave missing synapses out: smaller products per neuron group, or a sparse kernel; "
-     "overhead-bound products gain nothing",
-     sparse, NULL, NULL},
-    {"cache-growth", "sequence", "medium", "Tokens become slower as the cache grows",
+     "overhead-bound products gain nothing"},
+    {"cache-growth", "sequence", "medium", "large", ASSAY__POTENTIAL_TOKENS, cache, NULL, NULL,
+     "Tokens become slower as the cache grows",
      "the last quarter of a generation 1.2 times as slow as the first or more",
-     ASSAY__POTENTIAL_TOKENS, "large",
      "do not copy the cache for every token: one buffer for past and present (GroupQueryAttention, "
-     "past_present_share_buffer), a window, or a 16-bit or 8-bit cache",
-     cache, NULL, NULL},
-    {"decode-bandwidth", "sequence", "medium", "A token's time goes into reading the weights",
+     "past_present_share_buffer), a window, or a 16-bit or 8-bit cache"},
+    {"decode-bandwidth", "sequence", "medium", "medium", ASSAY__POTENTIAL_TOKENS, decode,
+     assay__try_weights_int8, NULL, "A token's time goes into reading the weights",
      "weights over the memory's bandwidth take 40 % of a token's time or more; potential of int8 "
      "weights",
-     ASSAY__POTENTIAL_TOKENS, "medium",
      "read fewer bytes per token: int8 weights, or several sequences per batch; the potential is "
-     "that of a quarter of the bytes",
-     decode, assay__try_weights_int8, NULL},
+     "that of a quarter of the bytes"},
     {0},
 };

@@ -44,21 +44,19 @@ static enum assay__rule_outcome first(struct assay__advice *a)
 }
 
 const struct assay__rule assay__rules_start[] = {
-    {"cold-start", "start", "low", "Starting takes long",
+    {"cold-start", "start", "low", "medium", ASSAY__NEED_LATENCY | ASSAY__NEED_START, cold_start,
+     NULL, NULL, "Starting takes long",
      "a session's creation of 0.5 s or more, and as long as 100 inferences or more",
-     ASSAY__NEED_LATENCY | ASSAY__NEED_START, "medium",
      "keep one session for many inferences; for short-lived processes map the weights as external "
-     "data and store the optimised model",
-     cold_start, NULL, NULL},
-    {"compile-time", "start", "low", "The graph is compiled at every start",
-     "0.2 s or more, and half of the session's creation or more", ASSAY__NEED_START, "medium",
+     "data and store the optimised model"},
+    {"compile-time", "start", "low", "medium", ASSAY__NEED_START, compile, NULL, NULL,
+     "The graph is compiled at every start",
+     "0.2 s or more, and half of the session's creation or more",
      "optimise once and keep the result: optimized_model_filepath, then no optimisation; on "
-     "accelerators the provider's cache (ep.context_enable)",
-     compile, NULL, NULL},
-    {"first-inference", "start", "note", "The first inference is slow",
-     "5 times a warm inference or more", ASSAY__NEED_LATENCY | ASSAY__NEED_START, "small",
+     "accelerators the provider's cache (ep.context_enable)"},
+    {"first-inference", "start", "note", "small", ASSAY__NEED_LATENCY | ASSAY__NEED_START, first,
+     NULL, NULL, "The first inference is slow", "5 times a warm inference or more",
      "run one inference of every shape before the first request: memory, kernels and clocks are "
-     "then warm",
-     first, NULL, NULL},
+     "then warm"},
     {0},
 };

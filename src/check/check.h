@@ -93,7 +93,7 @@ struct assay__check_partitions {
     struct assay__check_segment *segments; /* in the order they can run in; unknown counted as on */
     size_t segment_count;
     size_t merged; /* nodes the engine did not name: it merged them into neighbours */
-    /* nodes the engine names for no provider, counted on the target: check_ort_place.c says why */
+    /* nodes the engine names for no provider, counted on the target: check_ort.c says why */
     size_t inferred;
     /* as the engine cuts it: of a provider that compiles; 0: it did not say */
     size_t engine_pieces;
@@ -281,14 +281,13 @@ enum assay__ane_path assay__ane_path_of(const struct assay__node *node);
 
 /* An engine's devices. */
 struct assay__assignment;
-/** Looks for the target, asks the engine for the assignment of the nodes (check_ort.c), puts them
- *  in their places (check_ort_place.c). model_path "": the model is in no format that the engine
- *  reads. */
+/** Looks for the target, asks the engine for the assignment of the nodes and puts them in their
+ *  places. model_path "": the model is in no format that the engine reads. */
 int assay__check_ort(struct assay__check *check, const struct assay__check_options *options,
                      const char *model_path, struct assay_error *error);
 int assay__check_ort_place(struct assay__check *check, const struct assay__assignment *assignment,
                            struct assay_error *error);
-/** The same from the engine's profile of one run: for builds that cannot say it.
+/** The assignment from the engine's profile of one run: for builds that cannot say it.
  *  ASSAY_EUNSUPPORTED: nor does the profile. */
 int assay__check_ort_profile(struct assay__check *check, const struct assay__check_options *options,
                              const char *library, const char *device, const char *model_path,

@@ -170,38 +170,25 @@ static void count_crop_resize(const struct assay__cost_call *call, struct assay_
 /* MoE input […, D], router_probs [rows, E], fc1 [E, I1, D], bias, fc2 [E, D, I], bias, fc3, bias:
  * each row passes k experts: I1 D + D I (+ I D with fc3) multiply-adds, the biases, an activation
  * of I1 (1 each), the weighted sum of k outputs (2 D k); routing is a softmax. All experts' weights
- * are taken as read: which ones are is in the data. */
+ * are taken as read: which ones are is in the data. QMoE has scales before each bias, and 8 /
+ * expert_weight_bits numbers in a byte of weights; the bias of its fc3 is not counted. */
 static void count_moe(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
-    const struct assay__shape_entry *x = assay__cost_in(call, 0), *one = assay__cost_in(call, 2),
-                                    *two = assay__cost_in(call, 4),
-                                    *three = assay__cost_in(call, 6);
-    double width = assay__cost_dim(x, -1), rows = assay__cost_elements(x) / width;
-    double k = (double)assay__node_int(call->node, "k", 1), wide = assay__cost_dim(one, 1);
-    double passes = rows * k, third = assay__cost_has(call, 6) ? assay__cost_inner(three, 1) : 0;
-    work->multiply_adds = passes * (assay__cost_inner(one, 1) + assay__cost_inner(two, 1) + third);
-    if (assay__cost_has(call, 3)) work->bias_adds += passes * wide;
-    if (assay__cost_has(call, 5)) work->bias_adds += passes * width;
-    if (assay__cost_has(call, 7)) work->bias_adds += passes * assay__cost_dim(three, 1);
-    work->other = passes * (wide + 2 * width) + 5 * assay__cost_in_elements(call, 1);
-}
-
-/* QMoE input, router_probs, fc1 [E, I1, D / pack], scales, bias, fc2 [E, D, I / pack], scales,
- * bias, fc3, scales, bias: as MoE, with 8 / expert_weight_bits numbers in a byte. */
-static void count_qmoe(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    const struct assay__shape_entry *x = assay__cost_in(call, 0), *one = assay__cost_in(call, 2),
-                                    *two = assay__cost_in(call, 5),
-                                    *three = assay__cost_in(call, 8);
-    double width = assay__cost_dim(x, -1), rows = assay__cost_elements(x) / width;
-    double bits = (double)assay__node_int(call->node, "expert_weight_bits", 4);
-    double pack = bits > 0 ? 8 / bits : NAN, wide = assay__cost_dim(one, 1);
+    bool quantised = call->node->op[0] == 'Q';
+    size_t step = quantised ? 3 : 2, first = 2, second = first + step, third = second + step;
+    double bits = (double)assay__node_int(call->node, "expert_weight_bits", 4), pack = 1;
+    if (quantised) pack = bits > 0 ? 8 / bits : NAN;
+    double width = assay__cost_in_dim(call, 0, -1), wide = assay__cost_in_dim(call, first, 1);
+    double rows = assay__cost_in_elements(call, 0) / width;
     double passes = rows * (double)assay__node_int(call->node, "k", 1);
-    double third = assay__cost_has(call, 8) ? pack * assay__cost_inner(three, 1) : 0;
-    work->multiply_adds = passes * (pack * assay__cost_inner(one, 1) +
-                                    pack * assay__cost_inner(two, 1) + third);
-    if (assay__cost_has(call, 4)) work->bias_adds += passes * wide;
-    if (assay__cost_has(call, 7)) work->bias_adds += passes * width;
+    double products = assay__cost_inner(assay__cost_in(call, first), 1) +
+                      assay__cost_inner(assay__cost_in(call, second), 1);
+    if (assay__cost_has(call, third)) products += assay__cost_inner(assay__cost_in(call, third), 1);
+    work->multiply_adds = passes * pack * products;
+    if (assay__cost_has(call, second - 1)) work->bias_adds += passes * wide;
+    if (assay__cost_has(call, third - 1)) work->bias_adds += passes * width;
+    if (!quantised && assay__cost_has(call, third + 1))
+        work->bias_adds += passes * assay__cost_in_dim(call, third, 1);
     work->other = passes * (wide + 2 * width) + 5 * assay__cost_in_elements(call, 1);
 }
 
@@ -230,8 +217,7 @@ const struct assay__cost_row assay__cost_rows_fused[] = {
     {.ops = "RotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
     PICK("RelativePositionBias", "ms", 1),
     /* mixture of experts */
-    WORK("MoE", "ms", count_moe),
-    WORK("QMoE", "ms", count_qmoe),
+    WORK("MoE QMoE", "ms", count_moe),
     /* norms, embeddings */
     /* two or three tables, looked up and added, then a layer norm (8) */
     {.ops = "EmbedLayerNormalization",
