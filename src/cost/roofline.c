@@ -38,6 +38,7 @@ enum assay__bound assay__bound_parse(const char *name)
 /* Which of the profile's ceilings are the roofs of one trial. */
 struct assay__roofs {
     const struct assay_profile *profile;
+    struct assay__arena *arena;
     const char *device;
     bool host;                   /* ceilings of cores, else of a device behind an engine */
     int cores;                   /* that ran it; 0: all */
@@ -76,7 +77,7 @@ static void count_cpu(void *context, unsigned cpu)
     ++*(int *)context;
 }
 
-static const char *cores_note(const struct assay__roofs *roofs, struct assay__arena *arena, int all)
+static const char *cores_note(const struct assay__roofs *roofs, int all)
 {
     if (!roofs->host)
         return find(roofs, "compute.tf32.matmul")
@@ -87,14 +88,13 @@ static const char *cores_note(const struct assay__roofs *roofs, struct assay__ar
     char of[32] = "";
     if (all > 0) snprintf(of, sizeof of, " of %d", all);
     return assay__arena_printf(
-        arena, "%d%s cores: the lower of %d times one core's ceiling and that of all cores",
+        roofs->arena, "%d%s cores: the lower of %d times one core's ceiling and that of all cores",
         roofs->cores, of, roofs->cores);
 }
 
 /* The ceiling "<stem>.one-core" or "<stem>.all-cores" as these cores have it. False: there is
  * none. */
-static bool of_cores(const struct assay__roofs *roofs, struct assay__arena *arena, const char *stem,
-                     struct assay__roof *roof)
+static bool of_cores(const struct assay__roofs *roofs, const char *stem, struct assay__roof *roof)
 {
     char one_name[96], all_name[96];
     snprintf(one_name, sizeof one_name, "%s.one-core", stem);
@@ -102,7 +102,7 @@ static bool of_cores(const struct assay__roofs *roofs, struct assay__arena *aren
     const struct assay__ceiling_info *one = find(roofs, one_name), *all = find(roofs, all_name);
     const struct assay__ceiling_info *used = roofs->cores == 1 ? one : all;
     if (roofs->cores > 1 && one && (!all || one->value * roofs->cores < all->value)) {
-        const char *name = assay__arena_printf(arena, "%d x %s", roofs->cores, one->name);
+        const char *name = assay__arena_printf(roofs->arena, "%d x %s", roofs->cores, one->name);
         roof->name = name ? name : one->name;
         roof->value = one->value * roofs->cores;
         return true;
@@ -115,8 +115,7 @@ static bool of_cores(const struct assay__roofs *roofs, struct assay__arena *aren
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static bool fastest(const struct assay__roofs *roofs, struct assay__arena *arena, const char *level,
-                    struct assay__roof *roof)
+static bool fastest(const struct assay__roofs *roofs, const char *level, struct assay__roof *roof)
 {
     static const char *const patterns[] = {"read", "write", "copy", "triad"};
     bool any = false;
@@ -124,7 +123,7 @@ static bool fastest(const struct assay__roofs *roofs, struct assay__arena *arena
         char stem[64];
         struct assay__roof found = {0};
         snprintf(stem, sizeof stem, "bandwidth.%s.%s", level, patterns[i]);
-        if (!of_cores(roofs, arena, stem, &found) || (any && found.value <= roof->value)) continue;
+        if (!of_cores(roofs, stem, &found) || (any && found.value <= roof->value)) continue;
         roof->name = found.name;
         roof->value = found.value;
         any = true;
@@ -132,8 +131,7 @@ static bool fastest(const struct assay__roofs *roofs, struct assay__arena *arena
     return any;
 }
 
-static void put_levels(const struct assay__roofs *roofs, struct assay__arena *arena,
-                       struct assay__roof *levels, size_t *count)
+static void put_levels(const struct assay__roofs *roofs, struct assay__roof *levels, size_t *count)
 {
     static const char *const names[ASSAY__ROOFLINE_LEVELS] = {"l1", "l2", "l3", "dram"};
     if (!roofs->host) {
@@ -150,7 +148,7 @@ static void put_levels(const struct assay__roofs *roofs, struct assay__arena *ar
         e->l1d_bytes * cores, e->l2_bytes * (shared_l2 ? 1 : cores), e->l3_bytes, INFINITY};
     for (size_t i = 0; i < ASSAY__ROOFLINE_LEVELS; i++) {
         struct assay__roof roof = {.kind = names[i], .label = names[i], .holds_bytes = holds[i]};
-        if (holds[i] > 0 && fastest(roofs, arena, names[i], &roof)) levels[(*count)++] = roof;
+        if (holds[i] > 0 && fastest(roofs, names[i], &roof)) levels[(*count)++] = roof;
     }
 }
 
@@ -168,7 +166,7 @@ static int find_weights(const struct assay__trial *trial, struct assay__arena *a
     char stem[64];
     struct assay__roof read = {.kind = level->kind, .holds_bytes = level->holds_bytes};
     snprintf(stem, sizeof stem, "bandwidth.%s.read", level->kind);
-    if (!of_cores(out->roofs, arena, stem, &read) || !(read.value < level->value)) return 0;
+    if (!of_cores(out->roofs, stem, &read) || !(read.value < level->value)) return 0;
     read.label = assay__arena_printf(arena, "%s read", level->label);
     struct assay__roof *kept = assay__arena_alloc(arena, sizeof read);
     if (!kept || !read.label) return ASSAY_ENOMEM;
@@ -179,8 +177,7 @@ static int find_weights(const struct assay__trial *trial, struct assay__arena *a
 
 /* --- compute ---------------------------------------------------------------------------------- */
 
-static const struct assay__roof *compute_of(struct assay__roofs *roofs, struct assay__arena *arena,
-                                            const char *type)
+static const struct assay__roof *compute_of(struct assay__roofs *roofs, const char *type)
 {
     char name[96];
     struct assay__roof roof = {.kind = type, .label = type, .holds_bytes = NAN};
@@ -189,7 +186,7 @@ static const struct assay__roof *compute_of(struct assay__roofs *roofs, struct a
     if (roofs->type_count == sizeof roofs->types / sizeof roofs->types[0]) return NULL;
     if (roofs->host) {
         snprintf(name, sizeof name, "compute.%s", type);
-        if (!of_cores(roofs, arena, name, &roof)) return NULL;
+        if (!of_cores(roofs, name, &roof)) return NULL;
     } else {
         snprintf(name, sizeof name, "compute.%s.matmul", type);
         const struct assay__ceiling_info *matmul = find(roofs, name), *tf32 = NULL;
@@ -205,17 +202,16 @@ static const struct assay__roof *compute_of(struct assay__roofs *roofs, struct a
 
 /* The compute roof of a data type, or of float32 for a 16-bit type without one (*note says so).
  * NULL with *note: none. */
-static const struct assay__roof *compute_roof(struct assay__roofs *roofs,
-                                              struct assay__arena *arena, const char *type,
+static const struct assay__roof *compute_roof(struct assay__roofs *roofs, const char *type,
                                               const char **note)
 {
     *note = "";
-    const struct assay__roof *roof = compute_of(roofs, arena, type);
+    const struct assay__roof *roof = compute_of(roofs, type);
     if (roof) return roof;
     bool half = strcmp(type, "float16") == 0 || strcmp(type, "bfloat16") == 0;
-    if (half) roof = compute_of(roofs, arena, "float32");
+    if (half) roof = compute_of(roofs, "float32");
     *note = assay__arena_printf(
-        arena,
+        roofs->arena,
         roof ? "no ceiling of %s is kept: float32 is used instead, as engines compute where a "
                "processor has no arithmetic of that type"
              : "no ceiling of %s is kept",
@@ -304,8 +300,8 @@ static int find_roofs(const struct assay_profile *profile, const struct assay__t
     struct assay__roofs *roofs = assay__arena_alloc(arena, sizeof *roofs);
     struct assay__roof *levels = assay__arena_array(arena, ASSAY__ROOFLINE_LEVELS, sizeof *levels);
     if (!roofs || !levels) return ASSAY_ENOMEM;
-    *roofs = (struct assay__roofs){.profile = profile,
-                                   .device = assay__device_bare(trial->target.device)};
+    *roofs = (struct assay__roofs){
+        .profile = profile, .arena = arena, .device = assay__device_bare(trial->target.device)};
     out->roofs = roofs;
     model_type(trial, arena, out);
     bool any = false;
@@ -326,9 +322,9 @@ static int find_roofs(const struct assay_profile *profile, const struct assay__t
         if (roofs->cores > 1 && all > 0 && roofs->cores >= all) roofs->cores = 0;
         if (all == 1) roofs->cores = 1;
     }
-    out->cores_note = cores_note(roofs, arena, all);
+    out->cores_note = cores_note(roofs, all);
     out->reason = any ? "" : no_ceilings(trial, arena);
-    put_levels(roofs, arena, levels, &out->level_count);
+    put_levels(roofs, levels, &out->level_count);
     out->levels = levels;
     if (find_weights(trial, arena, out)) return ASSAY_ENOMEM;
     const struct assay__ceiling_info *launch = find(roofs, "latency.launch");
@@ -362,8 +358,8 @@ static void set_least_time(const struct assay__layer *layer, const struct assay_
     out->bound = out->under_memory ? ASSAY__BOUND_MEMORY : ASSAY__BOUND_COMPUTE;
 }
 
-static void place_layer(const struct assay__roofline *r, struct assay__arena *arena,
-                        const struct assay__layer *layer, struct assay__roofline_layer *out)
+static void place_layer(const struct assay__roofline *r, const struct assay__layer *layer,
+                        struct assay__roofline_layer *out)
 {
     bool timed = layer->state != ASSAY_UNAVAILABLE && layer->time_ns > 0 &&
                  isfinite(layer->time_ns);
@@ -377,7 +373,7 @@ static void place_layer(const struct assay__roofline *r, struct assay__arena *ar
     if (out->reason[0]) return;
     if (layer->flops > 0) {
         const char *type = assay__roofline_type(layer->op, r->type);
-        out->peak = compute_roof(r->roofs, arena, type, &note);
+        out->peak = compute_roof(r->roofs, type, &note);
         out->rate = layer->flops / layer->time_ns * 1e9;
     }
     for (size_t i = 0; i < r->level_count && !out->level; i++)
@@ -410,12 +406,12 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
     if (!out->layers || find_roofs(profile, trial, arena, out)) return ASSAY_ENOMEM;
     if (out->level_count && isinf(out->levels[out->level_count - 1].holds_bytes))
         out->memory = &out->levels[out->level_count - 1];
-    out->peak = compute_roof(out->roofs, arena, out->type, &out->peak_note);
+    out->peak = compute_roof(out->roofs, out->type, &out->peak_note);
     if (!out->peak_note) return ASSAY_ENOMEM;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         struct assay__roofline_layer *placed = &out->layers[i];
-        place_layer(out, arena, layer, placed);
+        place_layer(out, layer, placed);
         if (out->reason[0]) { /* no ceilings: every layer has the same reason */
             placed->bound = ASSAY__BOUND_UNKNOWN;
             placed->reason = out->reason;
@@ -495,7 +491,7 @@ int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *tr
         all += o->flops;
         if (strcmp(assay__roofline_type(o->op, "float"), "int8") == 0) integer += o->flops;
     }
-    if (integer > all / 2) peak = compute_roof(r.roofs, profile->arena, "int8", &peak_note);
+    if (integer > all / 2) peak = compute_roof(r.roofs, "int8", &peak_note);
     if (!peak_note) return ASSAY_ENOMEM;
     put_share(trial->metrics, "compute.utilization", "compute.rate", peak, "FLOP/s",
               r.reason[0] ? r.reason : peak_note, peak_note);

@@ -98,15 +98,16 @@ static const char *note_of(struct assay__arena *arena, const struct assay__fit *
 
 static void put_memory(struct metric_writer *w)
 {
+    static const char unsized[] = "the size of an activation is not known";
     const struct assay__prediction *p = w->p;
     double needs = p->weight_bytes + p->activation_bytes;
     put_metric(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
                "weights at the precision of the prediction");
-    if (isfinite(p->activation_bytes))
+    if (!isfinite(p->activation_bytes))
+        missing(w, "memory.activation.predicted", unsized);
+    else
         put_metric(w, "memory.activation.predicted", p->activation_bytes, ASSAY_DERIVED, "graph",
                    "peak of live activations at the precision of the prediction");
-    else
-        missing(w, "memory.activation.predicted", "the size of an activation is not known");
     if (!(w->target->memory_bytes > 0)) {
         missing(w, "memory.capacity", w->target->memory_source);
         missing(w, "memory.capacity_share", w->target->memory_source);
@@ -116,13 +117,13 @@ static void put_memory(struct metric_writer *w)
                w->target->published ? ASSAY_PUBLISHED : ASSAY_MEASURED,
                w->target->published ? w->target->memory_source : "machine",
                w->target->published ? "the largest configuration" : w->target->memory_source);
-    if (isfinite(needs))
+    if (!isfinite(needs))
+        missing(w, "memory.capacity_share", unsized);
+    else
         put_metric(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED,
                    "model",
                    "(memory.model + memory.activation.predicted) / memory.capacity; without what "
                    "the engine and the system use");
-    else
-        missing(w, "memory.capacity_share", "the size of an activation is not known");
 }
 
 static void put_power(struct metric_writer *w)
@@ -220,9 +221,9 @@ static void put_layers(struct metric_writer *w, const struct assay__analysis *an
 static int put_notes(struct metric_writer *w, const struct assay__work *work, const char *uncovered)
 {
     const struct assay__predict_target *t = w->target;
-    const char **notes = assay__arena_array(
-        w->profile->arena, w->trial->note_count + t->source_count + 2, sizeof *notes);
     size_t count = w->trial->note_count;
+    const char **notes = assay__arena_array(w->profile->arena, count + t->source_count + 2,
+                                            sizeof *notes);
     if (!notes) return ASSAY_ENOMEM;
     for (size_t i = 0; i < count; i++)
         notes[i] = w->trial->notes[i];

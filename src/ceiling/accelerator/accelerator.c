@@ -165,6 +165,22 @@ static void plan(struct assay__request *request, double about_s, double left_s)
                                          .capacity = ASSAY__RING_CAPACITY};
 }
 
+static int take_samples(struct assay__arena *arena, const struct assay__samples *samples,
+                        struct assay__accelerator_times *times)
+{
+    size_t count = samples->count;
+    times->samples_s = assay__arena_array(arena, count + 1, sizeof *times->samples_s);
+    if (!times->samples_s) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        times->samples_s[i] = samples->values[i] / 1e9;
+    assay__stats_sort(times->samples_s, count);
+    bool known = count && times->samples_s[0] > 0;
+    if (!known) times->reason = "the run gave no times";
+    if (known) times->low_s = times->samples_s[0];
+    times->count = known ? count : 0;
+    return 0;
+}
+
 static const char *late_reason(const struct assay__accelerator_survey *survey)
 {
     const char *text = assay__arena_printf(survey->arena, "not reached: the %g s were used up",
@@ -214,20 +230,7 @@ static int run_model(struct assay__accelerator_survey *survey,
     times->clock_before_hz = clocks.first_hz;
     times->clock_after_hz = clocks.last_hz;
     if (code == 0) {
-        const struct assay__samples *samples = &outcome.streams[0];
-        size_t count = samples->count;
-        times->samples_s = assay__arena_array(survey->arena, count + 1, sizeof *times->samples_s);
-        for (size_t i = 0; i < count && times->samples_s; i++)
-            times->samples_s[i] = samples->values[i] / 1e9;
-        if (times->samples_s) assay__stats_sort(times->samples_s, count);
-        if (!times->samples_s) {
-            code = ASSAY_ENOMEM;
-        } else if (!count || !(times->samples_s[0] > 0)) {
-            times->reason = "the run gave no times";
-        } else {
-            times->count = count;
-            times->low_s = times->samples_s[0];
-        }
+        code = take_samples(survey->arena, &outcome.streams[0], times);
     } else if (code != ASSAY_EINTERRUPTED && code != ASSAY_ENOMEM) {
         times->late = code == ASSAY_ETIMEOUT && left_s < SILENCE_S;
         times->reason = times->late ? late_reason(survey) : outcome.reason;
