@@ -49,23 +49,26 @@ static void walk_slices(void *context, size_t thread, uint64_t steps)
     walk->offsets[thread] = offset;
 }
 
-/* The next kernel of the pattern, at most WIDEST instruction sets in all; *seen and *simd
- * remember. */
+/* Kernels of one pattern at one level, at most WIDEST instruction sets in all. */
+struct choice {
+    enum assay__stream_pattern pattern;
+    size_t level, index, seen;
+    const char *simd;
+};
+
 static const struct assay__stream_kernel *next_kernel(const struct assay__survey *survey,
-                                                      enum assay__stream_pattern pattern,
-                                                      size_t level, size_t *index, size_t *seen,
-                                                      const char **simd)
+                                                      struct choice *c)
 {
     const struct assay__stream_kernel *kernel;
-    while ((kernel = assay__stream_at((*index)++))) {
+    while ((kernel = assay__stream_at(c->index++))) {
         bool plain = kernel->features == 0 && survey->features != 0;
-        if (kernel->pattern != pattern || plain ||
-            (kernel->non_temporal && level + 1 != ASSAY__LEVELS) ||
+        if (kernel->pattern != c->pattern || plain ||
+            (kernel->non_temporal && c->level + 1 != ASSAY__LEVELS) ||
             (kernel->features & survey->features) != kernel->features)
             continue;
-        if (!*simd || strcmp(*simd, kernel->simd) != 0) {
-            if (++*seen > WIDEST) return NULL;
-            *simd = kernel->simd;
+        if (!c->simd || strcmp(c->simd, kernel->simd) != 0) {
+            if (++c->seen > WIDEST) return NULL;
+            c->simd = kernel->simd;
         }
         return kernel;
     }
@@ -76,11 +79,9 @@ size_t assay__survey_memory_slots(const struct assay__survey *survey)
 {
     size_t slots = 0;
     for (size_t level = 0; level < ASSAY__LEVELS; level++)
-        for (int pattern = 0; pattern < ASSAY__STREAM_PATTERNS; pattern++) {
-            size_t index = 0, seen = 0;
-            const char *simd = NULL;
-            while (next_kernel(survey, (enum assay__stream_pattern)pattern, level, &index, &seen,
-                               &simd))
+        for (enum assay__stream_pattern p = 0; p < ASSAY__STREAM_PATTERNS; p++) {
+            struct choice choice = {.pattern = p, .level = level};
+            while (next_kernel(survey, &choice))
                 slots++;
         }
     return slots * ASSAY__SURVEY_TEAMS + ASSAY__LEVELS;
@@ -92,9 +93,9 @@ static int measure_pattern(struct assay__survey *survey, struct walk *walk,
                            struct assay__ceiling *row, enum assay__stream_pattern pattern,
                            size_t level, size_t bytes)
 {
-    size_t index = 0, seen = 0, threads = assay__thread_team_size(walk->team->team);
+    struct choice choice = {.pattern = pattern, .level = level};
+    size_t threads = assay__thread_team_size(walk->team->team);
     unsigned arrays = assay__stream_arrays(pattern);
-    const char *simd = NULL;
     size_t each = bytes / arrays & ~(size_t)(ASSAY__STREAM_BLOCK - 1);
     walk->array_bytes = each;
     walk->array_step = ((each + PAGE - 1) & ~(PAGE - 1)) + SKEW;
@@ -106,8 +107,7 @@ static int measure_pattern(struct assay__survey *survey, struct walk *walk,
     }
     row->working_set_bytes = (int64_t)(each * arrays * threads);
     double step_bytes = (double)walk->slice_bytes * arrays;
-    while (!assay__survey_late(survey, row) &&
-           (walk->kernel = next_kernel(survey, pattern, level, &index, &seen, &simd))) {
+    while (!assay__survey_late(survey, row) && (walk->kernel = next_kernel(survey, &choice))) {
         struct assay__rate rate;
         int code = assay__thread_team_measure(walk->team->team, walk_slices, walk, survey->slot_ns,
                                               &rate);
@@ -123,8 +123,8 @@ static int measure_pattern(struct assay__survey *survey, struct walk *walk,
 static int measure_level(struct assay__survey *survey, struct walk *walk, size_t level,
                          size_t bytes, const char *reason)
 {
-    for (int pattern = 0; pattern < ASSAY__STREAM_PATTERNS; pattern++) {
-        const char *word = assay__stream_pattern_name((enum assay__stream_pattern)pattern);
+    for (enum assay__stream_pattern p = 0; p < ASSAY__STREAM_PATTERNS; p++) {
+        const char *word = assay__stream_pattern_name(p);
         const char *name = assay__arena_printf(survey->arena, "bandwidth.%s.%s.%s",
                                                assay__level_name(level), word, walk->team->name);
         int code = 0;
@@ -137,9 +137,7 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
         struct assay__ceiling *row = assay__ceiling_row(&survey->rows, survey->options, &what,
                                                         &code);
         if (row && !bytes) row->note = reason;
-        if (row && bytes)
-            code = measure_pattern(survey, walk, row, (enum assay__stream_pattern)pattern, level,
-                                   bytes);
+        if (row && bytes) code = measure_pattern(survey, walk, row, p, level, bytes);
         if (code) return code;
     }
     return 0;

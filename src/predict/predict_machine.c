@@ -218,24 +218,22 @@ static int make_samples(const struct assay__calibration *c,
                         const struct assay__predict_target *target, struct assay__arena *arena,
                         struct assay__fit_sample *samples, struct assay__validation *out)
 {
-    size_t n = 0;
     for (size_t i = 0; i < c->count; i++) {
         const struct assay__calibration_row *row = &c->rows[i];
-        struct assay_error ignored = {0};
         struct assay__work *work = NULL;
-        int code = assay__work_named(row->model, arena, &work, &ignored);
+        int code = assay__work_named(row->model, arena, &work, NULL);
         if (code == ASSAY_ENOMEM) return code;
         if (code) { /* a file that is gone */
             out->missing++;
             continue;
         }
-        samples[n] = (struct assay__fit_sample){
+        samples[out->count] = (struct assay__fit_sample){
             work, target, assay__precision_find("float32"), row->low_s, row->family, ""};
-        out->rows[n++] = (struct assay__validation_row){row->family, row->model,     target->chip,
-                                                        NULL,        c->measured_at, row->low_s,
-                                                        (double)NAN, (double)NAN,    (double)NAN};
+        out->rows[out->count++] = (struct assay__validation_row){
+            row->family, row->model,  target->chip, NULL,       c->measured_at,
+            row->low_s,  (double)NAN, (double)NAN,  (double)NAN};
     }
-    out->count = out->used = n;
+    out->used = out->count;
     return 0;
 }
 

@@ -120,6 +120,8 @@ struct ladder {
     struct assay__accelerator_model best;
     struct assay__accelerator_times times; /* of the best; count 0: none */
     double rate;
+    int64_t fewer;                           /* products of a shorter chain of that size … */
+    struct assay__accelerator_times shorter; /* … and its times; count 0: none */
     struct assay__buf tried;
     int tries;
 };
@@ -188,55 +190,48 @@ static int climb(struct assay__accelerator_survey *survey, struct assay__acceler
     }
 }
 
-static bool chain_grows(const struct ladder *ladder, const struct assay__accelerator_model *shorter,
-                        const struct assay__accelerator_times *times)
+static bool chain_grows(const struct ladder *ladder)
 {
-    return grows(&ladder->times, (double)ladder->best.length, times, (double)shorter->length,
-                 STEP_SHARE_LEAST);
+    return grows(&ladder->times, (double)ladder->best.length, &ladder->shorter,
+                 (double)ladder->fewer, STEP_SHARE_LEAST);
 }
 
 /* The chain of that size with a quarter of the products; once more when the first was disturbed so
  * much that it took as long as the longer one. */
-static int shorter_times(struct assay__accelerator_survey *survey, const struct ladder *ladder,
-                         struct assay__accelerator_model *shorter,
-                         struct assay__accelerator_times *times)
+static int run_shorter(struct assay__accelerator_survey *survey, struct ladder *ladder)
 {
-    int64_t length = ladder->best.length;
+    struct assay__accelerator_model model = ladder->best;
     int code = 0;
-    *shorter = ladder->best;
-    shorter->length = length >= 4 ? length / 4 : 1;
+    model.length = ladder->fewer = model.length >= 4 ? model.length / 4 : 1;
     for (int attempt = 0; attempt < 2 && !code; attempt++) {
-        double share = (double)shorter->length / (double)length;
-        code = assay__accelerator_time(survey, shorter, ladder->times.low_s * share, times);
-        if (times->late) survey->late = true;
-        if (!times->count || chain_grows(ladder, shorter, times)) break;
+        double share = (double)model.length / (double)ladder->best.length;
+        code = assay__accelerator_time(survey, &model, ladder->times.low_s * share,
+                                       &ladder->shorter);
+        if (ladder->shorter.late) survey->late = true;
+        if (!ladder->shorter.count || chain_grows(ladder)) break;
     }
     return code;
 }
 
 /* Without the products: where the line through both chains meets no product at all. */
-static void learn(struct assay__accelerator_survey *survey, const struct ladder *ladder,
-                  const struct assay__accelerator_model *shorter,
-                  const struct assay__accelerator_times *times)
+static void learn(struct assay__accelerator_survey *survey, const struct ladder *ladder)
 {
-    double length = (double)ladder->best.length, fewer = (double)shorter->length;
+    double length = (double)ladder->best.length, long_s = ladder->times.low_s;
     if (survey->matmul_n) return;
     survey->matmul_n = ladder->best.size;
-    survey->matmul_s = ladder->times.low_s / length;
-    if (!times->count) return;
-    double product_s = (ladder->times.low_s - times->low_s) / (length - fewer);
-    double fixed_s = ladder->times.low_s - length * product_s;
-    survey->fixed_s = fixed_s > 0 ? fixed_s : 0;
+    survey->matmul_s = long_s / length;
+    if (!ladder->shorter.count) return;
+    double product_s = (long_s - ladder->shorter.low_s) / (length - (double)ladder->fewer);
+    survey->fixed_s = fmax(0, long_s - length * product_s);
 }
 
 /* The row from the best of the sizes and, when there is need and time, a shorter chain of that
  * size. */
 static int fill_row_from_best(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
-                              const struct ladder *ladder, const char *remark)
+                              struct ladder *ladder, const char *remark)
 {
+    const struct assay__accelerator_times *shorter = &ladder->shorter;
     long long n = (long long)ladder->best.size, length = (long long)ladder->best.length;
-    struct assay__accelerator_model shorter = ladder->best;
-    struct assay__accelerator_times times = {.reason = ""};
     struct assay__buf note = {0};
     /* What the first type has shown: its inference's cost besides the products, which grows with
        the matrices. Below 1 % of this type's time the shorter chain is left out. int8 has another
@@ -244,30 +239,31 @@ static int fill_row_from_best(struct assay__accelerator_survey *survey, struct a
     double ratio = (double)n / (double)survey->matmul_n;
     bool small = ladder->best.shape == ASSAY__SHAPE_MATMUL && survey->matmul_n > 0 &&
                  survey->fixed_s * ratio * ratio < 0.01 * ladder->times.low_s;
-    int code = small ? 0 : shorter_times(survey, ladder, &shorter, &times);
+    int code = small ? 0 : run_shorter(survey, ladder);
     if (code) return code;
-    if (times.count && !chain_grows(ladder, &shorter, &times)) {
+    long long fewer = (long long)ladder->fewer;
+    if (shorter->count && !chain_grows(ladder)) {
         row->note = assay__arena_printf(
             survey->arena,
             "the time does not grow with the work: N=%lld, %lld products %.3g ms, %lld products "
             "%.3g ms",
-            n, length, ladder->times.low_s * 1e3, (long long)shorter.length, times.low_s * 1e3);
+            n, length, ladder->times.low_s * 1e3, fewer, shorter->low_s * 1e3);
         return row->note ? 0 : ASSAY_ENOMEM;
     }
-    learn(survey, ladder, &shorter, &times);
-    double whole = products(&shorter) * (double)length;
-    double extra = products(&shorter) * (double)(length - shorter.length);
-    if (times.count && extra / (ladder->times.low_s - times.low_s) > whole / ladder->times.low_s) {
-        measured(row, &ladder->times, extra, times.low_s);
+    learn(survey, ladder);
+    double whole = products(&ladder->best) * (double)length, long_s = ladder->times.low_s;
+    double extra = products(&ladder->best) * (double)(length - fewer);
+    if (shorter->count && extra / (long_s - shorter->low_s) > whole / long_s) {
+        measured(row, &ladder->times, extra, shorter->low_s);
         assay__buf_printf(
             &note, "2 N^3 (K-k) / (time of K products - shortest of k), N=%lld, K=%lld, k=%lld", n,
-            length, (long long)shorter.length);
+            length, fewer);
     } else {
         measured(row, &ladder->times, whole, 0);
         assay__buf_printf(&note, "2 N^3 K / time, N=%lld, K=%lld%s", n, length,
-                          times.count ? ""
-                          : small     ? "; the fixed cost of an inference is below 1 %"
-                                      : "; the fixed cost of an inference is included");
+                          shorter->count ? ""
+                          : small        ? "; the fixed cost of an inference is below 1 %"
+                                         : "; the fixed cost of an inference is included");
     }
     if (ladder->tries > 1) assay__buf_printf(&note, "; whole chains: %s", ladder->tried.data);
     if (remark) assay__buf_printf(&note, "; %s", remark);
@@ -280,7 +276,7 @@ static int matmul_row(struct assay__accelerator_survey *survey, const struct row
                       struct assay__ceiling *row)
 {
     struct assay__accelerator_times failed = {.reason = ""};
-    struct ladder ladder = {.rate = 0};
+    struct ladder ladder = {.shorter = {.reason = ""}};
     const char *device = survey->accelerator->device;
     bool cuda = strncmp(device, "cuda", 4) == 0, tensorrt = strncmp(device, "tensorrt", 8) == 0;
     const char *remark = cuda ? kind->remark : NULL;
