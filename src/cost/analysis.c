@@ -7,7 +7,6 @@
 #include "base/checked.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,65 +16,44 @@
 
 struct tally {
     struct assay__analysis *analysis;
-    /* op -> index, of ONNX's own domain: most nodes, without making a key */
-    struct assay__map *plain;
-    struct assay__map *ops, *unknown; /* "domain:op" and "domain:op:why" -> index */
+    struct assay__map
+        *plain; /* op -> index, of ONNX's own domain: most nodes, found without a scan */
 };
 
-/* The index of a key, a new one when it is not there yet (*fresh). SIZE_MAX: out of memory. */
-static size_t find_or_add(struct tally *tally, struct assay__map *map, const char *op,
-                          const char *domain, const char *why, size_t count, bool *fresh)
+/* Few kinds: a scan. NULL: out of memory. */
+static struct assay__unknown_op *unknown_op(struct assay__analysis *all,
+                                            const struct assay__node *node, const char *why)
 {
-    char text[256];
-    int length = snprintf(text, sizeof text, "%s:%s:%s", domain, op, why);
-    char *key = text;
-    *fresh = false;
-    if (length < 0 || (size_t)length >= sizeof text)
-        key = assay__arena_printf(tally->analysis->arena, "%s:%s:%s", domain, op, why);
-    if (!key) return SIZE_MAX;
-    size_t at = assay__map_get(map, key);
-    if (at != ASSAY__MAP_NONE) return at;
-    if (key == text) key = assay__arena_strdup(tally->analysis->arena, text);
-    if (!key || assay__map_set(map, key, count)) return SIZE_MAX;
-    *fresh = true;
-    return count;
-}
-
-static int add_unknown(struct tally *tally, const struct assay__node *node, const char *why,
-                       bool no_flops, bool no_bytes)
-{
-    struct assay__analysis *all = tally->analysis;
-    bool fresh;
-    size_t at = find_or_add(tally, tally->unknown, node->op, node->domain, why, all->unknown_count,
-                            &fresh);
-    if (at == SIZE_MAX) return ASSAY_ENOMEM;
-    if (fresh) {
-        all->unknown = assay__arena_grow(all->arena, all->unknown, at, sizeof *all->unknown);
-        if (!all->unknown) return ASSAY_ENOMEM;
-        all->unknown_count++;
-        all->unknown[at] = (struct assay__unknown_op){
-            .op = node->op, .domain = node->domain, .why = why};
+    for (size_t i = 0; i < all->unknown_count; i++) {
+        struct assay__unknown_op *own = &all->unknown[i];
+        if (strcmp(own->op, node->op) == 0 && strcmp(own->domain, node->domain) == 0 &&
+            strcmp(own->why, why) == 0)
+            return own;
     }
-    all->unknown[at].count++;
-    all->unknown[at].without_flops += no_flops;
-    all->unknown[at].without_bytes += no_bytes;
-    return 0;
+    size_t at = all->unknown_count;
+    all->unknown = assay__arena_grow(all->arena, all->unknown, at, sizeof *all->unknown);
+    if (!all->unknown) return NULL;
+    all->unknown_count++;
+    all->unknown[at] = (struct assay__unknown_op){
+        .op = node->op, .domain = node->domain, .why = why};
+    return &all->unknown[at];
 }
 
 static struct assay__op_total *op_total(struct tally *tally, const struct assay__node *node)
 {
     struct assay__analysis *all = tally->analysis;
-    bool plain = !*node->domain, fresh = false;
-    size_t at = plain ? assay__map_get(tally->plain, node->op) : SIZE_MAX;
-    if (at != SIZE_MAX) return &all->ops[at];
-    at = find_or_add(tally, tally->ops, node->op, node->domain, "", all->op_count, &fresh);
-    if (at == SIZE_MAX || (plain && assay__map_set(tally->plain, node->op, at))) return NULL;
-    if (fresh) {
-        all->ops = assay__arena_grow(all->arena, all->ops, at, sizeof *all->ops);
-        if (!all->ops) return NULL;
-        all->op_count++;
-        all->ops[at] = (struct assay__op_total){node->op, node->domain, 0, 0, NAN, NAN, NAN};
-    }
+    bool plain = !*node->domain;
+    size_t at = plain ? assay__map_get(tally->plain, node->op) : 0;
+    while (
+        !plain && at < all->op_count &&
+        (strcmp(all->ops[at].op, node->op) != 0 || strcmp(all->ops[at].domain, node->domain) != 0))
+        at++;
+    if (at < all->op_count) return &all->ops[at];
+    at = all->op_count;
+    all->ops = assay__arena_grow(all->arena, all->ops, at, sizeof *all->ops);
+    if (!all->ops || (plain && assay__map_set(tally->plain, node->op, at))) return NULL;
+    all->op_count++;
+    all->ops[at] = (struct assay__op_total){node->op, node->domain, 0, 0, NAN, NAN, NAN};
     return &all->ops[at];
 }
 
@@ -124,11 +102,13 @@ static int visit(void *context, const struct assay__node *node, const struct ass
     analysis->unknown_bytes += isnan(bytes);
     if (!isnan(flops + bytes)) return 0;
     total->unknown++;
-    return add_unknown(tally, node,
-                       own->why ? own->why
-                       : why    ? why
-                                : "shape unknown",
-                       isnan(flops), isnan(bytes));
+    if (own->why) why = own->why;
+    struct assay__unknown_op *unknown = unknown_op(analysis, node, why ? why : "shape unknown");
+    if (!unknown) return ASSAY_ENOMEM;
+    unknown->count++;
+    unknown->without_flops += isnan(flops);
+    unknown->without_bytes += isnan(bytes);
+    return 0;
 }
 
 /* Unknown last. */
@@ -159,11 +139,8 @@ static int by_count(const void *left, const void *right)
 
 static int total_operators(struct assay__analysis *analysis, struct assay_error *error)
 {
-    struct tally tally = {.analysis = analysis,
-                          .plain = assay__map_over(analysis->model->names),
-                          .ops = assay__map_new(),
-                          .unknown = assay__map_new()};
-    int code = tally.plain && tally.ops && tally.unknown ? 0 : ASSAY_ENOMEM;
+    struct tally tally = {analysis, assay__map_over(analysis->model->names)};
+    int code = tally.plain ? 0 : ASSAY_ENOMEM;
     if (!code)
         code = assay__cost_walk(analysis->model, analysis->shapes, analysis->costs, visit, &tally,
                                 error);
@@ -172,8 +149,6 @@ static int total_operators(struct assay__analysis *analysis, struct assay_error 
     if (!code && analysis->unknown_count)
         qsort(analysis->unknown, analysis->unknown_count, sizeof *analysis->unknown, by_count);
     assay__map_free(tally.plain);
-    assay__map_free(tally.ops);
-    assay__map_free(tally.unknown);
     return code;
 }
 
