@@ -3,7 +3,6 @@
  * costs depends on the model, so most of these have no potential before they are tried. */
 #include "advise/rules.h"
 
-#include "base/cpu_list.h"
 #include <math.h>
 #include <string.h>
 
@@ -14,20 +13,13 @@
 /* … when the layers reach less than that of their roofs. */
 #define SPINNING_UTILIZATION 0.1
 
-static void count_cpu(void *context, unsigned cpu)
-{
-    (void)cpu;
-    ++*(int *)context;
-}
-
 /* Cores and hardware threads that the worker may use; 0 unknown. */
 static void room(const struct assay__advice *a, int *cores, int *threads)
 {
     const struct assay__environment *e = &a->profile->environment;
-    int pinned = 0;
+    int pinned = assay__trial_pinned(a->trial);
     *cores = e->cores;
     *threads = e->threads > 0 ? e->threads : e->cores;
-    if (!assay__cpu_list_each(a->trial->target.cpus, count_cpu, &pinned)) return;
     if (pinned > 0 && (!*threads || pinned < *threads)) *threads = pinned;
     if (pinned > 0 && (!*cores || pinned < *cores)) *cores = pinned;
 }

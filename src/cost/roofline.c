@@ -77,6 +77,12 @@ static void count_cpu(void *context, unsigned cpu)
     ++*(int *)context;
 }
 
+int assay__trial_pinned(const struct assay__trial *trial)
+{
+    int count = 0;
+    return assay__cpu_list_each(trial->target.cpus, count_cpu, &count) ? count : 0;
+}
+
 static const char *cores_note(const struct assay__roofs *roofs, int all)
 {
     if (!roofs->host)
@@ -278,6 +284,12 @@ static void model_type(const struct assay__trial *trial, struct assay__arena *ar
 
 /* --- together --------------------------------------------------------------------------------- */
 
+bool assay__ceilings_would_help(const struct assay_profile *profile,
+                                const struct assay__trial *trial)
+{
+    return !profile->ceiling_count && strcmp(text(trial->target.engine), "fake") != 0;
+}
+
 static const char *no_ceilings(const struct assay__trial *trial, struct assay__arena *arena)
 {
     const char *root = getenv("ASSAY_FSROOT");
@@ -314,11 +326,9 @@ static int find_roofs(const struct assay_profile *profile, const struct assay__t
     }
     int all = profile->environment.cores;
     if (roofs->host) { /* its threads, no more than the CPUs it was pinned to; 0 unknown */
-        int pinned = 0;
+        int pinned = assay__trial_pinned(trial);
         roofs->cores = trial->target.threads;
-        if (assay__cpu_list_each(trial->target.cpus, count_cpu, &pinned) && pinned &&
-            (!roofs->cores || pinned < roofs->cores))
-            roofs->cores = pinned;
+        if (pinned && (!roofs->cores || pinned < roofs->cores)) roofs->cores = pinned;
         if (roofs->cores > 1 && all > 0 && roofs->cores >= all) roofs->cores = 0;
         if (all == 1) roofs->cores = 1;
     }

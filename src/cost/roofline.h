@@ -87,6 +87,12 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
  *  memory.bandwidth_utilization and roofline.*, or why they are unavailable. 0 or ASSAY_ENOMEM. */
 int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *trial);
 
+/** No ceilings are kept, and measuring them would give a roofline: for the scripted times of the
+ * fake engine none would. */
+bool assay__ceilings_would_help(const struct assay_profile *profile,
+                                const struct assay__trial *trial);
+/** How many CPUs it was pinned to; 0: none. */
+int assay__trial_pinned(const struct assay__trial *trial);
 /** The type that an operator computes in: "int8" for the integer products, else the model's. */
 const char *assay__roofline_type(const char *op, const char *model_type);
 
