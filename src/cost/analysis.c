@@ -16,8 +16,7 @@
 
 struct tally {
     struct assay__analysis *analysis;
-    struct assay__map
-        *plain; /* op -> index, of ONNX's own domain: most nodes, found without a scan */
+    struct assay__map *plain; /* op -> index, of ONNX's own domain: most nodes need no scan */
 };
 
 /* Few kinds: a scan. NULL: out of memory. */

@@ -170,7 +170,7 @@ static void count_crop_resize(const struct assay__cost_call *call, struct assay_
 /* MoE input […, D], router_probs [rows, E], fc1 [E, I1, D], bias, fc2 [E, D, I], bias, fc3, bias:
  * each row passes k experts: I1 D + D I (+ I D with fc3) multiply-adds, the biases, an activation
  * of I1 (1 each), the weighted sum of k outputs (2 D k); routing is a softmax. All experts' weights
- * are taken as read: which ones are is in the data. QMoE has scales before each bias, and 8 /
+ * are taken as read: the data decides which ones are. QMoE has scales before each bias, and 8 /
  * expert_weight_bits numbers in a byte of weights; the bias of its fc3 is not counted. */
 static void count_moe(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
@@ -227,10 +227,8 @@ const struct assay__cost_row assay__cost_rows_fused[] = {
      .optional = 1},
     EACH("GatedRMSNorm", "ms", 11), /* RMSNormalization 5, Swish of the gate 5, × */
     WORK("GroupNorm SkipGroupNorm", "ms", count_group_norm),
-    /* input, skip, gamma, beta, bias: the sums, then 8; input, skip, gamma, bias: the sums, then 5
-     */
-    EACH_AND("SkipLayerNormalization", "ms", 9, 4),
-    EACH_AND("SkipSimplifiedLayerNormalization", "ms", 6, 3),
+    EACH_AND("SkipLayerNormalization", "ms", 9, 4), /* input, skip, gamma, beta, bias: sums and 8 */
+    EACH_AND("SkipSimplifiedLayerNormalization", "ms", 6, 3), /* input, skip, gamma, bias: and 5 */
     PICK("TorchEmbedding", "ms", 1),
     /* activations */
     EACH_AND("BiasAdd BiasDropout", "ms", 1, 2), /* + bias, + residual; BiasDropout in inference */

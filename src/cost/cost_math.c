@@ -19,7 +19,7 @@ static void count_gelu(const struct assay__cost_call *call, struct assay__cost_w
     work->other = (tanh_form ? 8 : 5) * assay__cost_out_elements(call);
 }
 
-/* Mean over all but some axes, or one input: an addition per further input and the division. */
+/* Mean of n inputs: n - 1 additions and a division per element; of one input nothing. */
 static void count_mean(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double inputs = (double)call->node->input_count;

@@ -1,7 +1,7 @@
 /* cost_quantised.c - costs of quantised operators, of ai.onnx and com.microsoft. An integer product
  * counts like a floating-point one. Scaling the sums back to integers is folded into the product,
- * as engines do; where numbers are made real or integer one by one, that is 2 each ((x - zero) ×
- * scale; x / scale, rounded). */
+ * as engines do; where numbers are quantised or dequantised one by one, that is 2 each ((x - zero)
+ * × scale; x / scale, rounded). */
 #include "cost/cost_table.h"
 
 #define EACH ASSAY__COST_EACH
@@ -11,15 +11,15 @@
 #define WORK ASSAY__COST_WORK
 #define PRODUCT ASSAY__COST_PRODUCT
 
-/* DynamicQuantizeMatMul A, B, b_scale, b_zero_point, bias: A made integer (4: minimum, maximum,
- * x / scale, round), each output made real (1). */
+/* DynamicQuantizeMatMul A, B, b_scale, b_zero_point, bias: A quantised (4: minimum, maximum,
+ * x / scale, round), each output dequantised (1). */
 static void count_dynamic_matmul(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     assay__cost_matmul(call, work);
     work->other = 4 * assay__cost_in_elements(call, 0) + assay__cost_out_elements(call);
 }
 
-/* MatMulIntegerToFloat A, B, scales, zero points, bias: each output made real (1). */
+/* MatMulIntegerToFloat A, B, scales, zero points, bias: each output dequantised (1). */
 static void count_to_float(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     assay__cost_matmul(call, work);
@@ -60,7 +60,7 @@ static void count_nbits_qkv(const struct assay__cost_call *call, struct assay__c
 }
 
 /* DynamicQuantizeLSTM X [S, B, I], W [D, I, 4 H], R [D, H, 4 H], B: as LSTM with transposed
- * weights; X made integer (4 each). */
+ * weights; X quantised (4 each). */
 static void count_dynamic_lstm(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *x = assay__cost_in(call, 0), *w = assay__cost_in(call, 1);
@@ -85,14 +85,15 @@ static void count_attention(const struct assay__cost_call *call, struct assay__c
     assay__cost_attend(batch * heads, length, length, q / heads, v / heads, 1, work);
 }
 
-/* QLinearAveragePool: k additions per output, in and out of integers 4. */
+/* QLinearAveragePool: k additions per output, dequantising and quantising 4. */
 static void count_qlinear_pool(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     work->other = assay__cost_out_elements(call) *
                   (assay__cost_attr_product(call, "kernel_shape") + 4);
 }
 
-/* QEmbedLayerNormalization: as EmbedLayerNormalization, each number of each table made real (2). */
+/* QEmbedLayerNormalization: as EmbedLayerNormalization, each number of each table dequantised (2).
+ */
 static void count_qembed(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double tables = assay__cost_has(call, 1) ? 3 : 2;
@@ -125,7 +126,7 @@ const struct assay__cost_row assay__cost_rows_quantised[] = {
     WORK("QLinearMatMul", "", assay__cost_matmul), /* output elements × the inner axis of A */
     WORK("QOrderedAttention", "ms", count_attention),
     PRODUCT("QOrderedMatMul", "ms", count_qordered, 2, 5),
-    /* element by element: into reals 2 per operand, the operation, out of reals 2 */
+    /* element by element: dequantising 2 per operand, the operation, quantising 2 */
     QUANT("MulInteger", "ms", 1),
     QUANT("QLinearAdd QLinearMul", "ms", 7),
     WORK("QLinearAveragePool", "ms", count_qlinear_pool),

@@ -1,7 +1,6 @@
 /* cost_signal.c - costs of signal processing. A Fourier transform of N complex numbers counts as
  * 5 N log₂ N operations, of N real ones as half of that (the convention of FFT benchmarks, exact
- * for radix 2): no library runs the direct N² sum, so here the fast algorithm is the textbook one.
- */
+ * for radix 2): no library runs the direct N² sum, so the fast algorithm is the textbook one. */
 #include "cost/cost_table.h"
 
 #include <limits.h>

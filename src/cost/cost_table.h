@@ -62,54 +62,26 @@ struct assay__cost_row {
 ASSAY__COST_FAMILIES(ASSAY__COST_DECLARE)
 
 /* Short forms of the rows. */
-#define ASSAY__COST_EACH(name, where, each)         \
-    {                                               \
-        .ops = name, .domain = where, .flops = each \
-    }
-#define ASSAY__COST_EACH_IN(name, where, each)                               \
-    {                                                                        \
-        .ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT \
-    }
-#define ASSAY__COST_MOVE(name, where) \
-    {                                 \
-        .ops = name, .domain = where  \
-    }
-#define ASSAY__COST_PICK(name, where, inputs)           \
-    {                                                   \
-        .ops = name, .domain = where, .partial = inputs \
-    }
-#define ASSAY__COST_NAME(name, where)                            \
-    {                                                            \
-        .ops = name, .domain = where, .moves = ASSAY__MOVES_NAME \
-    }
-#define ASSAY__COST_SHAPE(name, where)                            \
-    {                                                             \
-        .ops = name, .domain = where, .moves = ASSAY__MOVES_SHAPE \
-    }
-#define ASSAY__COST_WORK(name, where, function)         \
-    {                                                   \
-        .ops = name, .domain = where, .count = function \
-    }
-#define ASSAY__COST_PRODUCT(name, where, function, w, b)                         \
-    {                                                                            \
-        .ops = name, .domain = where, .count = function, .weights = w, .bias = b \
-    }
-#define ASSAY__COST_EACH_AND(name, where, each, input)                 \
-    {                                                                  \
-        .ops = name, .domain = where, .flops = each, .optional = input \
-    }
-#define ASSAY__COST_QUANT(name, where, each)                          \
-    {                                                                 \
-        .ops = name, .domain = where, .flops = each, .any_type = true \
-    }
-#define ASSAY__COST_QUANT_IN(name, where, each)                                                \
-    {                                                                                          \
-        .ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT, .any_type = true \
-    }
-#define ASSAY__COST_UNPACK(name, where, each)                        \
-    {                                                                \
-        .ops = name, .domain = where, .flops = each, .unpacks = true \
-    }
+/* clang-format off */
+#define ASSAY__COST_EACH(name, where, each) {.ops = name, .domain = where, .flops = each}
+#define ASSAY__COST_EACH_IN(name, where, each) \
+    {.ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT}
+#define ASSAY__COST_MOVE(name, where) {.ops = name, .domain = where}
+#define ASSAY__COST_PICK(name, where, inputs) {.ops = name, .domain = where, .partial = inputs}
+#define ASSAY__COST_NAME(name, where) {.ops = name, .domain = where, .moves = ASSAY__MOVES_NAME}
+#define ASSAY__COST_SHAPE(name, where) {.ops = name, .domain = where, .moves = ASSAY__MOVES_SHAPE}
+#define ASSAY__COST_WORK(name, where, function) {.ops = name, .domain = where, .count = function}
+#define ASSAY__COST_PRODUCT(name, where, function, w, b) \
+    {.ops = name, .domain = where, .count = function, .weights = w, .bias = b}
+#define ASSAY__COST_EACH_AND(name, where, each, input) \
+    {.ops = name, .domain = where, .flops = each, .optional = input}
+#define ASSAY__COST_QUANT(name, where, each) \
+    {.ops = name, .domain = where, .flops = each, .any_type = true}
+#define ASSAY__COST_QUANT_IN(name, where, each) \
+    {.ops = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT, .any_type = true}
+#define ASSAY__COST_UNPACK(name, where, each) \
+    {.ops = name, .domain = where, .flops = each, .unpacks = true}
+/* clang-format on */
 
 /* All rows by operator and domain. */
 struct assay__cost_index;

@@ -200,8 +200,8 @@ static int count_bytes(const struct scope *scope, const struct assay__cost_call 
     return marked ? 0 : ASSAY_ENOMEM;
 }
 
-/* So many per element. Integers are no floating-point work; a comparison of floats gives booleans,
- * so there what it works on decides. */
+/* So many per element. Integers are not floating-point work; a comparison of floats yields
+ * booleans, so there the type of its input decides. */
 static double count_each(const struct assay__cost_call *call)
 {
     const struct assay__cost_row *row = call->row;

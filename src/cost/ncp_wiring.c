@@ -1,5 +1,5 @@
 /* ncp_wiring.c - reads the metadata entry "assay.ncp" (doc/ncp.md), and what follows from the
- * wiring alone. The file is anyone's: sizes are limited, the matrices must have the size that the
+ * wiring alone. The file is untrusted: sizes are limited, the matrices must have the size that the
  * neurons say, the groups must cover each neuron once.
  *
  * Degrees, strongly connected components (Tarjan,

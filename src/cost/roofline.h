@@ -21,7 +21,7 @@
  * bound by neither roof. */
 #define ASSAY__ROOFLINE_OVERHEAD_NS 20000.0
 #define ASSAY__ROOFLINE_OVERHEAD_SHARE 0.10
-#define ASSAY__ROOFLINE_ABOVE 1.05 /* beyond this share of its roof it is remarked */
+#define ASSAY__ROOFLINE_ABOVE 1.05 /* beyond this share of its roof the report says so */
 #define ASSAY__ROOFLINE_LEVELS 4   /* l1, l2, l3, dram */
 
 enum assay__bound {
