@@ -136,10 +136,10 @@ const struct assay__zoo_entry assay__zoo_example = {"example", "An example", {de
 """
 RULES = """
 #include "advise/rules.h"
-static enum assay__rule_outcome look(struct assay__advice *advice, struct assay__rule_result *result)
-{ (void)advice, (void)result; return ASSAY__RULE_NOTHING; }
+static enum assay__rule_outcome look(struct assay__advice *advice)
+{ (void)advice; return ASSAY__RULE_NOTHING; }
 const struct assay__rule assay__rules_example[] = {
-    {"example", "example", "note", "An example", "nothing", 0, "small", "do nothing", look, NULL, NULL}, {0}};
+    {"example", "example", "note", "small", 0, look, NULL, NULL, "An example", "nothing", "do nothing"}, {0}};
 """
 REWRITE = """
 #include "model/rewrite/rewrites.h"

@@ -159,23 +159,6 @@ static int fill_metrics(struct assay__inspect *inspect)
 
 /* --- the document ----------------------------------------------------------------------------- */
 
-static int plan(struct assay__inspect *inspect, const struct assay__workload_options *o,
-                struct assay_error *error)
-{
-    struct assay_error detail = {0};
-    int code = assay__workload_plan(inspect->model, o, &inspect->workload, &detail);
-    bool chosen = o->batch || o->sequence || o->dim_count || o->shape_count || o->file_count;
-    inspect->planned = code == 0;
-    if (!code) return 0;
-    if (code == ASSAY_ENOMEM || chosen) return assay_error_set(error, code, "%s", detail.message);
-    inspect->workload = assay__arena_alloc(inspect->arena, sizeof *inspect->workload);
-    inspect->unplanned = assay__arena_strdup(inspect->arena, detail.message);
-    if (!inspect->workload || !inspect->unplanned) return assay__no_memory(error);
-    inspect->workload->arena = inspect->arena;
-    inspect->workload->batch = inspect->workload->sequence = -1;
-    return 0;
-}
-
 /* Missing weights do not matter here; anything else that the check finds does. */
 static int check(struct assay__inspect *inspect, struct assay_error *error)
 {
@@ -247,7 +230,10 @@ static int fill(struct assay__inspect *inspect, const struct assay__workload_opt
     if (code) return assay_error_set(error, code, "the model's fingerprint cannot be made");
     count_graph(inspect, graph, 0);
     code = inspect->zoo ? 0 : check(inspect, error); /* what was built here holds together */
-    if (!code) code = plan(inspect, options, error);
+    if (!code)
+        code = assay__analysis_plan(inspect->model, options, inspect->arena, &inspect->workload,
+                                    &inspect->unplanned, error);
+    inspect->planned = !code && !inspect->unplanned;
     if (!code) code = assay__analyse(inspect->model, inspect->workload, &inspect->analysis, error);
     if (code) return code;
     if (inspect->functions) { /* again: inlined bodies count too */

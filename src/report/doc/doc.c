@@ -226,13 +226,13 @@ void assay__doc_cards(struct assay__doc *doc, const char *label)
     if (last && last->kind == ASSAY__BLOCK_FACT) last->fact->cards = true;
 }
 
-/* Ceilings of the device would give it, and there are none. Of scripted times they never would. */
+/* Ceilings of the device would give it, and there are none. */
 static bool lacks_ceilings(const struct assay__doc *doc, const char *metric)
 {
     const struct assay_profile *profile = doc->study ? doc->study->profile : NULL;
     bool needed = strncmp(metric, "roofline.", 9) == 0 || strstr(metric, "utilization");
-    return needed && profile && profile->trial_count && !profile->ceiling_count &&
-           strcmp(profile->trials[0].target.engine, "fake") != 0;
+    return needed && profile && profile->trial_count &&
+           assay__ceilings_would_help(profile, &profile->trials[0]);
 }
 
 const char *assay__doc_reason(struct assay__doc *doc, const char *metric, const char *note)
