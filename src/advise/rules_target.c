@@ -2,6 +2,7 @@
  * The number of threads that is right is that of the cores it may run on; how much a wrong one
  * costs depends on the model, so most of these have no potential before they are tried. */
 #include "advise/rules.h"
+#include "base/cpu_list.h"
 
 #include <math.h>
 #include <string.h>
