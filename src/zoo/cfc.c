@@ -324,12 +324,11 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
 }
 
 static const struct assay__zoo_param declared[] = {
-    {"mode", ASSAY__ZOO_CHOICE, "default", "default|no_gate|pure", 0, 0,
-     "how the two branches are combined"},
-    {"backbone_units", ASSAY__ZOO_TEXT, "64x32", NULL, 0, 0,
-     "widths of the backbone; dense, without a wiring"},
-    {"backbone_layers", ASSAY__ZOO_INTEGER, "", NULL, 0, ASSAY__NCP_LAYERS,
-     "layers of the backbone; dense, without a wiring"},
+    ASSAY__ZOO_ONE_OF("mode", "default", "default|no_gate|pure",
+                      "how the two branches are combined"),
+    ASSAY__ZOO_WORDS("backbone_units", "64x32", "widths of the backbone; dense, without a wiring"),
+    ASSAY__ZOO_INT("backbone_layers", "", 0, ASSAY__NCP_LAYERS,
+                   "layers of the backbone; dense, without a wiring"),
     {0},
 };
 

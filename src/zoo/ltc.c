@@ -198,9 +198,9 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
 }
 
 static const struct assay__zoo_param declared[] = {
-    {"unfolds", ASSAY__ZOO_INTEGER, "6", NULL, 1, 64, "solver steps per time step"},
-    {"epsilon", ASSAY__ZOO_NUMBER, "1e-8", NULL, 1e-30, 1, "added to what is divided by"},
-    {"implicit", ASSAY__ZOO_CHOICE, "0", "0|1", 0, 0, "1: weights kept positive by a softplus"},
+    ASSAY__ZOO_INT("unfolds", "6", 1, 64, "solver steps per time step"),
+    ASSAY__ZOO_REAL("epsilon", "1e-8", 1e-30, 1, "added to what is divided by"),
+    ASSAY__ZOO_ONE_OF("implicit", "0", "0|1", "1: weights kept positive by a softplus"),
     {0},
 };
 

@@ -30,7 +30,7 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
     assay__net_begin(&net, model, "mlp", 10, error);
     const char *rows = assay__net_dim(&net, batch, "batch");
     const char *x = assay__net_input(&net, "input", ASSAY__FLOAT32,
-                                     assay__net_text(&net, "%s,%lld", rows, (long long)inputs));
+                                     ASSAY__NET_DIMS(&net, rows, inputs));
     for (int64_t i = 0; i < layers; i++) {
         assay__net_push(&net, "layers.%lld", (long long)i);
         x = assay__zoo_gemm(&net, x, assay__net_text(&net, "layers.%lld", (long long)i),
@@ -40,21 +40,18 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
     }
     assay__net_push(&net, "head");
     x = assay__zoo_gemm(&net, x, "head", layers ? width : inputs, outputs, 1);
-    x = assay__zoo_rename(&net, x, "output");
-    assay__net_pop(&net);
-    assay__net_output(&net, x, "output", ASSAY__FLOAT32,
-                      assay__net_text(&net, "%s,%lld", rows, (long long)outputs));
+    assay__zoo_output(&net, x, "output", ASSAY__NET_DIMS(&net, rows, outputs));
     return assay__net_end(&net);
 }
 
 static const struct assay__zoo_param declared[] = {
-    {"layers", ASSAY__ZOO_INTEGER, "3", NULL, 0, ASSAY__ZOO_LAYERS, "hidden layers"},
-    {"width", ASSAY__ZOO_INTEGER, "256", NULL, 1, ASSAY__ZOO_WIDTH, "width of the hidden layers"},
-    {"inputs", ASSAY__ZOO_INTEGER, "64", NULL, 1, ASSAY__ZOO_WIDTH, "inputs"},
-    {"outputs", ASSAY__ZOO_INTEGER, "10", NULL, 1, ASSAY__ZOO_WIDTH, "outputs"},
-    {"activation", ASSAY__ZOO_CHOICE, "relu", "relu|tanh|sigmoid|gelu|silu", 0, 0,
-     "after each hidden layer"},
-    {"batch", ASSAY__ZOO_INTEGER, "(symbolic)", NULL, 1, ASSAY__ZOO_BATCH, "batch size"},
+    ASSAY__ZOO_INT("layers", "3", 0, ASSAY__ZOO_LAYERS, "hidden layers"),
+    ASSAY__ZOO_INT("width", "256", 1, ASSAY__ZOO_WIDTH, "width of the hidden layers"),
+    ASSAY__ZOO_INT("inputs", "64", 1, ASSAY__ZOO_WIDTH, "inputs"),
+    ASSAY__ZOO_INT("outputs", "10", 1, ASSAY__ZOO_WIDTH, "outputs"),
+    ASSAY__ZOO_ONE_OF("activation", "relu", "relu|tanh|sigmoid|gelu|silu",
+                      "after each hidden layer"),
+    ASSAY__ZOO_PARAM_BATCH,
     {0},
 };
 

@@ -26,6 +26,24 @@ struct assay__zoo_param {
     const char *help; /* a few words, for the documents */
 };
 
+/* Rows of a list. */
+#define ASSAY__ZOO_INT(KEY, OTHERWISE, LOW, HIGH, HELP)           \
+    {                                                             \
+        KEY, ASSAY__ZOO_INTEGER, OTHERWISE, NULL, LOW, HIGH, HELP \
+    }
+#define ASSAY__ZOO_REAL(KEY, OTHERWISE, LOW, HIGH, HELP)         \
+    {                                                            \
+        KEY, ASSAY__ZOO_NUMBER, OTHERWISE, NULL, LOW, HIGH, HELP \
+    }
+#define ASSAY__ZOO_ONE_OF(KEY, OTHERWISE, CHOICES, HELP)       \
+    {                                                          \
+        KEY, ASSAY__ZOO_CHOICE, OTHERWISE, CHOICES, 0, 0, HELP \
+    }
+#define ASSAY__ZOO_WORDS(KEY, OTHERWISE, HELP)            \
+    {                                                     \
+        KEY, ASSAY__ZOO_TEXT, OTHERWISE, NULL, 0, 0, HELP \
+    }
+
 struct assay__zoo_params; /* what was given: "k=v,…", checked against the declaration */
 
 typedef int assay__zoo_fn(struct assay__zoo_params *params, struct assay__model *model,
