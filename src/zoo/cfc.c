@@ -71,23 +71,27 @@ static const char *row_weight(struct assay__ncp_net *ncp, const char *prefix, co
     return assay__ncp_weight(ncp, &weight);
 }
 
+/* A linear map of the cell, "PREFIX.NAME". */
+static struct assay__ncp_linear map(struct assay__ncp_net *ncp, const struct cell *cell,
+                                    const char *prefix, const char *name, int64_t width,
+                                    const float *mask)
+{
+    return assay__ncp_linear(ncp, assay__net_text(&ncp->net, "%s.%s", prefix, name), width,
+                             cell->hidden, true, mask);
+}
+
 static void cell_weights(struct assay__ncp_net *ncp, struct cell *cell, const char *prefix,
                          int64_t width, const float *mask)
 {
-    struct assay__net *net = &ncp->net;
-    cell->ff1 = assay__ncp_linear(ncp, assay__net_text(net, "%s.ff1", prefix), width, cell->hidden,
-                                  true, mask);
+    cell->ff1 = map(ncp, cell, prefix, "ff1", width, mask);
     if (ncp->mode == ASSAY__NCP_PURE) {
         cell->w_tau = row_weight(ncp, prefix, "w_tau", cell->hidden, true);
         cell->a = row_weight(ncp, prefix, "A", cell->hidden, false);
         return;
     }
-    cell->ff2 = assay__ncp_linear(ncp, assay__net_text(net, "%s.ff2", prefix), width, cell->hidden,
-                                  true, mask);
-    cell->time_a = assay__ncp_linear(ncp, assay__net_text(net, "%s.time_a", prefix), width,
-                                     cell->hidden, true, NULL);
-    cell->time_b = assay__ncp_linear(ncp, assay__net_text(net, "%s.time_b", prefix), width,
-                                     cell->hidden, true, NULL);
+    cell->ff2 = map(ncp, cell, prefix, "ff2", width, mask);
+    cell->time_a = map(ncp, cell, prefix, "time_a", width, NULL);
+    cell->time_b = map(ncp, cell, prefix, "time_b", width, NULL);
 }
 
 static void prepare_wired(struct assay__ncp_net *ncp, struct cfc *cfc)
@@ -116,9 +120,19 @@ static void prepare_wired(struct assay__ncp_net *ncp, struct cfc *cfc)
     }
 }
 
-static void prepare_dense(struct assay__ncp_net *ncp, struct cfc *cfc)
+static void prepare(struct assay__ncp_net *ncp)
 {
+    struct cfc *cfc = assay__arena_alloc(ncp->net.model->arena, sizeof *cfc);
     int64_t width = ncp->inputs + ncp->units;
+    ncp->weights = cfc;
+    if (!cfc) {
+        assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
+        return;
+    }
+    if (ncp->wired) {
+        prepare_wired(ncp, cfc);
+        return;
+    }
     cfc->count = 1;
     cfc->cells[0] = (struct cell){.scope = "heads", .in = ncp->inputs, .hidden = ncp->units};
     for (size_t i = 0; i < ncp->backbone_layers; i++) {
@@ -127,18 +141,6 @@ static void prepare_dense(struct assay__ncp_net *ncp, struct cfc *cfc)
         width = ncp->backbone[i];
     }
     cell_weights(ncp, &cfc->cells[0], "rnn_cell", width, NULL);
-}
-
-static void prepare(struct assay__ncp_net *ncp)
-{
-    struct cfc *cfc = assay__arena_alloc(ncp->net.model->arena, sizeof *cfc);
-    ncp->weights = cfc;
-    if (!cfc)
-        assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
-    else if (ncp->wired)
-        prepare_wired(ncp, cfc);
-    else
-        prepare_dense(ncp, cfc);
 }
 
 /* --- a step ----------------------------------------------------------------------------------- */
@@ -158,48 +160,35 @@ static const char *times_dt(struct assay__ncp_net *ncp, const char *value, const
     return assay__net_2(&ncp->net, "Mul", value, assay__net_scalar(&ncp->net, (float)ncp->dt));
 }
 
-static const char *solve_pure(struct assay__ncp_net *ncp, const struct cell *cell, const char *x,
-                              const char *dt)
-{
-    struct assay__net *net = &ncp->net;
-    const char *ff1 = assay__ncp_gemm(ncp, "ff1", x, &cell->ff1);
-    assay__net_push(net, "solve");
-    const char *rate = assay__net_2(net, "Add", assay__net_1(net, "Abs", ff1), cell->w_tau);
-    const char *decay = assay__net_1(net, "Exp", assay__net_1(net, "Neg", times_dt(ncp, rate, dt)));
-    const char *scaled = assay__net_2(net, "Mul", decay, cell->a);
-    const char *product = assay__net_2(net, "Mul", scaled, ff1);
-    const char *h = assay__net_2(net, "Sub", cell->a, product);
-    assay__net_pop(net);
-    return h;
-}
-
-static const char *solve(struct assay__ncp_net *ncp, const struct cell *cell, const char *x,
-                         const char *dt)
-{
-    struct assay__net *net = &ncp->net;
-    const char *ff1 = assay__ncp_gemm(ncp, "ff1", x, &cell->ff1);
-    const char *ff2 = assay__ncp_gemm(ncp, "ff2", x, &cell->ff2);
-    const char *time_a = assay__ncp_gemm(ncp, "time_a", x, &cell->time_a);
-    const char *time_b = assay__ncp_gemm(ncp, "time_b", x, &cell->time_b);
-    assay__net_push(net, "gate");
-    ff1 = assay__net_1(net, "Tanh", ff1);
-    ff2 = assay__net_1(net, "Tanh", ff2);
-    const char *time = assay__net_2(net, "Add", times_dt(ncp, time_a, dt), time_b);
-    const char *s = assay__net_1(net, "Sigmoid", time);
-    if (ncp->mode == ASSAY__NCP_DEFAULT)
-        ff1 = assay__net_2(net, "Mul", ff1, assay__net_2(net, "Sub", assay__net_scalar(net, 1), s));
-    const char *h = assay__net_2(net, "Add", ff1, assay__net_2(net, "Mul", s, ff2));
-    assay__net_pop(net);
-    return h;
-}
-
+/* h' of one cell; the formulas are at the top of this file. */
 static const char *cell_step(struct assay__ncp_net *ncp, const struct cell *cell, const char *x,
                              const char *dt)
 {
-    assay__net_push(&ncp->net, "%s", cell->scope);
-    const char *h = ncp->mode == ASSAY__NCP_PURE ? solve_pure(ncp, cell, x, dt)
-                                                 : solve(ncp, cell, x, dt);
-    assay__net_pop(&ncp->net);
+    struct assay__net *net = &ncp->net;
+    const char *h;
+    assay__net_push(net, "%s", cell->scope);
+    const char *ff1 = assay__ncp_gemm(ncp, "ff1", x, &cell->ff1);
+    if (ncp->mode == ASSAY__NCP_PURE) {
+        assay__net_push(net, "solve");
+        const char *rate = assay__net_2(net, "Add", assay__net_1(net, "Abs", ff1), cell->w_tau);
+        const char *decay = assay__net_1(net, "Neg", times_dt(ncp, rate, dt));
+        decay = assay__net_2(net, "Mul", assay__net_1(net, "Exp", decay), cell->a);
+        h = assay__net_2(net, "Sub", cell->a, assay__net_2(net, "Mul", decay, ff1));
+    } else {
+        const char *ff2 = assay__ncp_gemm(ncp, "ff2", x, &cell->ff2);
+        const char *time_a = assay__ncp_gemm(ncp, "time_a", x, &cell->time_a);
+        const char *time_b = assay__ncp_gemm(ncp, "time_b", x, &cell->time_b);
+        assay__net_push(net, "gate");
+        ff1 = assay__net_1(net, "Tanh", ff1);
+        ff2 = assay__net_1(net, "Tanh", ff2);
+        const char *time = assay__net_2(net, "Add", times_dt(ncp, time_a, dt), time_b);
+        const char *s = assay__net_1(net, "Sigmoid", time);
+        const char *one = ncp->mode == ASSAY__NCP_DEFAULT ? assay__net_scalar(net, 1) : "";
+        if (*one) ff1 = assay__net_2(net, "Mul", ff1, assay__net_2(net, "Sub", one, s));
+        h = assay__net_2(net, "Add", ff1, assay__net_2(net, "Mul", s, ff2));
+    }
+    assay__net_pop(net);
+    assay__net_pop(net);
     return h;
 }
 

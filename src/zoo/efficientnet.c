@@ -31,7 +31,7 @@ static void block(struct assay__vision *vision, const struct stage *stage, int64
     bool same = stride == 1 && in == stage->out;
     assay__vision_conv(vision, ASSAY__CONV(name[4], name[5], expanded, stage->out, 1, 1,
                                            ASSAY__ACT_NONE, 1, 4, same ? 0.5 : 1));
-    if (same) assay__vision_add(vision, entry);
+    if (same) assay__vision_add(vision, entry, ASSAY__ACT_NONE);
 }
 
 static int build(struct assay__zoo_params *params, struct assay__model *model,

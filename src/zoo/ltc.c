@@ -131,17 +131,6 @@ static void activate(struct assay__net *net, const struct synapses *synapses, co
     assay__net_pop(net);
 }
 
-/* c = C / (dt / unfolds) */
-static const char *capacitance(struct assay__ncp_net *ncp, const struct ltc *ltc, const char *dt)
-{
-    struct assay__net *net = &ncp->net;
-    if (!*dt)
-        return assay__net_2(net, "Div", ltc->cm,
-                            assay__net_scalar(net, (float)(ncp->dt / (double)ncp->unfolds)));
-    const char *part = assay__net_2(net, "Div", dt, assay__net_scalar(net, (float)ncp->unfolds));
-    return assay__net_2(net, "Div", ltc->cm, part);
-}
-
 static const char *output(struct assay__ncp_net *ncp, const char *h)
 {
     struct assay__net *net = &ncp->net;
@@ -167,7 +156,11 @@ static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
     activate(net, &ltc->sensory, x, &numerator, &denominator);
     assay__net_pop(net);
     assay__net_push(net, "neurons");
-    const char *c = capacitance(ncp, ltc, io->dt);
+    /* c = C / (dt / unfolds) */
+    const char *part = *io->dt ? assay__net_2(net, "Div", io->dt,
+                                              assay__net_scalar(net, (float)ncp->unfolds))
+                               : assay__net_scalar(net, (float)(ncp->dt / (double)ncp->unfolds));
+    const char *c = assay__net_2(net, "Div", ltc->cm, part);
     const char *fixed = assay__net_2(net, "Add", numerator, ltc->leak);
     const char *below = assay__net_2(net, "Add", denominator,
                                      assay__net_2(net, "Add", c, ltc->gleak));

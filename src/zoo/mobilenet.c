@@ -44,7 +44,7 @@ static void inverted_residual(struct assay__vision *vision, const struct residua
                              : numbered(vision, false, index + 1, "");
     assay__vision_conv(vision, ASSAY__CONV(conv, norm, r->expanded, r->out, 1, 1, ASSAY__ACT_NONE,
                                            1, 1, same ? 0.5 : 1));
-    if (same) assay__vision_add(vision, entry);
+    if (same) assay__vision_add(vision, entry, ASSAY__ACT_NONE);
     vision->net.prefix = "";
 }
 

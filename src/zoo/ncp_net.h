@@ -88,7 +88,4 @@ void assay__ncp_check_mask(struct assay__ncp_net *ncp, const char *name, int64_t
 const char *assay__ncp_slice(struct assay__ncp_net *ncp, const char *x, int64_t first,
                              int64_t past);
 
-/** ncp_metadata.c: "assay.ncp". */
-void assay__ncp_describe(struct assay__ncp_net *ncp);
-
 #endif

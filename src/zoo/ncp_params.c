@@ -54,8 +54,6 @@ static void refuse(struct reader *reader, const char *text)
     if (reader->code == 0) reader->code = assay_error_set(reader->error, ASSAY_EINVAL, "%s", text);
 }
 
-/* --- wiring ----------------------------------------------------------------------------------- */
-
 static int64_t given_or(int64_t given, int64_t otherwise)
 {
     return given == NOT_GIVEN ? otherwise : given;
@@ -123,34 +121,26 @@ static void read_wiring(struct reader *reader, struct assay__ncp_net *ncp, bool 
     if (dense && ncp->outputs > ncp->units) refuse(reader, "there are more outputs than units");
 }
 
-/* --- time ------------------------------------------------------------------------------------- */
-
-static void read_time(struct reader *reader, struct assay__ncp_net *ncp)
+int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense,
+                           struct assay_error *error)
 {
-    struct assay__zoo_params *params = reader->params;
+    struct reader reader = {params, error, 0};
     const char *dt = assay__zoo_text(params, "dt");
-    ncp->dt = 1;
+    read_wiring(&reader, ncp, dense);
+    ncp->batch = assay__zoo_int(params, "batch");
+    ncp->mixed_memory = assay__zoo_choice(params, "mixed_memory") == 1;
+    ncp->weights_path = assay__zoo_text(params, "weights");
     ncp->seq = assay__zoo_int(params, "seq");
     ncp->form = ncp->seq > 1 && !assay__zoo_given(params, "form")
                     ? ASSAY__NCP_UNROLLED
                     : assay__zoo_choice(params, "form");
     if (ncp->form == ASSAY__NCP_STEP && ncp->seq > 1)
-        refuse(reader, "form=step is one time step: leave seq out, or take unrolled or scan");
+        refuse(&reader, "form=step is one time step: leave seq out, or take unrolled or scan");
     ncp->return_sequences = assay__zoo_choice(params, "return_sequences") == 0;
-    if (!dt || strcmp(dt, "none") == 0) return;
+    ncp->dt = 1;
+    if (!dt || strcmp(dt, "none") == 0) return reader.code;
     ncp->dt_input = strcmp(dt, "input") == 0;
     if (!ncp->dt_input && (assay__text_double(dt, &ncp->dt) || !(ncp->dt > 1e-6 && ncp->dt < 1e6)))
-        refuse(reader, "dt is a time between steps (above 1e-6, below 1e6), or 'input'");
-}
-
-int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense,
-                           struct assay_error *error)
-{
-    struct reader reader = {params, error, 0};
-    read_wiring(&reader, ncp, dense);
-    ncp->batch = assay__zoo_int(params, "batch");
-    ncp->mixed_memory = assay__zoo_choice(params, "mixed_memory") == 1;
-    read_time(&reader, ncp);
-    ncp->weights_path = assay__zoo_text(params, "weights");
+        refuse(&reader, "dt is a time between steps (above 1e-6, below 1e6), or 'input'");
     return reader.code;
 }

@@ -29,10 +29,7 @@ static void block(struct assay__vision *vision, bool bottleneck, int64_t in, int
     if (stride != 1 || in != out)
         assay__vision_conv(vision, ASSAY__CONV("downsample.0", "downsample.1", in, out, 1, stride,
                                                ASSAY__ACT_NONE, 1, 1, 1));
-    assay__vision_add(vision, branch);
-    assay__net_push(&vision->net, "%s", vision->net.prefix);
-    vision->x = assay__net_1(&vision->net, "Relu", vision->x);
-    assay__net_pop(&vision->net);
+    assay__vision_add(vision, branch, ASSAY__ACT_RELU);
 }
 
 static int build(struct assay__zoo_params *params, struct assay__model *model,

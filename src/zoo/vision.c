@@ -62,10 +62,11 @@ void assay__vision_conv(struct assay__vision *vision, const struct assay__conv *
     assay__net_pop(net);
 }
 
-void assay__vision_add(struct assay__vision *vision, const char *x)
+void assay__vision_add(struct assay__vision *vision, const char *x, enum assay__vision_act act)
 {
     assay__net_push(&vision->net, "%s", vision->net.prefix);
     vision->x = assay__net_2(&vision->net, "Add", x, vision->x);
+    vision->x = assay__vision_act(&vision->net, act, vision->x);
     assay__net_pop(&vision->net);
 }
 

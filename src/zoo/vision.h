@@ -40,8 +40,8 @@ struct assay__conv {
 #define ASSAY__CONV(...) (&(struct assay__conv){__VA_ARGS__})
 /** Same padding (kernel / 2). Reads and replaces vision->x. */
 void assay__vision_conv(struct assay__vision *vision, const struct assay__conv *conv);
-/** vision->x += x, in a scope called as the net's prefix: the end of a residual block. */
-void assay__vision_add(struct assay__vision *vision, const char *x);
+/** act(x + vision->x), in a scope named after the net's prefix: the end of a residual block. */
+void assay__vision_add(struct assay__vision *vision, const char *x, enum assay__vision_act act);
 /** x * gate(W2 act(W1 mean(x))): squeeze and excitation (Hu et al., arXiv 1709.01507). */
 void assay__vision_squeeze(struct assay__vision *vision, const char *fc1, const char *fc2,
                            int64_t channels, int64_t squeezed, enum assay__vision_act act,
