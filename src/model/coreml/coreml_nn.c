@@ -12,7 +12,6 @@
 /* "1>axis:i 2>shape:l"; proto3 leaves zeros out, so an absent number is 0. */
 static void set_attributes(struct assay__nn_layer *layer, struct assay__node *node)
 {
-    struct assay__model *model = assay__nn_model(layer);
     const struct assay__wire_field *params = &layer->params;
     char name[32], type;
     int64_t ints[64];
@@ -22,11 +21,11 @@ static void set_attributes(struct assay__nn_layer *layer, struct assay__node *no
     for (const char *at = layer->row->attributes;
          sscanf(at, "%u>%31[^:]:%c%n", &field, name, &type, &used) == 3; at += used) {
         if (type == 'f')
-            assay__node_set_float(model, node, name, assay__nn_float(params, field, 0));
+            assay__node_set_float(layer->model, node, name, assay__nn_float(params, field, 0));
         else if (type == 'i')
-            assay__node_set_int(model, node, name, assay__nn_int(params, field, 0));
+            assay__node_set_int(layer->model, node, name, assay__nn_int(params, field, 0));
         else if (assay__nn_list(layer, field, ints, 64, &count) && count)
-            assay__node_set_ints(model, node, name, ints, count);
+            assay__node_set_ints(layer->model, node, name, ints, count);
     }
 }
 
@@ -37,8 +36,7 @@ static void map_layer(struct assay__nn_layer *layer)
         return;
     }
     const char *op = layer->row ? layer->row->op
-                                : assay__reader_printf(&layer->nn->coreml->reader, "layer_%u",
-                                                       layer->kind);
+                                : assay__reader_printf(layer->reader, "layer_%u", layer->kind);
     if (op[0] >= 'a' && op[0] <= 'z') layer->out_rank = -1;
     struct assay__node *node = assay__nn_emit_plain(layer, op);
     if (layer->row) set_attributes(layer, node);
@@ -68,7 +66,7 @@ static bool writes_nothing(uint32_t kind)
 
 static void read_ports(struct assay__nn_layer *layer, const struct assay__wire_field *message)
 {
-    struct assay__reader *reader = &layer->nn->coreml->reader;
+    struct assay__reader *reader = layer->reader;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
     size_t inputs = assay__reader_count(reader, message, LAYER_INPUT, "a layer");
@@ -134,8 +132,12 @@ static void read_layer(struct assay__nn *nn, const struct assay__wire_field *mes
     struct assay__reader *reader = &nn->coreml->reader;
     struct assay__wire wire = assay__wire_in(message);
     struct assay__wire_field field;
-    struct assay__nn_layer layer = {
-        .nn = nn, .name = "layer", .at = message->start, .out_rank = -2};
+    struct assay__nn_layer layer = {.nn = nn,
+                                    .reader = reader,
+                                    .model = nn->coreml->model,
+                                    .name = "layer",
+                                    .at = message->start,
+                                    .out_rank = -2};
     if (!assay__reader_message(reader, message)) return;
     while (assay__reader_next(reader, &wire, &field, "a layer")) {
         if (field.number == LAYER_NAME) layer.name = assay__reader_text(reader, &field);

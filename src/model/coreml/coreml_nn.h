@@ -57,6 +57,8 @@ struct assay__nn_row;
 
 struct assay__nn_layer {
     struct assay__nn *nn;
+    struct assay__reader *reader; /* nn's */
+    struct assay__model *model;
     const struct assay__nn_row *row;
     const char *name;
     uint32_t kind;
@@ -159,7 +161,6 @@ const char *assay__nn_number(struct assay__nn_layer *layer, const char *suffix, 
 void assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** One line, not "damaged": the model is valid, but we cannot. */
 void assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
-struct assay__model *assay__nn_model(struct assay__nn_layer *layer);
 const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i); /* "" absent */
 /** Of the first input; -1 unknown. */
 int assay__nn_rank(const struct assay__nn_layer *layer);

@@ -52,7 +52,7 @@ static const char *join(struct assay__nn_layer *layer, const struct assay__wire_
         assay__dtype_bytes(dtype, elements) != total)
         assay__nn_fail(layer, "its weights have %zu bytes, which is not what its sizes need",
                        total);
-    uint8_t *data = assay__reader_array(&layer->nn->coreml->reader, total, 1);
+    uint8_t *data = assay__reader_array(layer->reader, total, 1);
     if (!data) return "";
     for (size_t i = 0; i < gates->count; i++) {
         plain(message, fields[i], &bytes, &other);
@@ -60,8 +60,8 @@ static const char *join(struct assay__nn_layer *layer, const struct assay__wire_
         at += bytes.size;
     }
     const char *name = assay__nn_text(layer, suffix);
-    assay__graph_add_initializer(assay__nn_model(layer), layer->nn->graph, name, dtype,
-                                 columns ? 2 : 1, dims, data, total);
+    assay__graph_add_initializer(layer->model, layer->nn->graph, name, dtype, columns ? 2 : 1, dims,
+                                 data, total);
     return name;
 }
 
@@ -69,7 +69,7 @@ static const char *join(struct assay__nn_layer *layer, const struct assay__wire_
 static void join_all(struct assay__nn_layer *layer, const struct assay__wire_field *message,
                      const struct gates *gates, const char *back, const char **inputs)
 {
-    struct assay__reader *reader = &layer->nn->coreml->reader;
+    struct assay__reader *reader = layer->reader;
     inputs[0] = join(layer, message, gates, gates->weights,
                      assay__reader_printf(reader, "weight_ih%s", back), gates->in);
     inputs[1] = join(layer, message, gates, gates->recursions,
@@ -83,7 +83,7 @@ static void join_all(struct assay__nn_layer *layer, const struct assay__wire_fie
 static void shape_inputs(struct assay__nn_layer *layer, const char *suffix, const char *from,
                          const int64_t *shape, size_t rank, const char *inputs[2])
 {
-    const char *text = assay__reader_printf(&layer->nn->coreml->reader, "%s.shape", suffix);
+    const char *text = assay__reader_printf(layer->reader, "%s.shape", suffix);
     inputs[0] = from;
     inputs[1] = assay__nn_int64s(layer, text, shape, rank);
 }
@@ -112,7 +112,7 @@ static void flatten_results(struct assay__nn_layer *layer, const char *const *ma
     layer->out_rank = 2;
     layer->output_count = 1;
     for (size_t i = 0; i < count; i++) {
-        const char *suffix = assay__reader_printf(&layer->nn->coreml->reader, "result%zu", i);
+        const char *suffix = assay__reader_printf(layer->reader, "result%zu", i);
         layer->outputs = &all[i];
         shape_inputs(layer, suffix, made[i], shape, 2, inputs);
         assay__nn_node(layer, "Reshape", suffix, inputs, 2, NULL, 0);

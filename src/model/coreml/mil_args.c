@@ -91,59 +91,59 @@ double assay__mil_value_float(const struct assay__mil_value *value, size_t i)
     return (double)assay__mil_value_int(value, i);
 }
 
-/* A single constant; NULL, and *given true, when there is something else. */
-static const struct assay__mil_value *single(const struct assay__mil_call *call, const char *name,
-                                             bool *given)
+/* A single constant that is `good`; NULL otherwise, and `unknown` when there is something else. */
+static const struct assay__mil_value *single(struct assay__mil_call *call, const char *name,
+                                             bool (*good)(const struct assay__mil_value *))
 {
     const struct assay__mil_value *constant = assay__mil_constant(call, name);
-    *given = assay__mil_has(call, name);
-    return constant && constant->elements == 1 ? constant : NULL;
+    if (constant && constant->elements == 1 && good(constant)) return constant;
+    call->unknown |= assay__mil_has(call, name);
+    return NULL;
 }
 
-bool assay__mil_int(const struct assay__mil_call *call, const char *name, int64_t otherwise,
-                    int64_t *value)
+static bool is_number(const struct assay__mil_value *value)
 {
-    bool given;
-    const struct assay__mil_value *constant = single(call, name, &given);
-    bool good = constant && assay__mil_is_integer(constant);
-    *value = good ? assay__mil_value_int(constant, 0) : otherwise;
-    return good || !given;
+    return assay__mil_is_float(value) || assay__mil_is_integer(value);
 }
 
-bool assay__mil_float(const struct assay__mil_call *call, const char *name, double otherwise,
-                      double *value)
+static bool is_text(const struct assay__mil_value *value)
 {
-    bool given;
-    const struct assay__mil_value *constant = single(call, name, &given);
-    bool good = constant && (assay__mil_is_float(constant) || assay__mil_is_integer(constant));
-    *value = good ? assay__mil_value_float(constant, 0) : otherwise;
-    return good || !given;
+    return value->strings != NULL;
 }
 
-bool assay__mil_string(const struct assay__mil_call *call, const char *name, const char *otherwise,
-                       const char **value)
+int64_t assay__mil_int(struct assay__mil_call *call, const char *name, int64_t otherwise)
 {
-    bool given;
-    const struct assay__mil_value *constant = single(call, name, &given);
-    bool good = constant && constant->strings;
-    *value = good ? constant->strings[0] : otherwise;
-    return good || !given;
+    const struct assay__mil_value *constant = single(call, name, assay__mil_is_integer);
+    return constant ? assay__mil_value_int(constant, 0) : otherwise;
 }
 
-bool assay__mil_ints(const struct assay__mil_call *call, const char *name, int64_t **values,
-                     size_t *count)
+double assay__mil_float(struct assay__mil_call *call, const char *name, double otherwise)
+{
+    const struct assay__mil_value *constant = single(call, name, is_number);
+    return constant ? assay__mil_value_float(constant, 0) : otherwise;
+}
+
+const char *assay__mil_string(struct assay__mil_call *call, const char *name, const char *otherwise)
+{
+    const struct assay__mil_value *constant = single(call, name, is_text);
+    return constant ? constant->strings[0] : otherwise;
+}
+
+int64_t *assay__mil_ints(struct assay__mil_call *call, const char *name, size_t *count)
 {
     const struct assay__mil_value *constant = assay__mil_constant(call, name);
-    *values = NULL;
+    int64_t *values = NULL;
     *count = 0;
-    if (!assay__mil_has(call, name)) return true;
-    if (!constant || !assay__mil_is_integer(constant) || constant->elements > ASSAY__COREML_SMALL)
-        return false;
-    *values = assay__arena_array(call->coreml->reader.arena, (size_t)constant->elements,
-                                 sizeof **values);
-    if (!*values) return false;
+    if (!assay__mil_has(call, name)) return NULL;
+    if (constant && assay__mil_is_integer(constant) && constant->elements <= ASSAY__COREML_SMALL)
+        values = assay__arena_array(call->coreml->reader.arena, (size_t)constant->elements,
+                                    sizeof *values);
+    if (!values) {
+        call->unknown = true;
+        return NULL;
+    }
     *count = (size_t)constant->elements;
     for (size_t i = 0; i < *count; i++)
-        (*values)[i] = assay__mil_value_int(constant, i);
-    return true;
+        values[i] = assay__mil_value_int(constant, i);
+    return values;
 }

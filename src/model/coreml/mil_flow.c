@@ -69,8 +69,8 @@ static int map_cond(struct assay__mil_call *call)
     struct assay__graph *then_branch = branch(call, &call->op->blocks[0], "then");
     struct assay__graph *else_branch = branch(call, &call->op->blocks[1], "else");
     struct assay__node *node = assay__mil_emit(call, "If", "pred", NULL);
-    assay__node_set_graph(call->coreml->model, node, "then_branch", then_branch);
-    return assay__node_set_graph(call->coreml->model, node, "else_branch", else_branch);
+    assay__node_set_graph(call->model, node, "then_branch", then_branch);
+    return assay__node_set_graph(call->model, node, "else_branch", else_branch);
 }
 
 /* --- while_loop ------------------------------------------------------------------------------- */

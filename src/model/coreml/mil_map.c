@@ -40,13 +40,13 @@ static void add_word(struct assay__mil_call *call, struct names *names, char *wo
 {
     size_t length = strlen(word);
     char mark = word[length - 1];
-    int64_t *values = NULL;
     size_t count = 0;
     if (mark == '#' || mark == '*') word[length - 1] = 0;
     const struct assay__mil_arg *arg = assay__mil_arg(call, word);
+    int64_t *values = mark == '#' ? assay__mil_ints(call, word, &count) : NULL;
     if (!arg)
         add_name(call, names, "");
-    else if (mark == '#' && assay__mil_ints(call, word, &values, &count))
+    else if (values)
         add_name(call, names, assay__mil_int64s(call, word, values, count));
     else if (mark == '*')
         add_arg(call, names, arg);
@@ -98,37 +98,18 @@ struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-int assay__mil_set_int(struct assay__mil_call *call, struct assay__node *node, const char *name,
-                       int64_t value)
-{
-    return assay__node_set_int(call->coreml->model, node, name, value);
-}
-
-int assay__mil_set_string(struct assay__mil_call *call, struct assay__node *node, const char *name,
-                          const char *value)
-{
-    return assay__node_set_string(call->coreml->model, node, name, value);
-}
-
-int assay__mil_set_float(struct assay__mil_call *call, struct assay__node *node, const char *name,
-                         double value)
-{
-    return assay__node_set_float(call->coreml->model, node, name, (float)value);
-}
-
 /* A constant as an attribute of its own type; nothing for a list of strings, a large one, and types
  * that ONNX has no attribute of. */
 static void set_constant(struct assay__mil_call *call, struct assay__node *node, const char *name,
                          const struct assay__mil_value *value)
 {
-    struct assay__model *model = call->coreml->model;
     size_t count = (size_t)value->elements;
     int64_t ints[ASSAY__COREML_SMALL];
     float floats[ASSAY__COREML_SMALL];
     bool whole = assay__mil_is_integer(value), real = assay__mil_is_float(value);
     if (value->elements < 0 || value->elements > ASSAY__COREML_SMALL) return;
     if (value->strings) {
-        if (count == 1) assay__node_set_string(model, node, name, value->strings[0]);
+        if (count == 1) assay__node_set_string(call->model, node, name, value->strings[0]);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -136,13 +117,13 @@ static void set_constant(struct assay__mil_call *call, struct assay__node *node,
         if (whole) ints[i] = assay__mil_value_int(value, i);
     }
     if (real && value->type.rank == 0)
-        assay__node_set_float(model, node, name, floats[0]);
+        assay__node_set_float(call->model, node, name, floats[0]);
     else if (whole && value->type.rank == 0)
-        assay__node_set_int(model, node, name, ints[0]);
+        assay__node_set_int(call->model, node, name, ints[0]);
     else if (real)
-        assay__node_set_floats(model, node, name, floats, count);
+        assay__node_set_floats(call->model, node, name, floats, count);
     else if (whole)
-        assay__node_set_ints(model, node, name, ints, count);
+        assay__node_set_ints(call->model, node, name, ints, count);
 }
 
 /* "keep_dims>keepdims=0" in its parts; a word without '>' keeps its name. */
@@ -180,7 +161,7 @@ static void set_attributes(struct assay__mil_call *call, struct assay__node *nod
         if (value)
             set_constant(call, node, to, value);
         else if (otherwise && !assay__mil_has(call, from))
-            assay__mil_set_int(call, node, to, strtoll(otherwise, NULL, 10));
+            assay__node_set_int(call->model, node, to, strtoll(otherwise, NULL, 10));
     }
 }
 
@@ -210,7 +191,8 @@ static void keep_unknown(struct assay__mil_call *call)
 void assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *scope,
                        const struct assay__mil_op *op)
 {
-    struct assay__mil_call call = {.coreml = coreml, .scope = scope, .op = op};
+    struct assay__mil_call call = {
+        .coreml = coreml, .model = coreml->model, .scope = scope, .op = op};
     const struct assay__mil_row *row = call.row = assay__mil_row(op->type, call.onnx);
     if (!row) {
         keep_unknown(&call);

@@ -125,8 +125,8 @@ static const char *own(struct assay__mil_call *call, const char *suffix, enum as
         call->coreml, call->scope, assay__reader_printf(reader, "%s.%s", stem, suffix), &type);
     if (!data || !def) return "";
     if (count) memcpy(data, numbers, count * size);
-    assay__graph_add_initializer(call->coreml->model, call->scope->graph, def->graph_name, dtype, 1,
-                                 &dims, data, count * size);
+    assay__graph_add_initializer(call->model, call->scope->graph, def->graph_name, dtype, 1, &dims,
+                                 data, count * size);
     return def->graph_name;
 }
 

@@ -81,7 +81,6 @@ static void say_tables(const struct assay__mil_call *call, char *out, size_t out
 static void add_stored(const struct assay__mil_call *call, struct assay__stored_weight *weight,
                        const char **earlier, size_t *taken)
 {
-    struct assay__model *model = call->coreml->model;
     *earlier = NULL;
     *taken = 0;
     for (size_t i = 0; i < call->op->arg_count; i++) {
@@ -97,7 +96,7 @@ static void add_stored(const struct assay__mil_call *call, struct assay__stored_
                                                ? (int64_t)def->value->size
                                                : def->value->elements;
         } else if (def->stored && *taken != def->stored) {
-            const struct assay__stored_weight *from = &model->stored[def->stored - 1];
+            const struct assay__stored_weight *from = &call->model->stored[def->stored - 1];
             weight->stored_bytes += from->stored_bytes;
             weight->stored_elements += from->stored_elements;
             *earlier = from->scheme;
@@ -132,7 +131,6 @@ static void describe(struct assay__mil_call *call, size_t form, struct assay__st
 
 static int map_compressed(struct assay__mil_call *call)
 {
-    struct assay__model *model = call->coreml->model;
     struct assay__stored_weight weight;
     size_t form = 0, taken = 0;
     while (strcmp(forms[form].op, call->op->type) != 0)
@@ -142,7 +140,7 @@ static int map_compressed(struct assay__mil_call *call)
     if (!node) return 0;
     node->domain = ASSAY__COREML_DOMAIN;
     if (taken)
-        model->stored[taken - 1] = weight;
+        call->model->stored[taken - 1] = weight;
     else
         taken = assay__coreml_add_stored(call->coreml, &weight) + 1;
     for (size_t i = 0; i < call->op->output_count; i++)
