@@ -6,19 +6,27 @@
 
 #include <stdio.h>
 
-/* --- generic mapping: attributes by field number -----------------------------------------------
- */
+/* --- one layer -------------------------------------------------------------------------------- */
 
-/* "1>axis:i 2>shape:l"; proto3 leaves zeros out, so an absent number is 0. */
-static void set_attributes(struct assay__nn_layer *layer, struct assay__node *node)
+/* By its row's function, or as an operator with attributes by field number: "1>axis:i 2>shape:l".
+ * proto3 leaves zeros out, so an absent number is 0. */
+static void map_layer(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
+    const struct assay__nn_row *row = layer->row;
     char name[32], type;
     int64_t ints[64];
     unsigned field;
     size_t count;
     int used = 0;
-    for (const char *at = layer->row->attributes;
+    if (row && row->map) {
+        row->map(layer);
+        return;
+    }
+    const char *op = row ? row->op : assay__reader_printf(layer->reader, "layer_%u", layer->kind);
+    if (op[0] >= 'a' && op[0] <= 'z') layer->out_rank = -1;
+    struct assay__node *node = assay__nn_emit_plain(layer, op);
+    for (const char *at = row ? row->attributes : "";
          sscanf(at, "%u>%31[^:]:%c%n", &field, name, &type, &used) == 3; at += used) {
         if (type == 'f')
             assay__node_set_float(layer->model, node, name, assay__nn_float(params, field, 0));
@@ -29,41 +37,6 @@ static void set_attributes(struct assay__nn_layer *layer, struct assay__node *no
     }
 }
 
-static void map_layer(struct assay__nn_layer *layer)
-{
-    if (layer->row && layer->row->map) {
-        layer->row->map(layer);
-        return;
-    }
-    const char *op = layer->row ? layer->row->op
-                                : assay__reader_printf(layer->reader, "layer_%u", layer->kind);
-    if (op[0] >= 'a' && op[0] <= 'z') layer->out_rank = -1;
-    struct assay__node *node = assay__nn_emit_plain(layer, op);
-    if (layer->row) set_attributes(layer, node);
-}
-
-/* --- one layer -------------------------------------------------------------------------------- */
-
-static void find_input(struct assay__nn_layer *layer, const char *name)
-{
-    const struct assay__nn_value *value = assay__nn_find(layer->nn, name);
-    if (value) {
-        layer->ranks[layer->input_count] = value->rank;
-        layer->inputs[layer->input_count++] = value->name;
-    } else if (assay__map_get(layer->nn->shared->written, name) != ASSAY__MAP_NONE) {
-        assay__nn_cannot(
-            layer, "it reads '%.60s', which only a branch or a loop makes: not supported", name);
-    } else {
-        assay__nn_fail(layer, "it reads '%.60s', which nothing before it makes", name);
-    }
-}
-
-/* What branches and loops write, their networks say; breaking off a loop writes nothing. */
-static bool writes_nothing(uint32_t kind)
-{
-    return kind == KIND_BRANCH || kind == KIND_LOOP || kind == KIND_BREAK || kind == KIND_CONTINUE;
-}
-
 static void read_ports(struct assay__nn_layer *layer, const struct assay__wire_field *message)
 {
     struct assay__reader *reader = layer->reader;
@@ -71,8 +44,10 @@ static void read_ports(struct assay__nn_layer *layer, const struct assay__wire_f
     struct assay__wire_field field;
     size_t inputs = assay__reader_count(reader, message, LAYER_INPUT, "a layer");
     size_t outputs = assay__reader_count(reader, message, LAYER_OUTPUT, "a layer");
-    if (inputs > ASSAY__NN_PORTS || outputs > ASSAY__NN_PORTS ||
-        (!outputs && !writes_nothing(layer->kind)))
+    /* what branches and loops write, their networks say; breaking off a loop writes nothing */
+    bool writes_none = layer->kind == KIND_BRANCH || layer->kind == KIND_LOOP ||
+                       layer->kind == KIND_BREAK || layer->kind == KIND_CONTINUE;
+    if (inputs > ASSAY__NN_PORTS || outputs > ASSAY__NN_PORTS || (!outputs && !writes_none))
         assay__nn_fail(layer, "it has %zu inputs and %zu outputs", inputs, outputs);
     layer->inputs = assay__reader_array(reader, inputs, sizeof *layer->inputs);
     layer->ranks = assay__reader_array(reader, inputs, sizeof *layer->ranks);
@@ -81,10 +56,21 @@ static void read_ports(struct assay__nn_layer *layer, const struct assay__wire_f
         if (field.number != LAYER_INPUT && field.number != LAYER_OUTPUT) continue;
         const char *name = assay__reader_text(reader, &field);
         if (!*name) assay__nn_fail(layer, "a value without a name");
-        if (field.number == LAYER_INPUT)
-            find_input(layer, name);
-        else
+        if (field.number == LAYER_OUTPUT) {
             layer->outputs[layer->output_count++] = name;
+            continue;
+        }
+        const struct assay__nn_value *value = assay__nn_find(layer->nn, name);
+        if (value) {
+            layer->ranks[layer->input_count] = value->rank;
+            layer->inputs[layer->input_count++] = value->name;
+        } else if (assay__map_get(layer->nn->shared->written, name) != ASSAY__MAP_NONE) {
+            assay__nn_cannot(layer,
+                             "it reads '%.60s', which only a branch or a loop makes: not supported",
+                             name);
+        } else {
+            assay__nn_fail(layer, "it reads '%.60s', which nothing before it makes", name);
+        }
     }
 }
 
@@ -111,20 +97,6 @@ static void state_shapes(struct assay__nn_layer *layer, const struct assay__wire
         assay__graph_add_value(nn->coreml->model, &nn->graph->values, &nn->graph->value_count,
                                nn->values[index].name, ASSAY__FLOAT32, (int)rank, shape);
     }
-}
-
-static void name_layer(struct assay__nn_layer *layer)
-{
-    struct assay__nn *nn = layer->nn;
-    struct assay__reader *reader = &nn->coreml->reader;
-    if (!*layer->name)
-        layer->name = layer->output_count ? layer->outputs[0]
-                                          : assay__reader_printf(reader, "layer%zu", reader->nodes);
-    if (assay__map_get(nn->layers, layer->name) != ASSAY__MAP_NONE)
-        assay__nn_fail(layer, "a second layer of that name");
-    if (assay__map_set(nn->layers, layer->name, 0)) assay__reader_no_memory(reader);
-    if (*nn->layer_prefix)
-        layer->name = assay__reader_printf(reader, "%s%s", nn->layer_prefix, layer->name);
 }
 
 static void read_layer(struct assay__nn *nn, const struct assay__wire_field *message)
@@ -155,7 +127,14 @@ static void read_layer(struct assay__nn *nn, const struct assay__wire_field *mes
     while (assay__reader_next(reader, &wire, &field, "a layer's parameters"))
         continue;
     if (reader->code) return;
-    name_layer(&layer);
+    if (!*layer.name)
+        layer.name = layer.output_count ? layer.outputs[0]
+                                        : assay__reader_printf(reader, "layer%zu", reader->nodes);
+    if (assay__map_get(nn->layers, layer.name) != ASSAY__MAP_NONE)
+        assay__nn_fail(&layer, "a second layer of that name");
+    if (assay__map_set(nn->layers, layer.name, 0)) assay__reader_no_memory(reader);
+    if (*nn->layer_prefix)
+        layer.name = assay__reader_printf(reader, "%s%s", nn->layer_prefix, layer.name);
     layer.row = assay__nn_row(layer.kind);
     if (!reader->code) map_layer(&layer);
     if (!reader->code) state_shapes(&layer, message);

@@ -218,18 +218,6 @@ struct loop {
     struct assay__nn inner;
 };
 
-/* An empty network is none: coremltools always writes the field. */
-static void read_loop(struct assay__nn_layer *layer, struct loop *loop)
-{
-    struct assay__wire_field field;
-    loop->has_body = assay__nn_message(&layer->params, LOOP_BODY, &loop->body);
-    loop->has_condition = assay__nn_message(&layer->params, LOOP_CONDITION, &loop->condition) &&
-                          assay__nn_field(&loop->condition, NETWORK_LAYER, &field);
-    if (layer->input_count > 1) assay__nn_fail(layer, "a loop with %zu inputs", layer->input_count);
-    if (assay__nn_message(&layer->params, LOOP_VARIABLE, &field))
-        loop->variable = assay__reader_text(layer->reader, &field);
-}
-
 /* The condition network in the graph of nn; the name of its result, as a flag. */
 static const char *test(struct assay__nn_layer *layer, struct loop *loop, struct assay__nn *nn,
                         const char *word)
@@ -268,71 +256,53 @@ static void share_weights(struct assay__nn_layer *layer, struct assay__graph *gr
     assay__map_free(again);
 }
 
-static const char *test_again(struct assay__nn_layer *layer, struct loop *loop)
+static void loop_body(struct assay__nn_layer *layer, struct loop *loop, const struct writes *writes,
+                      int *ranks)
 {
-    struct assay__graph *graph = loop->inner.graph;
-    size_t nodes = graph->node_count, tensors = graph->initializer_count;
-    size_t stored = layer->model->stored_count;
-    const char *go = test(layer, loop, &loop->inner, "again");
-    if (!layer->reader->code) share_weights(layer, graph, nodes, tensors, stored);
-    return go;
-}
-
-/* The name of the condition that the body is given. */
-static const char *body_inputs(struct assay__nn_layer *layer, struct assay__nn *inner,
-                               const struct writes *writes)
-{
+    struct assay__reader *reader = layer->reader;
+    struct assay__nn *inner = &loop->inner;
+    open_network(layer, "body", inner);
+    if (reader->code) return;
     struct assay__graph *graph = inner->graph;
     const char *turn = assay__nn_fresh(inner, assay__nn_text(layer, "turn"));
     const char *go = assay__nn_fresh(inner, assay__nn_text(layer, "go"));
     add_value(layer, &graph->inputs, &graph->input_count, turn, ASSAY__INT64, 0);
     add_value(layer, &graph->inputs, &graph->input_count, go, ASSAY__BOOL, -1);
-    for (size_t i = 0; i < writes->count; i++) {
-        int rank = assay__nn_find(layer->nn, writes->names[i])->rank;
-        const char *name = assay__nn_define(inner, writes->names[i], rank);
-        if (layer->reader->code) break;
+    for (size_t i = 0; i < writes->count && !reader->code; i++) {
+        ranks[i] = assay__nn_find(layer->nn, writes->names[i])->rank;
+        const char *name = assay__nn_define(inner, writes->names[i], ranks[i]);
+        if (reader->code) break;
         inner->values[inner->count - 1].input = true;
         add_value(layer, &graph->inputs, &graph->input_count, name, ASSAY__UNDEFINED, -1);
     }
-    return go;
-}
-
-static void loop_body(struct assay__nn_layer *layer, struct loop *loop, const struct writes *writes,
-                      int *ranks)
-{
-    struct assay__nn *inner = &loop->inner;
-    open_network(layer, "body", inner);
-    if (layer->reader->code) return;
-    const char *go = body_inputs(layer, inner, writes);
     if (loop->has_body) assay__nn_layers(inner, &loop->body, inner->prefix);
-    const char *next = loop->has_condition ? test_again(layer, loop)
-                                           : convert(layer, inner, "go.next", go, ASSAY__UNDEFINED);
-    add_value(layer, &inner->graph->outputs, &inner->graph->output_count, next, ASSAY__BOOL, -1);
-    for (size_t i = 0; i < writes->count; i++) {
-        ranks[i] = assay__nn_find(layer->nn, writes->names[i])->rank;
-        add_result(layer, inner, writes->names[i], &ranks[i]);
+    if (loop->has_condition) {
+        size_t nodes = graph->node_count, tensors = graph->initializer_count;
+        size_t stored = layer->model->stored_count;
+        go = test(layer, loop, inner, "again");
+        if (!reader->code) share_weights(layer, graph, nodes, tensors, stored);
+    } else {
+        go = convert(layer, inner, "go.next", go, ASSAY__UNDEFINED);
     }
-}
-
-/* "" when not stated. More turns than an int64 counts are no bound. */
-static const char *turns(struct assay__nn_layer *layer, const struct writes *writes)
-{
-    int64_t most = assay__nn_int(&layer->params, LOOP_TURNS, 0);
-    if (writes->stops) return "";
-    if (layer->input_count)
-        return convert(layer, layer->nn, "turns", layer->inputs[0], ASSAY__INT64);
-    return most > 0 ? assay__nn_int64s(layer, "turns", &most, 1) : "";
+    add_value(layer, &graph->outputs, &graph->output_count, go, ASSAY__BOOL, -1);
+    for (size_t i = 0; i < writes->count; i++)
+        add_result(layer, inner, writes->names[i], &ranks[i]);
 }
 
 static void emit_loop(struct assay__nn_layer *layer, struct loop *loop, struct writes *writes,
                       const char *go)
 {
+    int64_t most = assay__nn_int(&layer->params, LOOP_TURNS, 0);
     int *ranks = assay__reader_array(layer->reader, writes->count, sizeof *ranks);
     const char **inputs = assay__reader_array(layer->reader, writes->count + 2, sizeof *inputs);
     if (!ranks || !inputs) return;
     loop_body(layer, loop, writes, ranks);
     if (layer->reader->code) return;
-    inputs[0] = turns(layer, writes);
+    inputs[0] = ""; /* not stated; more turns than an int64 counts are no bound */
+    if (!writes->stops && layer->input_count)
+        inputs[0] = convert(layer, layer->nn, "turns", layer->inputs[0], ASSAY__INT64);
+    else if (!writes->stops && most > 0)
+        inputs[0] = assay__nn_int64s(layer, "turns", &most, 1);
     inputs[1] = go;
     for (size_t i = 0; i < writes->count; i++)
         inputs[i + 2] = assay__nn_find(layer->nn, writes->names[i])->name;
@@ -356,9 +326,16 @@ static void start_writes(struct writes *writes, struct assay__nn_layer *layer,
 static void map_loop(struct assay__nn_layer *layer)
 {
     struct loop loop = {.variable = ""};
+    struct assay__wire_field field;
     struct writes writes;
     const char *go = "";
-    read_loop(layer, &loop);
+    loop.has_body = assay__nn_message(&layer->params, LOOP_BODY, &loop.body);
+    /* an empty network is none: coremltools always writes the field */
+    loop.has_condition = assay__nn_message(&layer->params, LOOP_CONDITION, &loop.condition) &&
+                         assay__nn_field(&loop.condition, NETWORK_LAYER, &field);
+    if (layer->input_count > 1) assay__nn_fail(layer, "a loop with %zu inputs", layer->input_count);
+    if (assay__nn_message(&layer->params, LOOP_VARIABLE, &field))
+        loop.variable = assay__reader_text(layer->reader, &field);
     start_writes(&writes, layer, &loop);
     if (loop.has_condition) {
         if (writes.nets)

@@ -222,15 +222,6 @@ static void map_gelu(struct assay__nn_layer *layer)
 
 /* --- products --------------------------------------------------------------------------------- */
 
-/* The first input as a matrix, through a Flatten when it is a flat image [N, C, 1, 1]. */
-static const char *as_matrix(struct assay__nn_layer *layer)
-{
-    if (!layer->input_count || layer->ranks[0] == 2) return assay__nn_input(layer, 0);
-    struct assay__node *node = assay__nn_step(layer, "Flatten", "flat", layer->inputs, 1);
-    assay__node_set_int(layer->model, node, "axis", 1);
-    return assay__nn_result(node);
-}
-
 /* y = x W^T + b over the last axis: Gemm on matrices, "linear" over more axes. */
 static void map_inner_product(struct assay__nn_layer *layer)
 {
@@ -238,10 +229,15 @@ static void map_inner_product(struct assay__nn_layer *layer)
     int64_t out = assay__nn_int(params, 2, 0);
     const int64_t dims[2] = {out, assay__nn_int(params, 1, 0)};
     bool matrix = !layer->nn->exact || assay__nn_rank(layer) == 2;
-    const char *inputs[3] = {"", assay__nn_weights(layer, params, 20, "weight", 2, dims), ""};
+    const char *inputs[3] = {assay__nn_input(layer, 0),
+                             assay__nn_weights(layer, params, 20, "weight", 2, dims), ""};
     if (assay__nn_int(params, 10, 0))
         inputs[2] = assay__nn_weights(layer, params, 21, "bias", 1, &out);
-    inputs[0] = matrix ? as_matrix(layer) : assay__nn_input(layer, 0);
+    if (matrix && layer->input_count && layer->ranks[0] != 2) { /* a flat image [N, C, 1, 1] */
+        struct assay__node *flat = assay__nn_step(layer, "Flatten", "flat", layer->inputs, 1);
+        assay__node_set_int(layer->model, flat, "axis", 1);
+        inputs[0] = assay__nn_result(flat);
+    }
     if (matrix) layer->out_rank = 2;
     struct assay__node *node = assay__nn_emit(layer, matrix ? "Gemm" : "linear", inputs, 3);
     if (matrix) assay__node_set_int(layer->model, node, "transB", 1);

@@ -103,24 +103,6 @@ static void prepare(struct assay__nn_layer *layer, const struct gates *gates, co
     }
 }
 
-/* Results of an old network as [N, H]. */
-static void flatten_results(struct assay__nn_layer *layer, const char *const *made, int64_t width)
-{
-    const int64_t shape[2] = {-1, width};
-    const char **all = layer->outputs, *inputs[2];
-    size_t count = layer->output_count;
-    layer->out_rank = 2;
-    layer->output_count = 1;
-    for (size_t i = 0; i < count; i++) {
-        const char *suffix = assay__reader_printf(layer->reader, "result%zu", i);
-        layer->outputs = &all[i];
-        shape_inputs(layer, suffix, made[i], shape, 2, inputs);
-        assay__nn_node(layer, "Reshape", suffix, inputs, 2, NULL, 0);
-    }
-    layer->outputs = all;
-    layer->output_count = count;
-}
-
 static void emit_cell(struct assay__nn_layer *layer, const struct gates *gates, const char **inputs,
                       size_t input_count, bool sequence, int directions)
 {
@@ -142,7 +124,20 @@ static void emit_cell(struct assay__nn_layer *layer, const struct gates *gates, 
     for (size_t i = 0; i < layer->output_count; i++)
         assay__graph_add_value(model, &nn->graph->values, &nn->graph->value_count, made[i],
                                ASSAY__FLOAT32, i ? 2 : 3, i ? shape + 1 : shape);
-    flatten_results(layer, made, gates->out * directions);
+    /* the results come back as [N, H] */
+    const int64_t flat[2] = {-1, gates->out * directions};
+    const char **all = layer->outputs, *reshape[2];
+    size_t count = layer->output_count;
+    layer->out_rank = 2;
+    layer->output_count = 1;
+    for (size_t i = 0; i < count; i++) {
+        const char *suffix = assay__reader_printf(layer->reader, "result%zu", i);
+        layer->outputs = &all[i];
+        shape_inputs(layer, suffix, made[i], flat, 2, reshape);
+        assay__nn_node(layer, "Reshape", suffix, reshape, 2, NULL, 0);
+    }
+    layer->outputs = all;
+    layer->output_count = count;
 }
 
 static bool sizes_fit(struct assay__nn_layer *layer, const struct gates *gates)

@@ -35,25 +35,6 @@ static void add_arg(struct assay__mil_call *call, struct names *names,
         add_name(call, names, assay__mil_use(call->coreml, arg->defs[i]));
 }
 
-/* One word of a row: "x", "axes#", "values*". */
-static void add_word(struct assay__mil_call *call, struct names *names, char *word)
-{
-    size_t length = strlen(word);
-    char mark = word[length - 1];
-    size_t count = 0;
-    if (mark == '#' || mark == '*') word[length - 1] = 0;
-    const struct assay__mil_arg *arg = assay__mil_arg(call, word);
-    int64_t *values = mark == '#' ? assay__mil_ints(call, word, &count) : NULL;
-    if (!arg)
-        add_name(call, names, "");
-    else if (values)
-        add_name(call, names, assay__mil_int64s(call, word, values, count));
-    else if (mark == '*')
-        add_arg(call, names, arg);
-    else
-        add_name(call, names, assay__mil_use(call->coreml, arg->defs[0]));
-}
-
 /* --- the node --------------------------------------------------------------------------------- */
 
 static struct assay__node *add_node(struct assay__mil_call *call, const char *op,
@@ -85,11 +66,24 @@ struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op
 {
     struct names names = {.items = NULL};
     char word[ASSAY__WORD];
-    while (assay__next_word(&inputs, word)) {
-        if (word[0] == '=')
+    while (assay__next_word(&inputs, word)) { /* "x", "axes#", "values*", "=NAME" */
+        if (word[0] == '=') {
             add_name(call, &names, *extra++);
+            continue;
+        }
+        size_t last = strlen(word) - 1, count = 0;
+        char mark = word[last];
+        if (mark == '#' || mark == '*') word[last] = 0;
+        const struct assay__mil_arg *arg = assay__mil_arg(call, word);
+        int64_t *values = mark == '#' ? assay__mil_ints(call, word, &count) : NULL;
+        if (!arg)
+            add_name(call, &names, "");
+        else if (values)
+            add_name(call, &names, assay__mil_int64s(call, word, values, count));
+        else if (mark == '*')
+            add_arg(call, &names, arg);
         else
-            add_word(call, &names, word);
+            add_name(call, &names, assay__mil_use(call->coreml, arg->defs[0]));
     }
     while (names.count && !*names.items[names.count - 1])
         names.count--;
@@ -151,20 +145,6 @@ static bool attributes_known(struct assay__mil_call *call, const char *attribute
     return true;
 }
 
-static void set_attributes(struct assay__mil_call *call, struct assay__node *node)
-{
-    const char *attributes = call->row->attributes, *from, *to, *otherwise;
-    char word[ASSAY__WORD];
-    while (assay__next_word(&attributes, word)) {
-        split_word(word, &from, &to, &otherwise);
-        const struct assay__mil_value *value = assay__mil_constant(call, from);
-        if (value)
-            set_constant(call, node, to, value);
-        else if (otherwise && !assay__mil_has(call, from))
-            assay__node_set_int(call->model, node, to, strtoll(otherwise, NULL, 10));
-    }
-}
-
 /* --- keeping ---------------------------------------------------------------------------------- */
 
 static bool is_short(const struct assay__mil_arg *arg)
@@ -203,5 +183,14 @@ void assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *sc
     struct assay__node *node = assay__mil_emit(&call, keep ? op->type : call.onnx, row->inputs,
                                                NULL);
     if (node && keep) node->domain = ASSAY__COREML_DOMAIN;
-    set_attributes(&call, node);
+    const char *attributes = row->attributes, *from, *to, *otherwise;
+    char word[ASSAY__WORD];
+    while (assay__next_word(&attributes, word)) {
+        split_word(word, &from, &to, &otherwise);
+        const struct assay__mil_value *value = assay__mil_constant(&call, from);
+        if (value)
+            set_constant(&call, node, to, value);
+        else if (otherwise && !assay__mil_has(&call, from))
+            assay__node_set_int(call.model, node, to, strtoll(otherwise, NULL, 10));
+    }
 }
