@@ -279,6 +279,18 @@ void assay__rewrite_drop_values(struct assay__model *model)
     assay__rewrite_each_graph(&model->graph, drop_values, NULL);
 }
 
+void assay__rewrite_settle_outputs(struct assay__graph *graph, const struct assay__shapes *shapes,
+                                   bool only_open)
+{
+    for (size_t i = 0; i < graph->output_count; i++) {
+        struct assay__value *output = &graph->outputs[i];
+        const struct assay__shape_entry *entry = assay__shapes_get(shapes, output->name);
+        for (int d = 0; entry && entry->rank == output->rank && d < output->rank; d++)
+            if (entry->dims[d] >= 0 && (output->dims[d].value < 0 || !only_open))
+                output->dims[d] = (struct assay__dim){entry->dims[d], ""};
+    }
+}
+
 void assay__graph_drop_input(struct assay__graph *graph, const char *name)
 {
     size_t kept = 0;
@@ -287,27 +299,11 @@ void assay__graph_drop_input(struct assay__graph *graph, const char *name)
     graph->input_count = kept;
 }
 
-static int raise_ir(struct assay__model *model)
-{
-    struct assay__graph *graph = &model->graph;
-    struct assay__map *names = assay__map_new();
-    int code = names ? 0 : ASSAY_ENOMEM;
-    size_t kept = 0;
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(names, graph->initializers[i].name, i);
-    for (size_t i = 0; i < graph->input_count && !code; i++)
-        if (assay__map_get(names, graph->inputs[i].name) == ASSAY__MAP_NONE)
-            graph->inputs[kept++] = graph->inputs[i];
-    if (!code) graph->input_count = kept;
-    if (!code) model->ir_version = IR_INITIALIZERS_APART;
-    assay__map_free(names);
-    return code;
-}
-
 int assay__rewrite_begin(struct assay__model *model, bool keep_values,
                          struct assay__rewrite_notes *notes, struct assay_error *error)
 {
-    size_t functions = model->function_count;
+    struct assay__graph *graph = &model->graph;
+    size_t functions = model->function_count, kept = 0;
     if (!assay__model_is_onnx(model))
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "only ONNX models can be rewritten; this is a %s", model->format);
@@ -315,27 +311,22 @@ int assay__rewrite_begin(struct assay__model *model, bool keep_values,
     if (code) return code;
     if (functions) assay__rewrite_note(notes, "%zu local functions inlined", functions);
     if (!keep_values) assay__rewrite_drop_values(model);
-    if (model->ir_version < IR_INITIALIZERS_APART && raise_ir(model))
-        return assay__rewrite_no_memory(error);
+    if (model->ir_version >= IR_INITIALIZERS_APART) return 0;
+    struct assay__map *names = assay__map_new();
+    code = names ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(names, graph->initializers[i].name, i);
+    for (size_t i = 0; i < graph->input_count && !code; i++)
+        if (assay__map_get(names, graph->inputs[i].name) == ASSAY__MAP_NONE)
+            graph->inputs[kept++] = graph->inputs[i];
+    assay__map_free(names);
+    if (code) return assay__rewrite_no_memory(error);
+    graph->input_count = kept;
+    model->ir_version = IR_INITIALIZERS_APART;
     return 0;
 }
 
 /* --- int8 ------------------------------------------------------------------------------------- */
-
-static bool largest(const float *weights, int64_t outer, int64_t channels, int64_t inner,
-                    float *scales)
-{
-    for (int64_t c = 0; c < channels; c++)
-        scales[c] = 0;
-    for (int64_t o = 0, at = 0; o < outer; o++)
-        for (int64_t c = 0; c < channels; c++)
-            for (int64_t i = 0; i < inner; i++, at++) {
-                float size = fabsf(weights[at]);
-                if (!isfinite(size)) return false;
-                if (size > scales[c]) scales[c] = size;
-            }
-    return true;
-}
 
 bool assay__quantize(const float *weights, int rank, const int64_t *dims, int axis, int8_t *out,
                      float *scales)
@@ -345,7 +336,14 @@ bool assay__quantize(const float *weights, int rank, const int64_t *dims, int ax
         if (axis >= 0 && i < axis) outer *= dims[i];
         if (i > axis) inner *= dims[i];
     }
-    if (!largest(weights, outer, channels, inner, scales)) return false;
+    for (int64_t c = 0; c < channels; c++)
+        scales[c] = 0;
+    for (int64_t o = 0, at = 0; o < outer; o++)
+        for (int64_t c = 0; c < channels; c++)
+            for (int64_t i = 0; i < inner; i++, at++) {
+                if (!isfinite(weights[at])) return false;
+                scales[c] = fmaxf(scales[c], fabsf(weights[at]));
+            }
     for (int64_t c = 0; c < channels; c++) {
         scales[c] /= 127.0f;
         /* An all-zero channel, or one whose scale would be a denormal: engines flush those. */

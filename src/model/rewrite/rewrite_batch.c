@@ -59,16 +59,6 @@ static int change_inputs(struct batching *work)
     return code ? assay__rewrite_no_memory(work->error) : 0;
 }
 
-static void apply_inputs(struct batching *work)
-{
-    struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < graph->input_count; i++) { /* two may be of one name */
-        struct assay__value *input = &graph->inputs[i];
-        size_t axis = assay__map_get(work->follows, input->name);
-        if (axis != ASSAY__MAP_NONE && input->rank > (int)axis) input->dims[axis].value = work->to;
-    }
-}
-
 /* A Reshape to a constant shape that begins with the batch. */
 static void change_reshape(struct batching *work, struct assay__node *node)
 {
@@ -185,29 +175,10 @@ static int verify(struct batching *work)
     return 0;
 }
 
-static void change_outputs(struct batching *work)
-{
-    struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < graph->output_count; i++) {
-        struct assay__value *output = &graph->outputs[i];
-        const struct assay__shape_entry *entry = assay__shapes_get(work->after, output->name);
-        for (int d = 0; entry && entry->rank == output->rank && d < output->rank; d++)
-            if (entry->dims[d] >= 0) output->dims[d] = (struct assay__dim){entry->dims[d], ""};
-    }
-}
-
-/* What the file says of shapes would speak for the old batch. */
-static void forget_outputs(struct batching *work)
-{
-    struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < graph->output_count; i++)
-        for (int d = 0; follows(work, graph->outputs[i].name) && d < graph->outputs[i].rank; d++)
-            graph->outputs[i].dims[d] = (struct assay__dim){-1, ""};
-}
-
 int assay__rewrite_batch(struct assay__model *model, int64_t batch,
                          struct assay__rewrite_notes *notes, struct assay_error *error)
 {
+    struct assay__graph *graph = &model->graph;
     struct batching work = {.model = model, .to = batch, .error = error};
     work.follows = assay__map_new();
     int code = work.follows ? 0 : assay__rewrite_no_memory(error);
@@ -217,13 +188,20 @@ int assay__rewrite_batch(struct assay__model *model, int64_t batch,
     if (!code) code = assay__namer_open(&work.namer, model, error);
     if (!code) code = trace(&work);
     if (code) goto out;
-    apply_inputs(&work);
+    for (size_t i = 0; i < graph->input_count; i++) { /* two may be of one name */
+        struct assay__value *input = &graph->inputs[i];
+        size_t axis = assay__map_get(work.follows, input->name);
+        if (axis != ASSAY__MAP_NONE && input->rank > (int)axis) input->dims[axis].value = work.to;
+    }
+    /* what the file says of shapes would speak for the old batch */
     assay__rewrite_drop_values(model);
-    forget_outputs(&work);
+    for (size_t i = 0; i < graph->output_count; i++)
+        for (int d = 0; follows(&work, graph->outputs[i].name) && d < graph->outputs[i].rank; d++)
+            graph->outputs[i].dims[d] = (struct assay__dim){-1, ""};
     code = assay__shapes_infer(model, NULL, 0, &work.after, error);
     if (!code) code = verify(&work);
     if (code) goto out;
-    change_outputs(&work);
+    assay__rewrite_settle_outputs(graph, work.after, false);
     assay__rewrite_note(notes, "batch changed from %lld to %lld, %zu Reshape targets with it",
                         (long long)work.from, (long long)work.to, work.reshapes);
 out:

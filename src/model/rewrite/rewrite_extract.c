@@ -5,6 +5,7 @@
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/text.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ struct extraction {
     struct assay__map *from, *seen; /* names */
     struct assay__map *inputs, *constants;
     const char **stack;
-    size_t stack_count, stack_size;
+    size_t stack_count, stack_capacity;
     bool *keep;
     bool cut; /* the new inputs were given */
     struct assay_error *error;
@@ -26,13 +27,9 @@ static int reach(void *context, const char *name)
     struct extraction *work = context;
     if (assay__map_get(work->seen, name) != ASSAY__MAP_NONE) return 0;
     if (assay__map_set(work->seen, name, 1)) return ASSAY_ENOMEM;
-    if (work->stack_count == work->stack_size) {
-        size_t size = work->stack_size ? 2 * work->stack_size : 256;
-        const char **fresh = realloc(work->stack, size * sizeof *fresh);
-        if (!fresh) return ASSAY_ENOMEM;
-        work->stack = fresh;
-        work->stack_size = size;
-    }
+    if (assay__vec_grow((void **)&work->stack, &work->stack_capacity, work->stack_count + 1,
+                        sizeof *work->stack))
+        return ASSAY_ENOMEM;
     work->stack[work->stack_count++] = name;
     return 0;
 }
@@ -40,20 +37,14 @@ static int reach(void *context, const char *name)
 static int unknown(struct extraction *work, const char *name, const char *what)
 {
     const struct assay__graph *graph = &work->model->graph;
-    const char *nearest = "";
-    size_t best = SIZE_MAX;
+    struct assay__text_nearest nearest = ASSAY__TEXT_NEAREST;
     for (size_t i = 0; i < graph->node_count; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count; k++) {
-            size_t distance = assay__text_distance(name, graph->nodes[i].outputs[k]);
-            if (*graph->nodes[i].outputs[k] && distance < best) {
-                best = distance;
-                nearest = graph->nodes[i].outputs[k];
-            }
-        }
-    bool near = assay__text_near(name, best);
-    return assay_error_set(work->error, ASSAY_ENOTFOUND,
-                           "no %s tensor is called '%.100s'%s%.100s%s", what, name,
-                           near ? "; the nearest is '" : "", near ? nearest : "", near ? "'" : "");
+        for (size_t k = 0; k < graph->nodes[i].output_count; k++)
+            assay__text_nearest_try(&nearest, name, graph->nodes[i].outputs[k]);
+    bool near = assay__text_near(name, nearest.distance);
+    return assay_error_set(
+        work->error, ASSAY_ENOTFOUND, "no %s tensor is called '%.100s'%s%.100s%s", what, name,
+        near ? "; the nearest is '" : "", near ? nearest.word : "", near ? "'" : "");
 }
 
 static int open_maps(struct extraction *work)
@@ -139,7 +130,7 @@ static int describe(struct extraction *work, const struct assay__shapes *shapes,
                : 0;
 }
 
-static int keep_constants(struct extraction *work)
+static void keep_needed(struct extraction *work)
 {
     struct assay__graph *graph = &work->model->graph;
     size_t kept = 0;
@@ -154,7 +145,6 @@ static int keep_constants(struct extraction *work)
     for (size_t i = 0; i < graph->node_count; i++)
         if (work->keep[i]) graph->nodes[kept++] = graph->nodes[i];
     graph->node_count = kept;
-    return 0;
 }
 
 static int border(struct extraction *work, const struct assay__shapes *shapes,
@@ -226,8 +216,8 @@ int assay__rewrite_extract(struct assay__model *model, const char *const *from, 
         if (assay__map_get(work.seen, from[i]) == ASSAY__MAP_NONE)
             code = assay_error_set(error, ASSAY_EINVAL,
                                    "'%.100s' is not needed for what is to be extracted", from[i]);
-    if (!code) code = keep_constants(&work);
     if (!code) {
+        keep_needed(&work);
         assay__rewrite_drop_values(model);
         assay__rewrite_note(notes, "%zu of %zu operators extracted, %zu inputs, %zu outputs",
                             model->graph.node_count, before, model->graph.input_count,

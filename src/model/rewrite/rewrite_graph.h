@@ -70,6 +70,9 @@ const struct assay__tensor *assay__node_constant(const struct assay__node *node)
 int assay__rewrite_begin(struct assay__model *model, bool keep_values,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
 void assay__rewrite_drop_values(struct assay__model *model);
+/** Gives the outputs the dimensions that inference knows; only those that are open, or all. */
+void assay__rewrite_settle_outputs(struct assay__graph *graph, const struct assay__shapes *shapes,
+                                   bool only_open);
 /** Takes a graph input away that was the overridable form of an initializer now changed. */
 void assay__graph_drop_input(struct assay__graph *graph, const char *name);
 

@@ -76,13 +76,6 @@ out:
     return code;
 }
 
-/* Worth it: a byte each and 4 per scale are less than 4 each. */
-static bool worth(const struct assay__tensor *tensor, int axis)
-{
-    int64_t channels = axis < 0 ? 1 : tensor->dims[axis];
-    return tensor->elements > channels && tensor->elements - channels > channels / 3;
-}
-
 /* One graph while its weights are replaced. */
 struct replacing {
     struct weights_rewrite *rewrite;
@@ -108,7 +101,9 @@ static int replace_reads(struct replacing *work, const struct assay__node *node)
         bool done = false;
         if (axis < 0 || assay__map_get(work->replaced, name) != ASSAY__MAP_NONE) continue;
         if (rewrite->per_tensor) axis = -1;
-        if (!worth(tensor, axis)) continue;
+        /* worth it when a byte each and 4 per scale are less than 4 each */
+        int64_t channels = axis < 0 ? 1 : tensor->dims[axis];
+        if (tensor->elements <= channels || tensor->elements - channels <= channels / 3) continue;
         code = quantize(rewrite, work->graph, &work->fresh, tensor, name, axis, &done);
         if (!code && done && assay__map_set(work->replaced, name, work->fresh.node_count - 1))
             code = assay__rewrite_no_memory(rewrite->error);
@@ -163,9 +158,7 @@ static int replace_weights(struct replacing *work)
 
 static int convert_graph(void *context, struct assay__graph *graph)
 {
-    struct replacing work = {
-        .rewrite = context, .graph = graph, .fresh = {.name = ""}, .ordered = {.name = ""}};
-    work.replaced = assay__map_new();
+    struct replacing work = {.rewrite = context, .graph = graph, .replaced = assay__map_new()};
     int code = assay__weights_open(&work.weights, graph);
     if (!work.replaced || code) code = assay__rewrite_no_memory(work.rewrite->error);
     for (size_t n = 0; n < graph->node_count && !code; n++)
@@ -179,8 +172,8 @@ static int convert_graph(void *context, struct assay__graph *graph)
 int assay__rewrite_weights_int8(struct assay__model *model, struct assay__rewrite_notes *notes,
                                 struct assay_error *error)
 {
-    struct assay_error own_error = {0}, why = {0};
-    struct weights_rewrite rewrite = {.model = model, .error = error ? error : &own_error};
+    struct assay_error why = {0};
+    struct weights_rewrite rewrite = {.model = model, .error = error};
     int code = assay__rewrite_begin(model, false, notes, error);
     if (code) return code;
     code = assay__rewrite_opset(model, 13, notes, &why);
