@@ -105,12 +105,11 @@ static const char *layer(struct assay__net *net, const struct bert *bert, const 
     return x;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const int64_t sizes[][4] = {
         {12, 768, 12, 3072}, {24, 1024, 16, 4096}, {6, 768, 12, 3072}};
-    const char *name = assay__zoo_name(params);
+    const char *name = params->entry->name;
     bool whole = strcmp(name, "bert") == 0; /* DistilBERT has neither types nor a pooler */
     const int64_t *size = sizes[whole ? assay__zoo_choice(params, "size") : 2];
     struct bert bert = {.names = whole ? &bert_names : &distilbert_names,
@@ -125,12 +124,12 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
                         .batch = assay__zoo_int(params, "batch"),
                         .seq = assay__zoo_int(params, "seq")};
     struct assay__net net;
-    if (assay__zoo_divides(name, "heads", bert.heads, "width", bert.width, error))
-        return ASSAY_EINVAL;
+    assay__zoo_divides(params, "heads", bert.heads, "width", bert.width);
     if (bert.seq > bert.context)
-        return assay_error_set(error, ASSAY_EINVAL, "%s: seq=%lld is longer than context=%lld",
-                               name, (long long)bert.seq, (long long)bert.context);
-    assay__net_begin(&net, model, name, 4, error);
+        assay__zoo_refuse(params, "%s: seq=%lld is longer than context=%lld", name,
+                          (long long)bert.seq, (long long)bert.context);
+    if (params->code) return params->code;
+    assay__zoo_begin(&net, params, 4);
     const char *batch = assay__net_dim(&net, bert.batch, "batch");
     const char *dims = assay__net_text(&net, "%s,%s", batch, assay__net_dim(&net, bert.seq, "seq"));
     const char *x = embed(&net, &bert, dims);

@@ -23,7 +23,7 @@ const char *assay__zoo_rename(struct assay__net *net, const char *value, const c
     if (assay__map_get(net->names, copy) != ASSAY__MAP_NONE)
         assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", copy);
     else if (assay__map_set(net->names, copy, 1))
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(net);
     *place = copy;
     return copy;
 }
@@ -105,10 +105,10 @@ const char *assay__zoo_causal_mask(struct assay__net *net, const char *query_pos
     return assay__net_3(net, "Where", seen, zero, assay__net_scalar(net, ASSAY__ZOO_HIDDEN));
 }
 
-int assay__zoo_divides(const char *model, const char *divisor_name, int64_t divisor,
-                       const char *value_name, int64_t value, struct assay_error *error)
+int assay__zoo_divides(struct assay__zoo_params *params, const char *divisor_name, int64_t divisor,
+                       const char *value_name, int64_t value)
 {
     if (divisor > 0 && value % divisor == 0) return 0;
-    return assay_error_set(error, ASSAY_EINVAL, "%s: %s=%lld does not divide %s=%lld", model,
-                           divisor_name, (long long)divisor, value_name, (long long)value);
+    return assay__zoo_refuse(params, "%s: %s=%lld does not divide %s=%lld", params->entry->name,
+                             divisor_name, (long long)divisor, value_name, (long long)value);
 }

@@ -36,9 +36,9 @@ const char *assay__zoo_merge(struct assay__net *net, const char *x, int64_t widt
 /** Float [s, t] of 0 and ASSAY__ZOO_HIDDEN: a query at position p sees keys 0 … p. */
 const char *assay__zoo_causal_mask(struct assay__net *net, const char *query_positions,
                                    const char *key_positions);
-/** ASSAY_EINVAL with one line when `divisor` does not divide `value`. */
-int assay__zoo_divides(const char *model, const char *divisor_name, int64_t divisor,
-                       const char *value_name, int64_t value, struct assay_error *error);
+/** Refuses a `divisor` that does not divide `value`. */
+int assay__zoo_divides(struct assay__zoo_params *params, const char *divisor_name, int64_t divisor,
+                       const char *value_name, int64_t value);
 
 /* Parameters that several models declare. */
 #define ASSAY__ZOO_PARAM_BATCH \

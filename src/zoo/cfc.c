@@ -108,7 +108,7 @@ static void prepare_wired(struct assay__ncp_net *ncp, struct cfc *cfc)
         struct range to = layered ? layers[i] : all;
         const char *prefix = assay__net_text(&ncp->net, "rnn_cell.layer_%zu", i);
         float *mask = make_mask(ncp, to, i ? &layers[i - 1] : NULL);
-        if (!mask) assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
+        if (!mask) assay__net_no_memory(&ncp->net);
         cfc->cells[i] = (struct cell){
             .scope = layered ? scopes[i] : "neurons", .in = in, .hidden = to.count};
         if (mask) cell_weights(ncp, &cfc->cells[i], prefix, in + to.count, mask);
@@ -126,7 +126,7 @@ static void prepare(struct assay__ncp_net *ncp)
     int64_t width = ncp->inputs + ncp->units;
     ncp->weights = cfc;
     if (!cfc) {
-        assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(&ncp->net);
         return;
     }
     if (ncp->wired) {
@@ -268,12 +268,12 @@ static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
 /* --- parameters ------------------------------------------------------------------------------- */
 
 /* "64x32": widths, or one width for all layers. */
-static int read_backbone(struct assay__ncp_net *ncp, const char *units, int64_t layers,
-                         struct assay_error *error)
+static int read_backbone(struct assay__ncp_net *ncp, struct assay__zoo_params *params,
+                         const char *units, int64_t layers)
 {
     char text[256];
     size_t count = 0, length = units ? strlen(units) : 0;
-    if (length >= sizeof text) return assay_error_set(error, ASSAY_EINVAL, "cfc: backbone_units");
+    if (length >= sizeof text) return assay__zoo_refuse(params, "cfc: backbone_units");
     memcpy(text, units ? units : "128", length ? length + 1 : 4);
     for (char *at = text, *end; at; at = end) {
         end = strchr(at, 'x');
@@ -281,25 +281,25 @@ static int read_backbone(struct assay__ncp_net *ncp, const char *units, int64_t 
         int64_t width = 0;
         if (count == ASSAY__NCP_LAYERS || assay__text_int64(at, &width) || width < 1 ||
             width > ASSAY__WIRING_MOST)
-            return assay_error_set(error, ASSAY_EINVAL,
-                                   "cfc: backbone_units=%.60s: up to %d widths from 1 to %d, as in "
-                                   "64x32",
-                                   units, ASSAY__NCP_LAYERS, ASSAY__WIRING_MOST);
+            return assay__zoo_refuse(
+                params,
+                "cfc: backbone_units=%.60s: up to %d widths from 1 to %d, as in "
+                "64x32",
+                units, ASSAY__NCP_LAYERS, ASSAY__WIRING_MOST);
         ncp->backbone[count++] = width;
     }
     if (layers < 0) layers = (int64_t)count;
     if (count > 1 && layers != (int64_t)count)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "cfc: %lld backbone_layers, but %zu widths in backbone_units=%.60s",
-                               (long long)layers, count, units);
+        return assay__zoo_refuse(
+            params, "cfc: %lld backbone_layers, but %zu widths in backbone_units=%.60s",
+            (long long)layers, count, units);
     for (size_t i = count; i < (size_t)layers; i++)
         ncp->backbone[i] = ncp->backbone[0];
     ncp->backbone_layers = (size_t)layers;
     return 0;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const struct assay__ncp_cell cell = {"CfC", prepare, step, output};
     struct assay__ncp_net ncp = {.cell = &cell};
@@ -307,9 +307,9 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
     int64_t layers = assay__zoo_int_or(params, "backbone_layers", -1);
     bool dense = backbone_units || layers >= 0;
     ncp.mode = assay__zoo_choice(params, "mode");
-    int code = dense ? read_backbone(&ncp, backbone_units, layers, error) : 0;
-    if (!code) code = assay__ncp_read_params(&ncp, params, dense, error);
-    return code ? code : assay__ncp_build(&ncp, model, "cfc", error);
+    int code = dense ? read_backbone(&ncp, params, backbone_units, layers) : 0;
+    if (!code) code = assay__ncp_read_params(&ncp, params, dense);
+    return code ? code : assay__ncp_build(&ncp, params);
 }
 
 static const struct assay__zoo_param declared[] = {

@@ -14,8 +14,7 @@ const struct assay__zoo_param assay__decoder_params[] = {
     {0},
 };
 
-int assay__decoder_read_params(struct assay__zoo_params *params, const char *model,
-                               struct assay__decoder *decoder, struct assay_error *error)
+int assay__decoder_read_params(struct assay__zoo_params *params, struct assay__decoder *decoder)
 {
     decoder->batch = assay__zoo_int(params, "batch");
     decoder->seq = assay__zoo_int(params, "seq");
@@ -23,26 +22,24 @@ int assay__decoder_read_params(struct assay__zoo_params *params, const char *mod
     decoder->phase = assay__zoo_choice(params, "phase");
     decoder->last_only = assay__zoo_choice(params, "logits");
     if (decoder->phase == ASSAY__DECODER_PREFILL && decoder->past >= 0)
-        return assay_error_set(error, ASSAY_EINVAL, "%s: phase=prefill has no past", model);
-    if (decoder->phase == ASSAY__DECODER_DECODE && decoder->seq > 1)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "%s: phase=decode is one token: seq=1, not %lld", model,
-                               (long long)decoder->seq);
-    if (decoder->phase == ASSAY__DECODER_DECODE) decoder->seq = 1;
+        return assay__zoo_refuse(params, "%s: phase=prefill has no past", params->entry->name);
+    if (decoder->phase != ASSAY__DECODER_DECODE) return 0;
+    if (decoder->seq > 1)
+        return assay__zoo_refuse(params, "%s: phase=decode is one token: seq=1, not %lld",
+                                 params->entry->name, (long long)decoder->seq);
+    decoder->seq = 1;
     return 0;
 }
 
-int assay__decoder_check(const char *model, const struct assay__decoder *decoder,
-                         struct assay_error *error)
+int assay__decoder_check(struct assay__zoo_params *params, const struct assay__decoder *decoder)
 {
     int64_t seq = decoder->seq > 0 ? decoder->seq : 1, past = decoder->past > 0 ? decoder->past : 0;
-    int code = assay__zoo_divides(model, "kv_heads", decoder->kv_heads, "heads", decoder->heads,
-                                  error);
-    if (!code && decoder->longest && seq + past > decoder->longest)
-        code = assay_error_set(error, ASSAY_EINVAL,
-                               "%s: past and seq are %lld positions, context=%lld", model,
-                               (long long)(seq + past), (long long)decoder->longest);
-    return code;
+    assay__zoo_divides(params, "kv_heads", decoder->kv_heads, "heads", decoder->heads);
+    if (decoder->longest && seq + past > decoder->longest)
+        assay__zoo_refuse(params, "%s: past and seq are %lld positions, context=%lld",
+                          params->entry->name, (long long)(seq + past),
+                          (long long)decoder->longest);
+    return params->code;
 }
 
 /* "b,h,LENGTH,d" of the cache. */

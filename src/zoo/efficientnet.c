@@ -34,14 +34,13 @@ static void block(struct assay__vision *vision, const struct stage *stage, int64
     if (same) assay__vision_add(vision, entry, ASSAY__ACT_NONE);
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const struct stage stages[] = {{1, 3, 1, 16, 1}, {6, 3, 2, 24, 2},  {6, 5, 2, 40, 2},
                                           {6, 3, 2, 80, 3}, {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4},
                                           {6, 3, 1, 320, 1}};
     struct assay__vision vision;
-    assay__vision_begin(&vision, params, model, error);
+    assay__vision_begin(&vision, params);
     assay__vision_conv(&vision, ASSAY__CONV("features.0.0", "features.0.1", 3, 32, 3, 2,
                                             ASSAY__ACT_SWISH, 1, 1, 1));
     int64_t in = 32;

@@ -31,29 +31,6 @@ static const struct assay__zoo_param declared[] = {
     {0},
 };
 
-static int read_params(struct assay__zoo_params *params, struct gpt2 *gpt2,
-                       struct assay_error *error)
-{
-    static const int64_t sizes[][3] = {
-        {12, 768, 12}, {24, 1024, 16}, {36, 1280, 20}, {48, 1600, 25}}; /* layers, width, heads */
-    struct assay__decoder *decoder = &gpt2->decoder;
-    const int64_t *size = sizes[assay__zoo_choice(params, "size")];
-    decoder->layers = assay__zoo_int_or(params, "layers", size[0]);
-    decoder->width = assay__zoo_int_or(params, "width", size[1]);
-    decoder->heads = assay__zoo_int_or(params, "heads", size[2]);
-    decoder->vocab = assay__zoo_int(params, "vocab");
-    gpt2->ffn = assay__zoo_int_or(params, "ffn", 4 * decoder->width);
-    gpt2->context = assay__zoo_int(params, "context");
-    int code = assay__decoder_read_params(params, "gpt2", decoder, error);
-    if (!code)
-        code = assay__zoo_divides("gpt2", "heads", decoder->heads, "width", decoder->width, error);
-    if (code) return code;
-    decoder->kv_heads = decoder->heads;
-    decoder->head_dim = decoder->width / decoder->heads;
-    decoder->longest = gpt2->context;
-    return assay__decoder_check("gpt2", decoder, error);
-}
-
 static const char *attention(struct assay__net *net, struct assay__decoder *decoder, const char *x,
                              int64_t layer)
 {
@@ -95,28 +72,40 @@ static const char *block(struct assay__net *net, struct gpt2 *gpt2, const char *
     return x;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
-    struct gpt2 gpt2 = {0};
+    static const int64_t sizes[][3] = {
+        {12, 768, 12}, {24, 1024, 16}, {36, 1280, 20}, {48, 1600, 25}}; /* layers, width, heads */
+    const int64_t *size = sizes[assay__zoo_choice(params, "size")];
+    struct gpt2 gpt2 = {.context = assay__zoo_int(params, "context")};
+    struct assay__decoder *decoder = &gpt2.decoder;
     struct assay__net net;
-    int code = read_params(params, &gpt2, error);
-    if (code) return code;
-    int64_t width = gpt2.decoder.width;
-    const int64_t words[] = {gpt2.decoder.vocab, width}, places[] = {gpt2.context, width};
-    assay__net_begin(&net, model, "gpt2", 2, error);
-    assay__decoder_inputs(&gpt2.decoder, &net);
+    decoder->layers = assay__zoo_int_or(params, "layers", size[0]);
+    decoder->width = assay__zoo_int_or(params, "width", size[1]);
+    decoder->heads = decoder->kv_heads = assay__zoo_int_or(params, "heads", size[2]);
+    decoder->vocab = assay__zoo_int(params, "vocab");
+    decoder->head_dim = decoder->width / decoder->heads;
+    decoder->longest = gpt2.context;
+    gpt2.ffn = assay__zoo_int_or(params, "ffn", 4 * decoder->width);
+    if (assay__decoder_read_params(params, decoder) ||
+        assay__zoo_divides(params, "heads", decoder->heads, "width", decoder->width) ||
+        assay__decoder_check(params, decoder))
+        return params->code;
+    const int64_t width = decoder->width;
+    const int64_t words[] = {decoder->vocab, width}, places[] = {gpt2.context, width};
+    assay__zoo_begin(&net, params, 2);
+    assay__decoder_inputs(decoder, &net);
     net.prefix = "transformer";
     const char *wte = assay__net_part(&net, "wte", "weight", 2, words, 0, 1 / sqrt((double)width));
     const char *wpe = assay__net_part(&net, "wpe", "weight", 2, places, 0, 0.01);
-    const char *x = assay__net_2(&net, "Gather", wte, gpt2.decoder.input_ids);
-    x = assay__net_2(&net, "Add", x, assay__net_2(&net, "Gather", wpe, gpt2.decoder.positions));
-    for (int64_t i = 0; i < gpt2.decoder.layers; i++)
+    const char *x = assay__net_2(&net, "Gather", wte, decoder->input_ids);
+    x = assay__net_2(&net, "Add", x, assay__net_2(&net, "Gather", wpe, decoder->positions));
+    for (int64_t i = 0; i < decoder->layers; i++)
         x = block(&net, &gpt2, x, i);
     net.prefix = "transformer";
-    x = assay__decoder_wanted(&gpt2.decoder, x);
+    x = assay__decoder_wanted(decoder, x);
     x = assay__net_layer_norm(&net, x, "ln_f", width, EPSILON, true);
-    assay__decoder_outputs(&gpt2.decoder, x, wte, true);
+    assay__decoder_outputs(decoder, x, wte, true);
     return assay__net_end(&net);
 }
 

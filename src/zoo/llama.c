@@ -58,8 +58,7 @@ static const struct assay__zoo_param declared[] = {
     {0},
 };
 
-static int read_params(struct assay__zoo_params *params, struct llama *llama,
-                       struct assay_error *error)
+static int read_params(struct assay__zoo_params *params, struct llama *llama)
 {
     struct assay__decoder *decoder = &llama->decoder;
     const struct size *size = &sizes[assay__zoo_choice(params, "size")];
@@ -71,23 +70,21 @@ static int read_params(struct assay__zoo_params *params, struct llama *llama,
     llama->tied = assay__zoo_int_or(params, "tied", size->tied);
     llama->theta = assay__zoo_number_or(params, "theta", size->theta);
     llama->epsilon = assay__zoo_number(params, "epsilon");
-    int code = assay__decoder_read_params(params, "llama", decoder, error);
-    if (code) return code;
+    if (assay__decoder_read_params(params, decoder)) return params->code;
     /* the size's own grouping, unless the heads were changed without it */
     decoder->kv_heads = assay__zoo_int_or(
         params, "kv_heads", decoder->heads == size->heads ? size->kv_heads : decoder->heads);
     decoder->head_dim = assay__zoo_int_or(params, "head_dim", -1);
     if (decoder->head_dim < 0) {
-        code = assay__zoo_divides("llama", "heads", decoder->heads, "width", decoder->width, error);
-        if (code) return code;
+        if (assay__zoo_divides(params, "heads", decoder->heads, "width", decoder->width))
+            return params->code;
         decoder->head_dim = decoder->width / decoder->heads;
     }
-    code = assay__decoder_check("llama", decoder, error);
-    if (!code && decoder->head_dim % 2)
-        code = assay_error_set(error, ASSAY_EINVAL,
-                               "llama: %lld numbers per head cannot be rotated in pairs",
-                               (long long)decoder->head_dim);
-    return code;
+    assay__decoder_check(params, decoder);
+    if (decoder->head_dim % 2)
+        assay__zoo_refuse(params, "llama: %lld numbers per head cannot be rotated in pairs",
+                          (long long)decoder->head_dim);
+    return params->code;
 }
 
 /* --- rotary positions ------------------------------------------------------------------------- */
@@ -197,17 +194,15 @@ static const char *block(struct assay__net *net, struct llama *llama, const char
     return x;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     struct llama llama = {0};
     struct assay__net net;
-    int code = read_params(params, &llama, error);
-    if (code) return code;
+    if (read_params(params, &llama)) return params->code;
     const int64_t width = llama.decoder.width, vocab = llama.decoder.vocab;
     const int64_t table[] = {vocab, width}, back[] = {width, vocab};
     const double deviation = 1 / sqrt((double)width);
-    assay__net_begin(&net, model, "llama", 3, error);
+    assay__zoo_begin(&net, params, 3);
     assay__decoder_inputs(&llama.decoder, &net);
     rotary_tables(&net, &llama);
     net.prefix = "model";

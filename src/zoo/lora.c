@@ -19,8 +19,7 @@ static const struct assay__zoo_param declared[] = {
     {0},
 };
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const int64_t sizes[][2] = {{768, 8}, {2048, 16}, {4096, 64}};
     const int64_t *size = sizes[assay__zoo_choice(params, "size")];
@@ -32,9 +31,9 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
     const int64_t down[] = {d, rank}, up[] = {rank, d};
     struct assay__net net;
     if (rank > d)
-        return assay_error_set(error, ASSAY_EINVAL, "lora: rank=%lld is larger than d=%lld",
-                               (long long)rank, (long long)d);
-    assay__net_begin(&net, model, "lora", 6, error);
+        return assay__zoo_refuse(params, "lora: rank=%lld is larger than d=%lld", (long long)rank,
+                                 (long long)d);
+    assay__zoo_begin(&net, params, 6);
     const char *dims = ASSAY__NET_DIMS(&net, "", batch, seq, d);
     const char *x = assay__net_input(&net, "input", ASSAY__FLOAT32, dims);
     assay__net_push(&net, "base");

@@ -56,7 +56,7 @@ static struct synapses prepare_synapses(struct assay__ncp_net *ncp, const char *
     struct synapses made = {"", "", "", ""};
     float *mask = malloc(2 * count * sizeof *mask), *erev = mask ? mask + count : NULL;
     if (!mask) {
-        assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(&ncp->net);
         return made;
     }
     for (size_t i = 0; i < count; i++) {
@@ -87,7 +87,7 @@ static void prepare(struct assay__ncp_net *ncp)
     struct ltc *ltc = assay__arena_alloc(net->model->arena, sizeof *ltc);
     ncp->weights = ltc;
     if (!ltc) {
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(net);
         return;
     }
     ltc->gleak = vector(ncp, "gleak", ncp->units, 0.001, 1, true);
@@ -178,16 +178,15 @@ static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
     io->y = output(ncp, v);
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const struct assay__ncp_cell cell = {"LTC", prepare, step, output};
     struct assay__ncp_net ncp = {.cell = &cell};
     ncp.unfolds = assay__zoo_int(params, "unfolds");
     ncp.epsilon = assay__zoo_number(params, "epsilon");
     ncp.implicit = assay__zoo_choice(params, "implicit") == 1;
-    int code = assay__ncp_read_params(&ncp, params, false, error);
-    return code ? code : assay__ncp_build(&ncp, model, "ltc", error);
+    int code = assay__ncp_read_params(&ncp, params, false);
+    return code ? code : assay__ncp_build(&ncp, params);
 }
 
 static const struct assay__zoo_param declared[] = {

@@ -14,8 +14,7 @@ static const char *activate(struct assay__net *net, const char *x, int kind)
     }
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     /* What keeps the variance through an activation: 1 / E[f(x)²], x of N(0, 1), for the bounded
      * ones. relu halves every variance. gelu and silu halve a large one and more than halve a small
@@ -27,7 +26,7 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
             batch = assay__zoo_int(params, "batch");
     int kind = assay__zoo_choice(params, "activation");
     struct assay__net net;
-    assay__net_begin(&net, model, "mlp", 10, error);
+    assay__zoo_begin(&net, params, 10);
     const char *rows = assay__net_dim(&net, batch, "batch");
     const char *x = assay__net_input(&net, "input", ASSAY__FLOAT32,
                                      ASSAY__NET_DIMS(&net, rows, inputs));

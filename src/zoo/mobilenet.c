@@ -56,15 +56,14 @@ static void conv_act(struct assay__vision *vision, int feature, int64_t in, int6
     assay__vision_conv(vision, ASSAY__CONV(conv, norm, in, out, kernel, stride, act, 1, 1, 1));
 }
 
-static int build_v2(struct assay__zoo_params *params, struct assay__model *model,
-                    struct assay_error *error)
+static int build_v2(struct assay__zoo_params *params)
 {
     static const struct {
         int expand, out, count, stride;
     } stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                   {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
     struct assay__vision vision;
-    assay__vision_begin(&vision, params, model, error);
+    assay__vision_begin(&vision, params);
     conv_act(&vision, 0, 3, 32, 3, 2, ASSAY__ACT_RELU6);
     int64_t in = 32;
     int feature = 1;
@@ -81,8 +80,7 @@ static int build_v2(struct assay__zoo_params *params, struct assay__model *model
     return assay__vision_classify(&vision, "classifier.1", 1280);
 }
 
-static int build_v3_small(struct assay__zoo_params *params, struct assay__model *model,
-                          struct assay_error *error)
+static int build_v3_small(struct assay__zoo_params *params)
 {
     /* squeezed: a quarter of the expanded channels, rounded to a multiple of 8 (not down by more
      * than a tenth) */
@@ -94,7 +92,7 @@ static int build_v3_small(struct assay__zoo_params *params, struct assay__model 
                 {5, 120, 48, 32, 1, true},  {5, 144, 48, 40, 1, true}, {5, 288, 96, 72, 2, true},
                 {5, 576, 96, 144, 1, true}, {5, 576, 96, 144, 1, true}};
     struct assay__vision vision;
-    assay__vision_begin(&vision, params, model, error);
+    assay__vision_begin(&vision, params);
     vision.epsilon = 1e-3;
     conv_act(&vision, 0, 3, 16, 3, 2, ASSAY__ACT_HARD_SWISH);
     int64_t in = 16;

@@ -145,7 +145,7 @@ static void build_unrolled(struct assay__ncp_net *ncp, struct inputs in)
     const char **ys = assay__arena_array(net->model->arena, (size_t)ncp->seq + 1, sizeof *ys);
     const char *y = "", *dt = "";
     if (!ys) {
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(net);
         return;
     }
     for (int64_t t = 0; t < ncp->seq && !net->code; t++) {
@@ -176,7 +176,7 @@ static struct assay__graph *scan_body(struct assay__ncp_net *ncp)
     struct assay__graph *body = assay__arena_alloc(net->model->arena, sizeof *body),
                         *outer = net->graph;
     if (!body) {
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(net);
         return NULL;
     }
     body->name = "step";
@@ -243,7 +243,7 @@ static void put_matrix(struct assay__json_writer *json, struct assay__net *net, 
     size_t count = (size_t)(rows * columns);
     char *text = assay__arena_alloc(net->model->arena, count + 1);
     if (!text) {
-        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(net);
         return;
     }
     for (size_t i = 0; i < count; i++)
@@ -309,23 +309,23 @@ static void describe(struct assay__ncp_net *ncp)
     }
     assay__json_object_end(&json);
     if (buf.failed || assay__model_set_metadata(ncp->net.model, "assay.ncp", buf.data))
-        assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(&ncp->net);
     assay__buf_free(&buf);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-int assay__ncp_build(struct assay__ncp_net *ncp, struct assay__model *model, const char *name,
-                     struct assay_error *error)
+int assay__ncp_build(struct assay__ncp_net *ncp, struct assay__zoo_params *params)
 {
     struct assay__net *net = &ncp->net;
-    int code = ncp->wired ? assay__wiring_build(&ncp->wiring, model->arena, error) : 0;
+    struct assay__arena *arena = params->model->arena;
+    int code = ncp->wired ? assay__wiring_build(&ncp->wiring, arena, params->error) : 0;
     if (code == 0 && ncp->weights_path)
-        code = assay__safetensors_open(ncp->weights_path, model->arena, &ncp->file, error);
+        code = assay__safetensors_open(ncp->weights_path, arena, &ncp->file, params->error);
     if (code) return code;
     ncp->units = ncp->wired ? ncp->wiring.units : ncp->units;
     ncp->outputs = ncp->wired ? ncp->wiring.outputs : ncp->outputs;
-    assay__net_begin(net, model, name, ncp->wiring.seed, error);
+    assay__zoo_begin(net, params, ncp->wiring.seed);
     ncp->cell->prepare(ncp);
     if (ncp->mixed_memory) {
         ncp->memory_input = assay__ncp_linear(ncp, "lstm.input_map", ncp->inputs, 4 * ncp->units,

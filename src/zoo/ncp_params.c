@@ -43,24 +43,13 @@ const struct assay__zoo_param assay__ncp_time_params[] = {
 
 #define NOT_GIVEN INT64_MIN
 
-struct reader {
-    struct assay__zoo_params *params;
-    struct assay_error *error;
-    int code;
-};
-
-static void refuse(struct reader *reader, const char *text)
-{
-    if (reader->code == 0) reader->code = assay_error_set(reader->error, ASSAY_EINVAL, "%s", text);
-}
-
 static int64_t given_or(int64_t given, int64_t otherwise)
 {
     return given == NOT_GIVEN ? otherwise : given;
 }
 
 /* The numbers of an NCP; what is not given is as AutoNCP would have it. units: as given. */
-static void read_ncp(struct reader *reader, struct assay__wiring *wiring, int64_t units)
+static void read_ncp(struct assay__zoo_params *params, struct assay__wiring *wiring, int64_t units)
 {
     static const char *const keys[] = {"inter",          "command",      "motor",
                                        "sensory_fanout", "inter_fanout", "recurrent_command",
@@ -68,20 +57,21 @@ static void read_ncp(struct reader *reader, struct assay__wiring *wiring, int64_
     int64_t given[7];
     bool groups, any = false;
     for (int i = 0; i < 7; i++)
-        given[i] = assay__zoo_int_or(reader->params, keys[i], NOT_GIVEN);
+        given[i] = assay__zoo_int_or(params, keys[i], NOT_GIVEN);
     for (int i = 0; i < 7; i++)
         any = any || given[i] != NOT_GIVEN;
     if (any && wiring->kind != ASSAY__WIRING_NCP)
-        refuse(reader, "inter, command, motor, sensory_fanout, inter_fanout, recurrent_command and "
-                       "motor_fanin belong to wiring=ncp");
-    if (reader->code || wiring->kind != ASSAY__WIRING_NCP) return;
+        assay__zoo_refuse(
+            params, "inter, command, motor, sensory_fanout, inter_fanout, recurrent_command and "
+                    "motor_fanin belong to wiring=ncp");
+    if (params->code || wiring->kind != ASSAY__WIRING_NCP) return;
     groups = given[0] != NOT_GIVEN && given[1] != NOT_GIVEN;
     if (given[2] != NOT_GIVEN) wiring->outputs = given[2];
     if (groups && units != NOT_GIVEN && units != given[0] + given[1] + wiring->outputs)
-        refuse(reader, "units is not the sum of inter, command and motor: leave it out");
+        assay__zoo_refuse(params, "units is not the sum of inter, command and motor: leave it out");
     if (groups) wiring->units = given[0] + given[1] + wiring->outputs;
-    int code = assay__wiring_auto(wiring, groups ? NULL : reader->error);
-    if (code && !groups) reader->code = code;
+    int code = assay__wiring_auto(wiring, groups ? NULL : params->error);
+    if (code && !groups) params->code = code;
     wiring->motor = wiring->outputs;
     wiring->command = given_or(given[1], given[0] == NOT_GIVEN
                                              ? wiring->command
@@ -97,36 +87,27 @@ static void read_ncp(struct reader *reader, struct assay__wiring *wiring, int64_
     wiring->motor_fanin = given_or(given[6], half_command > 1 ? half_command : 1);
 }
 
-static void read_wiring(struct reader *reader, struct assay__ncp_net *ncp, bool dense)
+int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense)
 {
     struct assay__wiring *wiring = &ncp->wiring;
-    struct assay__zoo_params *params = reader->params;
+    const char *dt = assay__zoo_text(params, "dt");
     if (dense && assay__zoo_given(params, "wiring"))
-        refuse(reader,
-               "a backbone mixes all neurons, so that a wiring has no meaning with it: give "
-               "backbone_units and backbone_layers, or wiring");
+        assay__zoo_refuse(params, "a backbone mixes all neurons, so that a wiring has no meaning "
+                                  "with it: give backbone_units and backbone_layers, or wiring");
     wiring->kind = (enum assay__wiring_kind)assay__zoo_choice(params, "wiring");
-    int64_t units = assay__zoo_int_or(params, "units", NOT_GIVEN);
     wiring->units = assay__zoo_int(params, "units");
     wiring->outputs = assay__zoo_int(params, "outputs");
     wiring->inputs = ncp->inputs = assay__zoo_int(params, "inputs");
     wiring->sparsity = assay__zoo_number(params, "sparsity");
-    bool layered = assay__wiring_layered(wiring);
-    wiring->seed = (uint64_t)(layered ? assay__zoo_int(params, "seed")
-                                      : assay__zoo_int_or(params, "seed", 1111));
-    read_ncp(reader, wiring, units);
+    wiring->seed = (uint64_t)(assay__wiring_layered(wiring)
+                                  ? assay__zoo_int(params, "seed")
+                                  : assay__zoo_int_or(params, "seed", 1111));
+    read_ncp(params, wiring, assay__zoo_int_or(params, "units", NOT_GIVEN));
     ncp->wired = !dense;
     ncp->units = wiring->units;
     ncp->outputs = wiring->outputs;
-    if (dense && ncp->outputs > ncp->units) refuse(reader, "there are more outputs than units");
-}
-
-int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense,
-                           struct assay_error *error)
-{
-    struct reader reader = {params, error, 0};
-    const char *dt = assay__zoo_text(params, "dt");
-    read_wiring(&reader, ncp, dense);
+    if (dense && ncp->outputs > ncp->units)
+        assay__zoo_refuse(params, "there are more outputs than units");
     ncp->batch = assay__zoo_int(params, "batch");
     ncp->mixed_memory = assay__zoo_choice(params, "mixed_memory") == 1;
     ncp->weights_path = assay__zoo_text(params, "weights");
@@ -135,12 +116,13 @@ int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params 
                     ? ASSAY__NCP_UNROLLED
                     : assay__zoo_choice(params, "form");
     if (ncp->form == ASSAY__NCP_STEP && ncp->seq > 1)
-        refuse(&reader, "form=step is one time step: leave seq out, or take unrolled or scan");
+        assay__zoo_refuse(params,
+                          "form=step is one time step: leave seq out, or take unrolled or scan");
     ncp->return_sequences = assay__zoo_choice(params, "return_sequences") == 0;
     ncp->dt = 1;
-    if (!dt || strcmp(dt, "none") == 0) return reader.code;
+    if (!dt || strcmp(dt, "none") == 0) return params->code;
     ncp->dt_input = strcmp(dt, "input") == 0;
     if (!ncp->dt_input && (assay__text_double(dt, &ncp->dt) || !(ncp->dt > 1e-6 && ncp->dt < 1e6)))
-        refuse(&reader, "dt is a time between steps (above 1e-6, below 1e6), or 'input'");
-    return reader.code;
+        assay__zoo_refuse(params, "dt is a time between steps (above 1e-6, below 1e6), or 'input'");
+    return params->code;
 }

@@ -58,7 +58,7 @@ const char *assay__ncp_weight(struct assay__ncp_net *ncp, const struct assay__nc
     if (ncp->net.code) return "";
     float *values = calloc(count + 1, sizeof *values);
     if (!values) {
-        assay__net_fail(&ncp->net, ASSAY_ENOMEM, "out of memory");
+        assay__net_no_memory(&ncp->net);
         return "";
     }
     for (const char *c = weight->name; *c; c++)

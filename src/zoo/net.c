@@ -21,7 +21,7 @@ void assay__net_fail(struct assay__net *net, int code, const char *format, ...)
     net->code = assay_error_set(net->error, code, "%s: %s", net->model->graph.name, message);
 }
 
-static void no_memory(struct assay__net *net)
+void assay__net_no_memory(struct assay__net *net)
 {
     assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
 }
@@ -38,18 +38,23 @@ void assay__net_begin(struct assay__net *net, struct assay__model *model, const 
     model->opsets = assay__arena_array(model->arena, 1, sizeof *model->opsets);
     net->names = assay__map_new();
     if (!net->names || !model->opsets) {
-        no_memory(net);
+        assay__net_no_memory(net);
         return;
     }
     model->opsets[0] = (struct assay__opset){"", 17};
     model->opset_count = 1;
 }
 
+void assay__zoo_begin(struct assay__net *net, struct assay__zoo_params *params, uint64_t seed)
+{
+    assay__net_begin(net, params->model, params->entry->name, seed, params->error);
+}
+
 int assay__net_end(struct assay__net *net)
 {
     assay__map_free(net->names);
     net->names = NULL;
-    if (net->model->failed) no_memory(net);
+    if (net->model->failed) assay__net_no_memory(net);
     return net->code;
 }
 
@@ -91,7 +96,7 @@ const char *assay__net_text(struct assay__net *net, const char *format, ...)
         return "";
     }
     const char *copy = assay__arena_strdup(net->model->arena, text);
-    if (!copy) no_memory(net);
+    if (!copy) assay__net_no_memory(net);
     return copy ? copy : "";
 }
 
@@ -119,7 +124,7 @@ static void take(struct assay__net *net, const char *what, const char *name)
 {
     if (net->code) return;
     if (is_taken(net, name)) assay__net_fail(net, ASSAY_EINVAL, "two %s named '%s'", what, name);
-    if (assay__map_set(net->names, name, 1)) no_memory(net);
+    if (assay__map_set(net->names, name, 1)) assay__net_no_memory(net);
 }
 
 /* --- inputs and outputs ----------------------------------------------------------------------- */
@@ -138,7 +143,8 @@ static void add_value(struct assay__net *net, struct assay__value **list, size_t
         dims[rank++] = number ? (struct assay__dim){value, ""} : (struct assay__dim){-1, word};
     }
     if (net->code) return;
-    if (assay__graph_add_value(net->model, list, count, name, dtype, rank, dims)) no_memory(net);
+    if (assay__graph_add_value(net->model, list, count, name, dtype, rank, dims))
+        assay__net_no_memory(net);
 }
 
 const char *assay__net_input(struct assay__net *net, const char *name, enum assay__dtype dtype,
@@ -171,7 +177,7 @@ static void add_node(struct assay__net *net, const char *op, const char *name,
     if (net->code) return;
     if (!assay__graph_add_node(net->model, net->graph, op, name, inputs, count, outputs,
                                output_count))
-        no_memory(net);
+        assay__net_no_memory(net);
 }
 
 /* A node name that is free: "/scope/Op", "/scope/Op_1", … */
@@ -280,14 +286,14 @@ static struct assay__tensor *add_tensor(struct assay__net *net, const char *name
     if (data) {
         copy = assay__arena_array(net->model->arena, size ? size : 1, 1);
         if (!copy) {
-            no_memory(net);
+            assay__net_no_memory(net);
             return NULL;
         }
         memcpy(copy, data, size);
     }
     struct assay__tensor *tensor = assay__graph_add_initializer(
         net->model, &net->model->graph, name, dtype, rank, dims, copy, data ? size : 0);
-    if (!tensor) no_memory(net);
+    if (!tensor) assay__net_no_memory(net);
     return tensor;
 }
 
@@ -301,7 +307,7 @@ const char *assay__net_weight(struct assay__net *net, const char *name, int rank
     const char *copy = assay__net_text(net, "%s", name);
     struct assay__tensor *tensor = add_tensor(net, copy, ASSAY__FLOAT32, rank, dims, NULL);
     struct assay__generator *generator = assay__arena_alloc(net->model->arena, sizeof *generator);
-    if (!generator) no_memory(net);
+    if (!generator) assay__net_no_memory(net);
     if (net->code) return "";
     *generator = (struct assay__generator){net->seed ^ hash, (float)mean, (float)deviation};
     tensor->generator = generator;

@@ -34,10 +34,14 @@ struct assay__net {
 /** Sets IR 8, opset 17, producer, graph name. */
 void assay__net_begin(struct assay__net *net, struct assay__model *model, const char *name,
                       uint64_t seed, struct assay_error *error);
+/** The same for a builder of the zoo: the net has the model's name. */
+void assay__zoo_begin(struct assay__net *net, struct assay__zoo_params *params, uint64_t seed);
 /** 0 or the first failure, with the error set. Always call it: frees the net's own memory. */
 int assay__net_end(struct assay__net *net);
 /** Records a failure; the first one stays. */
 void assay__net_fail(struct assay__net *net, int code, const char *format, ...) ASSAY_PRINTF(3, 4);
+
+void assay__net_no_memory(struct assay__net *net);
 
 void assay__net_push(struct assay__net *net, const char *format, ...) ASSAY_PRINTF(2, 3);
 void assay__net_pop(struct assay__net *net);

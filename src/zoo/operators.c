@@ -17,13 +17,12 @@ static int end_with_output(struct assay__net *net, const char *y, const char *di
 }
 
 /* One operator over rows: which one, the model's name says. */
-static int build_rows(struct assay__zoo_params *params, struct assay__model *model,
-                      struct assay_error *error)
+static int build_rows(struct assay__zoo_params *params)
 {
-    const char *name = assay__zoo_name(params);
+    const char *name = params->entry->name;
     int64_t rows = assay__zoo_int(params, "rows"), width = assay__zoo_int(params, "width");
     struct assay__net net;
-    assay__net_begin(&net, model, name, 7, error);
+    assay__zoo_begin(&net, params, 7);
     const char *dims = ASSAY__NET_DIMS(&net, "", rows, width);
     const char *x = assay__net_input(&net, "input", ASSAY__FLOAT32, dims);
     if (strcmp(name, "softmax") == 0) {
@@ -73,14 +72,13 @@ const struct assay__zoo_entry assay__zoo_gelu = {
 
 /* a [batch, m, k] times b: a weight [k, n], or with b=input a second input [batch, k, n].
  * batch=1: matrices. */
-static int build_matmul(struct assay__zoo_params *params, struct assay__model *model,
-                        struct assay_error *error)
+static int build_matmul(struct assay__zoo_params *params)
 {
     int64_t m = assay__zoo_int(params, "m"), n = assay__zoo_int(params, "n"),
             k = assay__zoo_int(params, "k"), batch = assay__zoo_int(params, "batch");
     int input = assay__zoo_choice(params, "b");
     struct assay__net net;
-    assay__net_begin(&net, model, "matmul", 8, error);
+    assay__zoo_begin(&net, params, 8);
     const int64_t dims[] = {k, n};
     const char *start = batch > 1 ? assay__net_dim(&net, batch, "") : "";
     const char *a = assay__net_input(&net, "a", ASSAY__FLOAT32, ASSAY__NET_DIMS(&net, start, m, k));
@@ -105,8 +103,7 @@ const struct assay__zoo_entry assay__zoo_matmul = {
 
 /* softmax(query key^T / sqrt(dim)) value, per head; causal=1 hides the keys after each query.
  * keys=N: of another length than the queries, whose last query is then at the last key. */
-static int build_attention(struct assay__zoo_params *params, struct assay__model *model,
-                           struct assay_error *error)
+static int build_attention(struct assay__zoo_params *params)
 {
     static const int64_t across[] = {0, 1, 3, 2};
     int64_t batch = assay__zoo_int(params, "batch"), heads = assay__zoo_int(params, "heads"),
@@ -114,10 +111,9 @@ static int build_attention(struct assay__zoo_params *params, struct assay__model
             dim = assay__zoo_int(params, "dim"), causal = assay__zoo_int(params, "causal");
     struct assay__net net;
     if (causal && keys < seq)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "attention: causal=1 needs as many keys as queries (seq=%lld)",
-                               (long long)seq);
-    assay__net_begin(&net, model, "attention", 9, error);
+        return assay__zoo_refuse(
+            params, "attention: causal=1 needs as many keys as queries (seq=%lld)", (long long)seq);
+    assay__zoo_begin(&net, params, 9);
     const char *mask = "", *short_dims = ASSAY__NET_DIMS(&net, "", batch, heads, seq, dim),
                *long_dims = ASSAY__NET_DIMS(&net, "", batch, heads, keys, dim);
     const char *q = assay__net_input(&net, "query", ASSAY__FLOAT32, short_dims);

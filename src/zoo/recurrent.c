@@ -95,10 +95,9 @@ static const char *layer(struct assay__net *net, struct recurrent *r, const char
     return x;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
-    bool lstm = strcmp(assay__zoo_name(params), "lstm") == 0;
+    bool lstm = strcmp(params->entry->name, "lstm") == 0;
     struct recurrent r = {.op = lstm ? "LSTM" : "GRU",
                           .gates = lstm ? 4 : 3,
                           .states = lstm ? 2 : 1,
@@ -109,7 +108,7 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
                           .state = assay__zoo_int(params, "state"),
                           .directions = 1 + assay__zoo_int(params, "bidirectional")};
     struct assay__net net;
-    assay__net_begin(&net, model, assay__zoo_name(params), 11, error);
+    assay__zoo_begin(&net, params, 11);
     const char *seq = assay__net_dim(&net, assay__zoo_int(params, "seq"), "seq");
     const char *start = assay__net_text(&net, "%s,%s", seq, assay__net_dim(&net, r.batch, "batch"));
     const char *x = assay__net_input(&net, "input", ASSAY__FLOAT32,

@@ -32,13 +32,12 @@ static void block(struct assay__vision *vision, bool bottleneck, int64_t in, int
     assay__vision_add(vision, branch, ASSAY__ACT_RELU);
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const int counts[2][4] = {{2, 2, 2, 2}, {3, 4, 6, 3}};
-    bool bottleneck = strcmp(assay__zoo_name(params), "resnet50") == 0;
+    bool bottleneck = strcmp(params->entry->name, "resnet50") == 0;
     struct assay__vision vision;
-    assay__vision_begin(&vision, params, model, error);
+    assay__vision_begin(&vision, params);
     assay__vision_conv(&vision, ASSAY__CONV("conv1", "bn1", 3, 64, 7, 2, ASSAY__ACT_RELU, 1, 1, 1));
     assay__vision_max_pool(&vision, 3, 2, 1, false);
     int64_t in = 64;

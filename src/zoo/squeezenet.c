@@ -28,14 +28,13 @@ static void fire(struct assay__vision *vision, int index, int64_t in, int64_t sq
     net->prefix = "";
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const int squeezes[] = {16, 16, 32, 32, 48, 48, 64, 64};
     static const int places[2][8] = {{3, 4, 5, 7, 8, 9, 10, 12}, {3, 4, 6, 7, 9, 10, 11, 12}};
     struct assay__vision vision;
     int version = assay__zoo_choice(params, "version");
-    assay__vision_begin(&vision, params, model, error);
+    assay__vision_begin(&vision, params);
     struct assay__net *net = &vision.net;
     int64_t in = version ? 64 : 96;
     assay__net_push(net, "features.0"); /* the stem has no padding */

@@ -35,15 +35,14 @@ static const char *up_conv(struct assay__vision *vision, const char *name, int64
     return y;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     struct assay__vision vision;
     const char *skips[LEVELS];
     if (assay__zoo_int(params, "image") % STEP)
-        return assay_error_set(error, ASSAY_EINVAL, "image=%lld: a multiple of %d",
-                               (long long)assay__zoo_int(params, "image"), STEP);
-    assay__vision_begin(&vision, params, model, error);
+        return assay__zoo_refuse(params, "image=%lld: a multiple of %d",
+                                 (long long)assay__zoo_int(params, "image"), STEP);
+    assay__vision_begin(&vision, params);
     struct assay__net *net = &vision.net;
     double_conv(&vision, "inc", 3, 64);
     for (int level = 0; level < LEVELS; level++) {

@@ -12,15 +12,14 @@ const struct assay__zoo_param assay__vision_params[] = {
     {0},
 };
 
-void assay__vision_begin(struct assay__vision *vision, struct assay__zoo_params *params,
-                         struct assay__model *model, struct assay_error *error)
+void assay__vision_begin(struct assay__vision *vision, struct assay__zoo_params *params)
 {
     struct assay__net *net = &vision->net;
     *vision = (struct assay__vision){.batch = assay__zoo_int(params, "batch"),
                                      .classes = assay__zoo_int(params, "classes"),
                                      .image = assay__zoo_int(params, "image"),
                                      .epsilon = 1e-5};
-    assay__net_begin(net, model, assay__zoo_name(params), 50, error);
+    assay__zoo_begin(net, params, 50);
     const char *batch = assay__net_dim(net, vision->batch, "batch");
     vision->x = assay__net_input(net, "input", ASSAY__FLOAT32,
                                  ASSAY__NET_DIMS(net, batch, 3, vision->image, vision->image));

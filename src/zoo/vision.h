@@ -25,8 +25,7 @@ struct assay__vision {
 extern const struct assay__zoo_param assay__vision_params[];
 /** Reads them, and begins the net with "input" [batch, 3, image, image]; its name is the model's.
  */
-void assay__vision_begin(struct assay__vision *vision, struct assay__zoo_params *params,
-                         struct assay__model *model, struct assay_error *error);
+void assay__vision_begin(struct assay__vision *vision, struct assay__zoo_params *params);
 const char *assay__vision_act(struct assay__net *net, enum assay__vision_act act, const char *x);
 
 struct assay__conv {

@@ -79,8 +79,7 @@ static const char *layer(struct assay__net *net, const struct vit *vit, const ch
     return x;
 }
 
-static int build(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     static const int64_t sizes[][3] = {{12, 192, 3}, {12, 384, 6}, {12, 768, 12}, {24, 1024, 16}};
     const int64_t *size = sizes[assay__zoo_choice(params, "size")];
@@ -93,10 +92,10 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
                       .batch = assay__zoo_int(params, "batch")};
     struct assay__net net;
     vit.ffn = assay__zoo_int_or(params, "ffn", 4 * vit.width);
-    int code = assay__zoo_divides("vit", "heads", vit.heads, "width", vit.width, error);
-    if (!code) code = assay__zoo_divides("vit", "patch", vit.patch, "image", vit.image, error);
-    if (code) return code;
-    assay__net_begin(&net, model, "vit", 5, error);
+    assay__zoo_divides(params, "heads", vit.heads, "width", vit.width);
+    assay__zoo_divides(params, "patch", vit.patch, "image", vit.image);
+    if (params->code) return params->code;
+    assay__zoo_begin(&net, params, 5);
     const char *batch = assay__net_dim(&net, vit.batch, "batch");
     const char *x = assay__net_input(&net, "pixel_values", ASSAY__FLOAT32,
                                      ASSAY__NET_DIMS(&net, batch, 3, vit.image, vit.image));

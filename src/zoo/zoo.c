@@ -5,21 +5,10 @@
 
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_PARAMS 32
-
-struct assay__zoo_params {
-    const struct assay__zoo_entry *entry;
-    char *text; /* the part after the colon, cut up; in the model's arena */
-    struct {
-        const char *key, *value;
-    } given[MAX_PARAMS];
-    size_t given_count;
-    const char *undeclared; /* a key that the builder asked for and did not declare */
-};
 
 #define ROW(NAME) &assay__zoo_##NAME,
 static const struct assay__zoo_entry *const entries[] = {ASSAY__ZOO_MODELS(ROW)};
@@ -149,9 +138,9 @@ static int cut_params(struct assay__zoo_params *params, struct assay_error *erro
                                    *at ? "%s: '%.60s' is not key=value"
                                        : "%s: a parameter key=value is missing after ':' or ','%s",
                                    model, at);
-        if (params->given_count == MAX_PARAMS)
+        if (params->given_count == ASSAY__ZOO_PARAMS)
             return assay_error_set(error, ASSAY_ELIMIT, "%s: more than %d parameters", model,
-                                   MAX_PARAMS);
+                                   ASSAY__ZOO_PARAMS);
         *equals = 0;
         for (size_t i = 0; i < params->given_count; i++)
             if (strcmp(params->given[i].key, at) == 0)
@@ -252,9 +241,15 @@ static const char *given_value(struct assay__zoo_params *params, const char *key
     return NULL;
 }
 
-const char *assay__zoo_name(const struct assay__zoo_params *params)
+int assay__zoo_refuse(struct assay__zoo_params *params, const char *format, ...)
 {
-    return params->entry->name;
+    char message[256];
+    va_list args;
+    if (params->code) return params->code;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return params->code = assay_error_set(params->error, ASSAY_EINVAL, "%s", message);
 }
 
 bool assay__zoo_given(struct assay__zoo_params *params, const char *key)
@@ -307,10 +302,10 @@ int assay__zoo_choice(struct assay__zoo_params *params, const char *key)
 int assay__zoo_build(const char *name, struct assay__model **out, struct assay_error *error)
 {
     size_t length = strcspn(name, ":");
-    struct assay__zoo_params params = {.entry = find(name, length)};
+    struct assay__zoo_params params = {.entry = find(name, length), .error = error};
     *out = NULL;
     if (!params.entry) return unknown_model(name, error);
-    struct assay__model *model = assay__model_new();
+    struct assay__model *model = params.model = assay__model_new();
     if (model && name[length]) params.text = assay__arena_strdup(model->arena, name + length + 1);
     int code = model && (params.text || !name[length])
                    ? 0
@@ -321,7 +316,7 @@ int assay__zoo_build(const char *name, struct assay__model **out, struct assay_e
         code = param ? check_value(params.entry, param, params.given[i].value, error)
                      : unknown_param(params.entry, params.given[i].key, error);
     }
-    if (!code) code = params.entry->build(&params, model, error);
+    if (!code) code = params.entry->build(&params);
     if (!code && params.undeclared)
         code = assay_error_set(error, ASSAY_EINVAL, "%s does not declare its parameter '%s'",
                                params.entry->name, params.undeclared);

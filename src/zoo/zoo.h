@@ -44,10 +44,8 @@ struct assay__zoo_param {
         KEY, ASSAY__ZOO_TEXT, OTHERWISE, NULL, 0, 0, HELP \
     }
 
-struct assay__zoo_params; /* what was given: "k=v,…", checked against the declaration */
-
-typedef int assay__zoo_fn(struct assay__zoo_params *params, struct assay__model *model,
-                          struct assay_error *error);
+struct assay__zoo_params;
+typedef int assay__zoo_fn(struct assay__zoo_params *params);
 
 struct assay__zoo_entry {
     const char *name, *summary;
@@ -69,10 +67,24 @@ void assay__zoo_markdown(struct assay__buf *out);
 
 /* --- what builders read ----------------------------------------------------------------------- */
 
-/* Values are checked before the builder is called. A key that is not declared fails the build. */
+#define ASSAY__ZOO_PARAMS 32
 
-/** Of the model: builders that make several ask. */
-const char *assay__zoo_name(const struct assay__zoo_params *params);
+/** What a builder gets. Values are checked before it is called. A key that is not declared fails
+ * the build. */
+struct assay__zoo_params {
+    const struct assay__zoo_entry *entry;
+    struct assay__model *model;
+    struct assay_error *error;
+    int code;   /* of the first assay__zoo_refuse */
+    char *text; /* the part after the colon, cut up; in the model's arena */
+    struct {
+        const char *key, *value;
+    } given[ASSAY__ZOO_PARAMS];
+    size_t given_count;
+    const char *undeclared; /* a key that the builder asked for and did not declare */
+};
+/** Says why these values do not go together; the first one stays. Returns ASSAY_EINVAL. */
+int assay__zoo_refuse(struct assay__zoo_params *params, const char *format, ...) ASSAY_PRINTF(2, 3);
 bool assay__zoo_given(struct assay__zoo_params *params, const char *key);
 /** The default when it is not given; -1 when that is no number. */
 int64_t assay__zoo_int(struct assay__zoo_params *params, const char *key);
