@@ -2,6 +2,7 @@
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/checked.h"
+#include "model/op_words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -233,9 +234,15 @@ void assay__node_set_input(struct assay__model *model, struct assay__node *node,
     node->input_count = count;
 }
 
+bool assay__node_is_any(const struct assay__node *node, const char *ops)
+{
+    return *node->op && assay__has_word(ops, node->op) &&
+           (!*node->domain || strcmp(node->domain, "ai.onnx") == 0);
+}
+
 bool assay__node_is(const struct assay__node *node, const char *op)
 {
-    return strcmp(node->op, op) == 0 && (!*node->domain || strcmp(node->domain, "ai.onnx") == 0);
+    return strcmp(node->op, op) == 0 && assay__node_is_any(node, op);
 }
 
 const char *assay__rewrite_constant(struct assay__graph *graph, struct assay__namer *namer,

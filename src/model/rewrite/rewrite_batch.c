@@ -92,7 +92,7 @@ static int trace(struct batching *work)
         bool touched = false;
         for (size_t k = 0; k < node->input_count; k++)
             touched |= follows(work, node->inputs[k]);
-        if (!touched || assay__node_is(node, "Shape") || assay__node_is(node, "Size")) continue;
+        if (!touched || assay__node_is_any(node, "Shape Size")) continue;
         for (size_t a = 0; a < node->attr_count; a++)
             if (node->attrs[a].g || node->attrs[a].graphs)
                 return refuse_node(work, node, "has a body");
@@ -139,7 +139,7 @@ static bool works_across(const struct batching *work, const struct assay__node *
     const struct assay__shape_entry *entry = assay__shapes_get(work->after, node->inputs[0]);
     int rank = entry ? entry->rank : 0;
     int64_t opset = assay__model_opset(work->model, "");
-    if (assay__node_is(node, "LayerNormalization") || assay__node_is(node, "RMSNormalization")) {
+    if (assay__node_is_any(node, "LayerNormalization RMSNormalization")) {
         int64_t from = assay__node_int(node, "axis", -1);
         return (from < 0 ? from + rank : from) <= axis;
     }

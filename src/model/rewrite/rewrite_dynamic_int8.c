@@ -13,7 +13,7 @@
  * uint8 times int8 saturates in 16 bits on x86 processors without VNNI when two neighbouring
  * products exceed 32,767: there results may be off where weights and activations are both large.
  * The drift that `assay make` prints shows it. */
-#include "model/rewrite/rewrite_int8.h"
+#include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
 #include <stdlib.h>
@@ -244,8 +244,8 @@ static int convert_graph(struct dynamic_rewrite *work, struct dynamic_scope *out
     if (!code) code = assay__graph_order(graph, order, work->error);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[order[i]];
-        bool product = assay__node_is(node, "MatMul") || assay__node_is(node, "Gemm"),
-             conv = assay__node_is(node, "Conv"), done = false;
+        bool product = assay__node_is_any(node, "MatMul Gemm"), conv = assay__node_is(node, "Conv"),
+             done = false;
         for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
             code = convert_graph(work, &scope, body);
         if (!code && (product || conv) && node->input_count >= 2 && node->output_count == 1)

@@ -71,22 +71,6 @@ static int unknown_symbol(const struct assay__model *model, const char *symbol,
         assay__text_near(symbol, nearest.distance) ? "the nearest is" : "there is", nearest.word);
 }
 
-static int fix_one(struct assay__model *model, const char *text, struct assay__rewrite_notes *notes,
-                   struct assay_error *error)
-{
-    const char *equals = strchr(text, '=');
-    struct fixing fix = {.arena = model->arena};
-    if (!equals || equals == text || assay__text_int64(equals + 1, &fix.value) || fix.value < 1)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "'%.80s' is not NAME=N with N a whole number from 1 on", text);
-    fix.symbol = assay__arena_strndup(model->arena, text, (size_t)(equals - text));
-    if (!fix.symbol) return assay__rewrite_no_memory(error);
-    assay__rewrite_each_graph(&model->graph, fix_graph, &fix);
-    if (!fix.hits) return unknown_symbol(model, fix.symbol, error);
-    assay__rewrite_note(notes, "dimension '%.80s' is %lld now", fix.symbol, (long long)fix.value);
-    return 0;
-}
-
 /* The axes that are the batch: those in which the plans of two batches differ. */
 static int fix_batch(struct assay__model *model, int64_t batch, size_t *found,
                      struct assay__rewrite_notes *notes)
@@ -136,8 +120,21 @@ int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims,
     size_t found = 0;
     if (!code && batch < 0)
         code = assay_error_set(error, ASSAY_EINVAL, "a batch of %lld", (long long)batch);
-    for (size_t i = 0; i < dim_count && !code; i++)
-        code = fix_one(model, dims[i], notes, error);
+    for (size_t i = 0; i < dim_count && !code; i++) {
+        const char *equals = strchr(dims[i], '=');
+        struct fixing fix = {.arena = model->arena};
+        if (!equals || equals == dims[i] || assay__text_int64(equals + 1, &fix.value) ||
+            fix.value < 1)
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "'%.80s' is not NAME=N with N a whole number from 1 on",
+                                   dims[i]);
+        fix.symbol = assay__arena_strndup(model->arena, dims[i], (size_t)(equals - dims[i]));
+        if (!fix.symbol) return assay__rewrite_no_memory(error);
+        assay__rewrite_each_graph(&model->graph, fix_graph, &fix);
+        if (!fix.hits) return unknown_symbol(model, fix.symbol, error);
+        assay__rewrite_note(notes, "dimension '%.80s' is %lld now", fix.symbol,
+                            (long long)fix.value);
+    }
     if (!code && batch) code = fix_batch(model, batch, &found, notes);
     if (!code && batch && !found) code = assay__rewrite_batch(model, batch, notes, error);
     if (code) return code;

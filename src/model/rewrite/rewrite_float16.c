@@ -22,7 +22,6 @@
  *     that they fit.
  *
  * The first failure sticks, in `code` or in the model: whoever walks a list looks at `stopped`. */
-#include "model/rewrite/rewrite_half.h"
 #include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
@@ -293,8 +292,7 @@ static void rename_inputs(struct half_scope *scope, struct assay__node *node,
 /* Left in float32. Shape and its like read whatever form is there. */
 static void keep_node(struct half_scope *scope, struct assay__node *node, bool large)
 {
-    bool any = assay__node_is(node, "Shape") || assay__node_is(node, "Size") ||
-               assay__node_is(node, "Cast");
+    bool any = assay__node_is_any(node, "Shape Size Cast");
     struct assay__graph *body;
     rename_inputs(scope, node, NULL, any ? FORM_ANY : FORM_FULL);
     for (size_t k = 0; !stopped(scope->work) && (body = assay__node_body(node, k)); k++)
@@ -431,53 +429,33 @@ static void take_node(struct half_scope *scope, struct assay__node *node)
 static int mark_angle(struct half_scope *scope, struct assay__map *producers, const char *name,
                       int depth)
 {
-    static const char *const carriers[] = {
-        "Mul",       "Add",       "Sub",    "Div",     "MatMul", "Einsum",    "Concat", "Reshape",
-        "Transpose", "Unsqueeze", "Expand", "Squeeze", "Cast",   "Gather",    "Slice",  "Tile",
-        "Identity",  "Neg",       "Where",  "Flatten", "Split",  "Reciprocal"};
+    static const char carriers[] =
+        "Mul Add Sub Div MatMul Einsum Concat Reshape Transpose Unsqueeze Expand Squeeze Cast "
+        "Gather Slice Tile Identity Neg Where Flatten Split Reciprocal";
     size_t at = assay__map_get(producers, name);
     if (at == ASSAY__MAP_NONE || depth == 0) return 0;
     const struct assay__node *node = &scope->graph->nodes[at];
-    bool carries = false;
-    for (size_t i = 0; i < sizeof carriers / sizeof carriers[0]; i++)
-        carries |= assay__node_is(node, carriers[i]);
-    if (!carries || assay__map_get(scope->angles, name) != ASSAY__MAP_NONE) return 0;
+    if (!assay__node_is_any(node, carriers) ||
+        assay__map_get(scope->angles, name) != ASSAY__MAP_NONE)
+        return 0;
     int code = assay__map_set(scope->angles, name, 1);
     for (size_t i = 0; i < node->input_count && !code; i++)
         code = mark_angle(scope, producers, node->inputs[i], depth - 1);
     return code;
 }
 
-static void mark_angles(struct half_scope *scope)
-{
-    const struct assay__graph *graph = scope->graph;
-    struct assay__map *producers = assay__map_new();
-    int code = producers ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
-            code = assay__map_set(producers, graph->nodes[i].outputs[k], i);
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        bool angle = assay__node_is(node, "Sin") || assay__node_is(node, "Cos") ||
-                     assay__node_is(node, "Tan");
-        if (angle && node->input_count)
-            code = mark_angle(scope, producers, node->inputs[0], ANGLE_DEPTH);
-    }
-    assay__map_free(producers);
-    scope->work->model->failed |= code != 0;
-}
-
 /* --- graphs ----------------------------------------------------------------------------------- */
 
-/* Defines the graph's inputs and initializers. */
+/* Defines the graph's inputs and initializers, and marks its angles. */
 static void open_scope(struct half_scope *scope)
 {
     struct assay__graph *graph = scope->graph;
+    struct assay__map *producers = assay__map_new();
+    int code = 0;
     scope->names = assay__map_new();
     scope->angles = assay__map_new();
-    scope->work->model->failed |= !scope->names || !scope->angles;
-    if (stopped(scope->work)) return;
-    for (size_t i = 0; i < graph->input_count; i++) {
+    scope->work->model->failed |= !scope->names || !scope->angles || !producers;
+    for (size_t i = 0; i < graph->input_count && !stopped(scope->work); i++) {
         const struct assay__value *input = &graph->inputs[i];
         bool tensor = input->kind == ASSAY__KIND_TENSOR;
         enum assay__dtype dtype = tensor && input->dtype ? input->dtype
@@ -485,12 +463,22 @@ static void open_scope(struct half_scope *scope)
                                                          : ASSAY__UNDEFINED;
         define(scope, input->name, dtype)->scanned = true;
     }
-    for (size_t i = 0; i < graph->initializer_count; i++) {
+    for (size_t i = 0; i < graph->initializer_count && !stopped(scope->work); i++) {
         const struct assay__tensor *tensor = &graph->initializers[i];
         struct half_value *value = define(scope, tensor->name, tensor->dtype);
         if (tensor->dtype == ASSAY__FLOAT32 && tensor->nonzeros < 0) value->tensor = tensor;
     }
-    mark_angles(scope);
+    for (size_t i = 0; i < graph->node_count && !stopped(scope->work) && !code; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
+            code = assay__map_set(producers, graph->nodes[i].outputs[k], i);
+    for (size_t i = 0; i < graph->node_count && !stopped(scope->work) && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        bool angle = assay__node_is_any(node, "Sin Cos Tan");
+        if (angle && node->input_count)
+            code = mark_angle(scope, producers, node->inputs[0], ANGLE_DEPTH);
+    }
+    assay__map_free(producers);
+    scope->work->model->failed |= code != 0;
 }
 
 static void close_scope(struct half_scope *scope)

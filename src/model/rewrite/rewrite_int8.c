@@ -1,5 +1,5 @@
-/* rewrite_int8.c - what the two int8 rewrites share; see rewrite_int8.h. */
-#include "model/rewrite/rewrite_int8.h"
+/* rewrite_int8.c - what the two int8 rewrites share; see rewrite_graph.h. */
+#include "model/rewrite/rewrite_graph.h"
 
 #include "base/vec.h"
 
