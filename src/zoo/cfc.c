@@ -145,11 +145,13 @@ static void prepare(struct assay__ncp_net *ncp)
 
 /* --- a step ----------------------------------------------------------------------------------- */
 
-static const char *concat(struct assay__net *net, const char *const *parts)
+static const char *joined(struct assay__net *net, const char *scope, const char *const *parts)
 {
-    const char *joined = assay__net_node(net, "Concat", parts);
+    assay__net_push(net, "%s", scope);
+    const char *all = assay__net_node(net, "Concat", parts);
     assay__net_attr_int(net, "axis", 1);
-    return joined;
+    assay__net_pop(net);
+    return all;
 }
 
 /* value · dt; nothing to do when dt is the constant 1. */
@@ -208,15 +210,6 @@ static const char *backbone(struct assay__ncp_net *ncp, const struct cfc *cfc, c
     return x;
 }
 
-static const char *joined_input(struct assay__ncp_net *ncp, const char *scope, const char *x,
-                                const char *h)
-{
-    assay__net_push(&ncp->net, "%s", scope);
-    const char *joined = concat(&ncp->net, ASSAY__NET_IN(x, h));
-    assay__net_pop(&ncp->net);
-    return joined;
-}
-
 /* y: the first `outputs` units, or the motor neurons at the end. */
 static const char *output(struct assay__ncp_net *ncp, const char *h)
 {
@@ -229,12 +222,21 @@ static const char *output(struct assay__ncp_net *ncp, const char *h)
     return y;
 }
 
-static void step_layered(struct assay__ncp_net *ncp, const struct cfc *cfc,
-                         struct assay__ncp_step_io *io)
+static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
 {
     struct assay__net *net = &ncp->net;
-    const int64_t sizes[] = {cfc->cells[0].hidden, cfc->cells[1].hidden, cfc->cells[2].hidden};
+    const struct cfc *cfc = ncp->weights;
     const char *parts[CELLS] = {"", "", ""}, *x = io->x;
+    if (net->code) return;
+    if (cfc->count != CELLS) {
+        const char *scope = ncp->backbone_layers ? "backbone" : cfc->cells[0].scope;
+        x = joined(net, scope, ASSAY__NET_IN(x, io->h));
+        if (ncp->backbone_layers) x = backbone(ncp, cfc, x);
+        io->next = cell_step(ncp, &cfc->cells[0], x, io->dt);
+        io->y = output(ncp, io->next);
+        return;
+    }
+    const int64_t sizes[] = {cfc->cells[0].hidden, cfc->cells[1].hidden, cfc->cells[2].hidden};
     assay__net_push(net, "state");
     assay__net_node_multi(net, "Split", ASSAY__NET_IN(io->h, assay__net_shape(net, sizes, CELLS)),
                           parts, CELLS);
@@ -242,27 +244,11 @@ static void step_layered(struct assay__ncp_net *ncp, const struct cfc *cfc,
     assay__net_pop(net);
     for (size_t i = 0; i < CELLS; i++) {
         const struct cell *cell = &cfc->cells[i];
-        x = parts[i] = cell_step(ncp, cell, joined_input(ncp, cell->scope, x, parts[i]), io->dt);
+        x = joined(net, cell->scope, ASSAY__NET_IN(x, parts[i]));
+        x = parts[i] = cell_step(ncp, cell, x, io->dt);
     }
-    assay__net_push(net, "state");
-    io->next = concat(net, ASSAY__NET_IN(parts[0], parts[1], parts[2]));
-    assay__net_pop(net);
+    io->next = joined(net, "state", ASSAY__NET_IN(parts[0], parts[1], parts[2]));
     io->y = x;
-}
-
-static void step(struct assay__ncp_net *ncp, struct assay__ncp_step_io *io)
-{
-    const struct cfc *cfc = ncp->weights;
-    if (ncp->net.code) return;
-    if (cfc->count == CELLS) {
-        step_layered(ncp, cfc, io);
-        return;
-    }
-    const char *scope = ncp->backbone_layers ? "backbone" : cfc->cells[0].scope;
-    const char *x = joined_input(ncp, scope, io->x, io->h);
-    if (ncp->backbone_layers) x = backbone(ncp, cfc, x);
-    io->next = cell_step(ncp, &cfc->cells[0], x, io->dt);
-    io->y = output(ncp, io->next);
 }
 
 /* --- parameters ------------------------------------------------------------------------------- */

@@ -3,17 +3,6 @@
 
 #include "zoo/blocks.h"
 
-static const char *activate(struct assay__net *net, const char *x, int kind)
-{
-    switch (kind) {
-    case 0: return assay__net_1(net, "Relu", x);
-    case 1: return assay__net_1(net, "Tanh", x);
-    case 2: return assay__net_1(net, "Sigmoid", x);
-    case 3: return assay__net_gelu(net, x);
-    default: return assay__net_2(net, "Mul", x, assay__net_1(net, "Sigmoid", x));
-    }
-}
-
 static int build(struct assay__zoo_params *params)
 {
     /* What keeps the variance through an activation: 1 / E[f(x)²], x of N(0, 1), for the bounded
@@ -21,6 +10,7 @@ static int build(struct assay__zoo_params *params)
      * one: with more than 2 a variance above 1 would grow without end, with 2 it falls to where the
      * biases hold it. */
     static const double gains[] = {2, 2.5, 3.4, 2, 2};
+    static const char *const ops[] = {"Relu", "Tanh", "Sigmoid", NULL, "Sigmoid"}; /* NULL: gelu */
     int64_t layers = assay__zoo_int(params, "layers"), width = assay__zoo_int(params, "width"),
             inputs = assay__zoo_int(params, "inputs"), outputs = assay__zoo_int(params, "outputs"),
             batch = assay__zoo_int(params, "batch");
@@ -34,7 +24,8 @@ static int build(struct assay__zoo_params *params)
         assay__net_push(&net, "layers.%lld", (long long)i);
         x = assay__zoo_gemm(&net, x, assay__net_text(&net, "layers.%lld", (long long)i),
                             i ? width : inputs, width, i ? gains[kind] : 1);
-        x = activate(&net, x, kind);
+        const char *y = ops[kind] ? assay__net_1(&net, ops[kind], x) : assay__net_gelu(&net, x);
+        x = kind == 4 ? assay__net_2(&net, "Mul", x, y) : y; /* silu: x sigmoid(x) */
         assay__net_pop(&net);
     }
     assay__net_push(&net, "head");

@@ -21,20 +21,15 @@ void assay__mt19937_seed(struct assay__mt19937 *random, uint32_t seed)
     random->next = 624;
 }
 
-static void twist(struct assay__mt19937 *random)
-{
-    uint32_t *state = random->state;
-    for (size_t i = 0; i < 624; i++) {
-        uint32_t y = (state[i] & 0x80000000u) | (state[(i + 1) % 624] & 0x7fffffffu);
-        state[i] = state[(i + 397) % 624] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
-    }
-    random->next = 0;
-}
-
 uint32_t assay__mt19937_u32(struct assay__mt19937 *random)
 {
-    if (random->next >= 624) twist(random);
-    uint32_t y = random->state[random->next++];
+    uint32_t *state = random->state, y;
+    for (size_t i = 0; random->next >= 624 && i < 624; i++) { /* the twist */
+        y = (state[i] & 0x80000000u) | (state[(i + 1) % 624] & 0x7fffffffu);
+        state[i] = state[(i + 397) % 624] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
+    }
+    if (random->next >= 624) random->next = 0;
+    y = state[random->next++];
     y ^= y >> 11;
     y ^= y << 7 & 0x9d2c5680u;
     y ^= y << 15 & 0xefc60000u;

@@ -89,25 +89,6 @@ void assay__zoo_params_line(struct assay__buf *out, const struct assay__zoo_entr
     }
 }
 
-/* The default, then what else it may be. */
-static void put_values(struct assay__buf *out, const struct assay__zoo_param *p)
-{
-    double number;
-    bool value = p->kind == ASSAY__ZOO_CHOICE || assay__text_double(p->otherwise, &number) == 0;
-    const char *mark = value ? "`" : "";
-    assay__buf_puts(out, mark);
-    for (const char *c = p->otherwise; *c; c++)
-        assay__buf_printf(out, *c == '|' ? "\\%c" : "%c", *c); /* a cell of a table */
-    assay__buf_printf(out, "%s | ", mark);
-    if (p->kind == ASSAY__ZOO_CHOICE) {
-        size_t length = strcspn(p->choices, "|=");
-        for (const char *at = p->choices; *at; at = next_choice(at, &length))
-            assay__buf_printf(out, "%s`%.*s`", at == p->choices ? "" : ", ", (int)length, at);
-    } else if (p->kind != ASSAY__ZOO_TEXT) {
-        assay__buf_printf(out, "%.10g to %.10g", p->low, p->high);
-    }
-}
-
 void assay__zoo_markdown(struct assay__buf *out)
 {
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
@@ -115,8 +96,22 @@ void assay__zoo_markdown(struct assay__buf *out)
         assay__buf_puts(out, "| parameter | default | values | meaning |\n|---|---|---|---|\n");
         const struct assay__zoo_param *p;
         for (size_t k = 0; (p = assay__zoo_param_at(entries[i], k)); k++) {
-            assay__buf_printf(out, "| `%s` | ", p->key);
-            put_values(out, p);
+            double number;
+            bool value = p->kind == ASSAY__ZOO_CHOICE ||
+                         assay__text_double(p->otherwise, &number) == 0;
+            const char *mark = value ? "`" : "";
+            assay__buf_printf(out, "| `%s` | %s", p->key, mark);
+            for (const char *c = p->otherwise; *c; c++)
+                assay__buf_printf(out, *c == '|' ? "\\%c" : "%c", *c); /* a cell of a table */
+            assay__buf_printf(out, "%s | ", mark);
+            if (p->kind == ASSAY__ZOO_CHOICE) {
+                size_t length = strcspn(p->choices, "|=");
+                for (const char *at = p->choices; *at; at = next_choice(at, &length))
+                    assay__buf_printf(out, "%s`%.*s`", at == p->choices ? "" : ", ", (int)length,
+                                      at);
+            } else if (p->kind != ASSAY__ZOO_TEXT) {
+                assay__buf_printf(out, "%.10g to %.10g", p->low, p->high);
+            }
             assay__buf_printf(out, " | %s |\n", p->help);
         }
         assay__buf_putc(out, '\n');

@@ -109,27 +109,6 @@ static void find_results(struct assay__nn_layer *layer, const struct assay__nn *
     }
 }
 
-static void emit_branch(struct assay__nn_layer *layer, struct assay__nn *branches)
-{
-    size_t most = branches[0].count + branches[1].count;
-    int *ranks = assay__reader_array(layer->reader, most, sizeof *ranks);
-    layer->outputs = assay__reader_array(layer->reader, most, sizeof *layer->outputs);
-    layer->output_count = 0;
-    if (!ranks || !layer->outputs) return;
-    find_results(layer, &branches[0], &branches[1], false);
-    find_results(layer, &branches[1], &branches[0], true);
-    for (size_t i = 0; i < layer->output_count; i++) {
-        ranks[i] = -2;
-        add_result(layer, &branches[0], layer->outputs[i], &ranks[i]);
-        add_result(layer, &branches[1], layer->outputs[i], &ranks[i]);
-    }
-    const char *test = convert(layer, layer->nn, "test", layer->inputs[0], ASSAY__BOOL);
-    struct assay__node *node = assay__nn_emit(layer, "If", &test, 1);
-    set_ranks(layer, ranks);
-    assay__node_set_graph(layer->model, node, "then_branch", branches[0].graph);
-    assay__node_set_graph(layer->model, node, "else_branch", branches[1].graph);
-}
-
 static void map_branch(struct assay__nn_layer *layer)
 {
     struct assay__nn branches[2] = {{.names = NULL}, {.names = NULL}};
@@ -143,7 +122,24 @@ static void map_branch(struct assay__nn_layer *layer)
         if (assay__nn_message(&layer->params, i ? BRANCH_ELSE : BRANCH_IF, &network))
             assay__nn_layers(&branches[i], &network, branches[i].prefix);
     }
-    if (!layer->reader->code) emit_branch(layer, branches);
+    size_t most = branches[0].count + branches[1].count;
+    int *ranks = assay__reader_array(layer->reader, most, sizeof *ranks);
+    layer->outputs = assay__reader_array(layer->reader, most, sizeof *layer->outputs);
+    layer->output_count = 0;
+    if (!ranks || !layer->outputs) goto out;
+    find_results(layer, &branches[0], &branches[1], false);
+    find_results(layer, &branches[1], &branches[0], true);
+    for (size_t i = 0; i < layer->output_count; i++) {
+        ranks[i] = -2;
+        add_result(layer, &branches[0], layer->outputs[i], &ranks[i]);
+        add_result(layer, &branches[1], layer->outputs[i], &ranks[i]);
+    }
+    const char *test = convert(layer, layer->nn, "test", layer->inputs[0], ASSAY__BOOL);
+    struct assay__node *node = assay__nn_emit(layer, "If", &test, 1);
+    set_ranks(layer, ranks);
+    assay__node_set_graph(layer->model, node, "then_branch", branches[0].graph);
+    assay__node_set_graph(layer->model, node, "else_branch", branches[1].graph);
+out:
     assay__map_free(branches[0].names);
     assay__map_free(branches[1].names);
 }
@@ -177,38 +173,31 @@ static void add_write(struct writes *writes, const struct assay__wire_field *fie
     writes->names[writes->count++] = name;
 }
 
-static void find_writes(struct writes *writes, const struct assay__wire_field *network, int depth,
-                        int loops);
-
-static void layer_writes(struct writes *writes, const struct assay__wire_field *message, int depth,
-                         int loops)
-{
-    struct assay__wire wire = assay__wire_in(message);
-    struct assay__wire_field field, params = {.number = 0}, inner;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
-        if (field.type != ASSAY__WIRE_BYTES) continue;
-        if (field.number == LAYER_OUTPUT) add_write(writes, &field);
-        if (field.number >= LAYER_KINDS) params = field;
-    }
-    bool loop = params.number == KIND_LOOP, branch = params.number == KIND_BRANCH;
-    writes->stops |= !loops && (params.number == KIND_BREAK || params.number == KIND_CONTINUE);
-    writes->nets += loop || branch;
-    uint32_t first = loop ? LOOP_CONDITION : BRANCH_IF;
-    for (uint32_t i = first; (loop || branch) && i < first + 2; i++)
-        if (assay__nn_message(&params, i, &inner))
-            find_writes(writes, &inner, depth + 1, loops + loop);
-}
-
-/* Too deep, or fields that cannot be read: an error when the network itself is read. */
+/* Of a network and those within it. Too deep, or fields that cannot be read: an error when the
+ * network itself is read. */
 static void find_writes(struct writes *writes, const struct assay__wire_field *network, int depth,
                         int loops)
 {
     struct assay__wire wire = assay__wire_in(network);
-    struct assay__wire_field field;
+    struct assay__wire_field layer, field, inner;
     while (!writes->layer->reader->code && depth <= ASSAY__ONNX_DEPTH &&
-           assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
-        if (field.number == NETWORK_LAYER && field.type == ASSAY__WIRE_BYTES)
-            layer_writes(writes, &field, depth, loops);
+           assay__wire_next(&wire, &layer) == ASSAY__WIRE_FIELD) {
+        if (layer.number != NETWORK_LAYER || layer.type != ASSAY__WIRE_BYTES) continue;
+        struct assay__wire fields = assay__wire_in(&layer);
+        struct assay__wire_field params = {.number = 0};
+        while (assay__wire_next(&fields, &field) == ASSAY__WIRE_FIELD) {
+            if (field.type != ASSAY__WIRE_BYTES) continue;
+            if (field.number == LAYER_OUTPUT) add_write(writes, &field);
+            if (field.number >= LAYER_KINDS) params = field;
+        }
+        bool loop = params.number == KIND_LOOP, branch = params.number == KIND_BRANCH;
+        writes->stops |= !loops && (params.number == KIND_BREAK || params.number == KIND_CONTINUE);
+        writes->nets += loop || branch;
+        uint32_t first = loop ? LOOP_CONDITION : BRANCH_IF;
+        for (uint32_t i = first; (loop || branch) && i < first + 2; i++)
+            if (assay__nn_message(&params, i, &inner))
+                find_writes(writes, &inner, depth + 1, loops + loop);
+    }
 }
 
 struct loop {

@@ -50,18 +50,10 @@ int64_t assay__mil_value_int(const struct assay__mil_value *value, size_t i)
 
 bool assay__mil_is_integer(const struct assay__mil_value *value)
 {
-    switch (value->type.dtype) {
-    case ASSAY__INT64:
-    case ASSAY__UINT64:
-    case ASSAY__INT32:
-    case ASSAY__UINT32:
-    case ASSAY__INT16:
-    case ASSAY__UINT16:
-    case ASSAY__INT8:
-    case ASSAY__UINT8:
-    case ASSAY__BOOL: return value->data || !value->elements;
-    default: return false;
-    }
+    enum assay__dtype dtype = value->type.dtype;
+    bool whole = (dtype >= ASSAY__UINT8 && dtype <= ASSAY__INT64) || dtype == ASSAY__BOOL ||
+                 dtype == ASSAY__UINT32 || dtype == ASSAY__UINT64;
+    return whole && (value->data || !value->elements);
 }
 
 bool assay__mil_is_float(const struct assay__mil_value *value)

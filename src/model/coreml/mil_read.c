@@ -248,28 +248,6 @@ struct assay__mil_def **assay__mil_block(struct assay__coreml *coreml,
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-static void add_inputs(struct assay__coreml *coreml, struct assay__mil_scope *scope,
-                       const struct assay__wire_field *function)
-{
-    struct assay__graph *graph = scope->graph;
-    size_t count = 0;
-    struct assay__mil_output *inputs = read_named_list(coreml, function, FUNCTION_MIL_INPUT,
-                                                       &count);
-    for (size_t i = 0; i < count && !coreml->reader.code; i++) {
-        const char *name = inputs[i].name;
-        const struct assay__coreml_feature *feature = assay__coreml_feature(
-            &coreml->description.inputs, name);
-        bool same = feature && feature->rank == inputs[i].type.rank;
-        assay__mil_define(coreml, scope, name, &inputs[i].type);
-        assay__mil_add_value(coreml, &graph->inputs, &graph->input_count, name, &inputs[i].type,
-                             true, same ? feature->flexible : NULL);
-        assay__coreml_note_feature(coreml, "input", feature);
-        if (inputs[i].type.state)
-            assay__coreml_note(coreml, assay__reader_printf(&coreml->reader, "state.%s", name),
-                               "state");
-    }
-}
-
 /* The block for the function's opset; a function has one as a rule. */
 static struct assay__wire_field find_block(struct assay__coreml *coreml,
                                            const struct assay__wire_field *function)
@@ -324,6 +302,7 @@ static const char *choose_function(struct assay__coreml *coreml,
 
 void assay__mil_read(struct assay__coreml *coreml, const struct assay__wire_field *message)
 {
+    struct assay__reader *reader = &coreml->reader;
     struct assay__graph *graph = &coreml->model->graph;
     struct assay__wire_field function = {.data = NULL};
     struct assay__mil_scope scope;
@@ -332,9 +311,22 @@ void assay__mil_read(struct assay__coreml *coreml, const struct assay__wire_fiel
     graph->name = choose_function(coreml, message, &function);
     struct assay__wire_field block = find_block(coreml, &function);
     assay__mil_scope_open(coreml, &scope, NULL, graph, "");
-    add_inputs(coreml, &scope, &function);
+    struct assay__mil_output *inputs = read_named_list(coreml, &function, FUNCTION_MIL_INPUT,
+                                                       &count);
+    for (size_t i = 0; i < count && !reader->code; i++) {
+        const char *name = inputs[i].name;
+        const struct assay__coreml_feature *feature = assay__coreml_feature(
+            &coreml->description.inputs, name);
+        bool same = feature && feature->rank == inputs[i].type.rank;
+        assay__mil_define(coreml, &scope, name, &inputs[i].type);
+        assay__mil_add_value(coreml, &graph->inputs, &graph->input_count, name, &inputs[i].type,
+                             true, same ? feature->flexible : NULL);
+        assay__coreml_note_feature(coreml, "input", feature);
+        if (inputs[i].type.state)
+            assay__coreml_note(coreml, assay__reader_printf(reader, "state.%s", name), "state");
+    }
     struct assay__mil_def **outputs = assay__mil_block(coreml, &scope, &block, NULL, 0, &count);
-    for (size_t i = 0; i < count && !coreml->reader.code; i++) {
+    for (size_t i = 0; i < count && !reader->code; i++) {
         const char *name = assay__mil_use(coreml, outputs[i]);
         if (*name)
             assay__mil_add_value(coreml, &graph->outputs, &graph->output_count, name,
