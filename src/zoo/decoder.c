@@ -42,6 +42,8 @@ int assay__decoder_check(struct assay__zoo_params *params, const struct assay__d
     return params->code;
 }
 
+static const char *const parts[] = {"key", "value"};
+
 /* "b,h,LENGTH,d" of the cache. */
 static const char *cache_dims(struct assay__decoder *decoder, const char *length)
 {
@@ -52,7 +54,6 @@ static const char *cache_dims(struct assay__decoder *decoder, const char *length
 
 void assay__decoder_inputs(struct assay__decoder *decoder, struct assay__net *net)
 {
-    static const char *const parts[] = {"key", "value"};
     bool cached = decoder->phase != ASSAY__DECODER_PREFILL;
     decoder->net = net;
     decoder->mask = "";
@@ -116,7 +117,6 @@ static const char *total_dim(struct assay__decoder *decoder)
 void assay__decoder_outputs(struct assay__decoder *decoder, const char *x, const char *weight,
                             bool tied)
 {
-    static const char *const parts[] = {"key", "value"};
     struct assay__net *net = decoder->net;
     int64_t seq = decoder->last_only ? 1 : decoder->seq;
     assay__net_push(net, "lm_head");

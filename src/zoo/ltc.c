@@ -25,8 +25,6 @@ struct ltc {
     const char *input_w, *input_b, *output_w, *output_b;
 };
 
-/* --- weights ---------------------------------------------------------------------------------- */
-
 static const char *vector(struct assay__ncp_net *ncp, const char *name, int64_t count, double low,
                           double high, bool positive)
 {
@@ -103,8 +101,6 @@ static void prepare(struct assay__ncp_net *ncp)
     ltc->leak = assay__net_2(net, "Mul", ltc->gleak, ltc->vleak);
     assay__net_pop(net);
 }
-
-/* --- a step ----------------------------------------------------------------------------------- */
 
 static const char *sum_over_sources(struct assay__net *net, const char *value)
 {

@@ -322,52 +322,45 @@ const char *assay__net_part(struct assay__net *net, const char *name, const char
     return assay__net_weight(net, whole, rank, dims, mean, deviation);
 }
 
+/* A tensor of the caller's numbers; a shared one may be there already. */
+static const char *add_data(struct assay__net *net, const char *name, bool shared,
+                            enum assay__dtype dtype, int rank, const int64_t *dims,
+                            const void *values)
+{
+    const char *copy = assay__net_text(net, "%s", name);
+    if (!net->code && shared && is_taken(net, copy)) return copy;
+    return add_tensor(net, copy, dtype, rank, dims, values) ? copy : "";
+}
+
 const char *assay__net_floats(struct assay__net *net, const char *name, int rank,
                               const int64_t *dims, const float *values)
 {
-    const char *copy = assay__net_text(net, "%s", name);
-    return add_tensor(net, copy, ASSAY__FLOAT32, rank, dims, values) ? copy : "";
+    return add_data(net, name, false, ASSAY__FLOAT32, rank, dims, values);
 }
 
 const char *assay__net_int64s(struct assay__net *net, const char *name, int rank,
                               const int64_t *dims, const int64_t *values)
 {
-    const char *copy = assay__net_text(net, "%s", name);
-    return add_tensor(net, copy, ASSAY__INT64, rank, dims, values) ? copy : "";
+    return add_data(net, name, false, ASSAY__INT64, rank, dims, values);
 }
 
 const char *assay__net_scalar(struct assay__net *net, float value)
 {
     const char *name = assay__net_text(net, "constant.%.9g", (double)value);
-    if (net->code) return "";
-    if (is_taken(net, name)) return name;
-    return assay__net_floats(net, name, 0, NULL, &value);
+    return add_data(net, name, true, ASSAY__FLOAT32, 0, NULL, &value);
 }
 
 const char *assay__net_index(struct assay__net *net, int64_t value)
 {
     const char *name = assay__net_text(net, "index.%lld", (long long)value);
-    if (net->code) return "";
-    if (is_taken(net, name)) return name;
-    return assay__net_int64s(net, name, 0, NULL, &value);
+    return add_data(net, name, true, ASSAY__INT64, 0, NULL, &value);
 }
 
 const char *assay__net_shape(struct assay__net *net, const int64_t *values, size_t count)
 {
-    char text[256] = "shape";
-    size_t length = strlen(text);
-    for (size_t i = 0; i < count; i++) {
-        int more = snprintf(text + length, sizeof text - length, "%c%lld", i ? 'x' : '.',
-                            (long long)values[i]);
-        if (more < 0 || (size_t)more >= sizeof text - length) {
-            assay__net_fail(net, ASSAY_ELIMIT, "a shape has too many dimensions");
-            return "";
-        }
-        length += (size_t)more;
-    }
-    const char *name = assay__net_text(net, "%s", text);
     const int64_t dims[] = {(int64_t)count};
-    if (net->code) return "";
-    if (is_taken(net, name)) return name;
-    return assay__net_int64s(net, name, 1, dims, values);
+    const char *name = "shape";
+    for (size_t i = 0; i < count; i++)
+        name = assay__net_text(net, "%s%c%lld", name, i ? 'x' : '.', (long long)values[i]);
+    return add_data(net, name, true, ASSAY__INT64, 1, dims, values);
 }

@@ -10,8 +10,6 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* --- MT19937 ---------------------------------------------------------------------------------- */
-
 void assay__mt19937_seed(struct assay__mt19937 *random, uint32_t seed)
 {
     for (uint32_t i = 0; i < 624; i++) {
@@ -65,8 +63,6 @@ void assay__mt19937_permute(struct assay__mt19937 *random, uint32_t *order, uint
         order[j] = kept;
     }
 }
-
-/* --- PCG64 ------------------------------------------------------------------------------------ */
 
 static wide join(uint64_t high, uint64_t low)
 {

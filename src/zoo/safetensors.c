@@ -133,17 +133,15 @@ int assay__safetensor_floats(const struct assay__safetensor *tensor, float *out,
     size_t count = (size_t)tensor->elements, width = type_bytes(tensor->dtype);
     bool brain = strcmp(tensor->dtype, "BF16") == 0;
     if (tensor->dtype[0] != 'F' && !brain) width = 0;
-    for (size_t i = 0; width >= 2 && i < count; i++) {
+    for (size_t i = 0; width >= 2 && i < count; i++, data += width) {
         double wide = 0;
-        uint16_t half = 0;
-        uint32_t bits = 0;
-        if (width == 8) memcpy(&wide, data + i * 8, 8);
-        if (width == 4) memcpy(&out[i], data + i * 4, 4);
-        if (width == 2) memcpy(&half, data + i * 2, 2);
+        uint16_t half = (uint16_t)(data[0] | data[1] << 8);
+        uint32_t bits = (uint32_t)half << 16;
+        if (width == 8) memcpy(&wide, data, 8);
+        if (width == 4) memcpy(&out[i], data, 4);
+        if (brain) memcpy(&out[i], &bits, 4);
         if (width == 8) out[i] = (float)wide;
         if (width == 2 && !brain) out[i] = assay__half_to_float(half);
-        bits = (uint32_t)half << 16;
-        if (brain) memcpy(&out[i], &bits, 4);
     }
     if (width >= 2) return 0;
     return assay_error_set(error, ASSAY_EUNSUPPORTED,

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- parameters: damaged ones were found when the layer was read -------------------------------
- */
-
 bool assay__nn_field(const struct assay__wire_field *message, uint32_t number,
                      struct assay__wire_field *out)
 {
@@ -87,8 +84,6 @@ size_t assay__nn_borders(const struct assay__wire_field *message, int64_t *begin
     }
     return count;
 }
-
-/* --- nodes ------------------------------------------------------------------------------------ */
 
 void assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...)
 {

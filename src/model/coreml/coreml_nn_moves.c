@@ -32,22 +32,18 @@ static void with_number(struct assay__nn_layer *layer, const char *op, uint32_t 
     assay__nn_emit(layer, op, inputs, 2);
 }
 
-/* add and multiply: with the number alpha (one input), two inputs, or more. */
+/* Arithmetic and comparisons: with the number alpha (one input; lessThan and its like have it in
+ * field 2), two inputs, or, in add and multiply, more. */
 static void map_arithmetic(struct assay__nn_layer *layer)
 {
-    const char *many = strcmp(layer->row->op, "Add") == 0 ? "Sum" : "multiply";
-    if (layer->input_count == 1)
-        with_number(layer, layer->row->op, 1);
-    else
-        assay__nn_emit_plain(layer, layer->input_count > 2 ? many : layer->row->op);
-}
-
-static void map_compare(struct assay__nn_layer *layer)
-{
-    if (layer->input_count == 1)
-        with_number(layer, layer->row->op, layer->kind < 825 ? 1 : 2);
-    else
-        assay__nn_emit_plain(layer, layer->row->op);
+    const char *op = layer->row->op;
+    if (layer->input_count == 1) {
+        with_number(layer, op, layer->kind < 825 ? 1 : 2);
+        return;
+    }
+    if (layer->input_count > 2 && strcmp(op, "Add") == 0) op = "Sum";
+    if (layer->input_count > 2 && strcmp(op, "Mul") == 0) op = "multiply";
+    assay__nn_emit_plain(layer, op);
 }
 
 /* 0 sqrt, 1 rsqrt, 2 inverse, 3 power alpha, 4 exp, 5 log, 6 abs, 7 threshold alpha */
@@ -422,12 +418,12 @@ const struct assay__nn_row assay__nn_rows_moves[] = {
     {345, "reorganizeData", "DepthToSpace", "", map_reorganize},
     {350, "slice", "Slice", "", map_slice},
     {500, "custom", "custom", "", map_custom},
-    {815, "equal", "Equal", "", map_compare},
-    {820, "notEqual", "not_equal", "", map_compare},
-    {825, "lessThan", "Less", "", map_compare},
-    {827, "lessEqual", "LessOrEqual", "", map_compare},
-    {830, "greaterThan", "Greater", "", map_compare},
-    {832, "greaterEqual", "GreaterOrEqual", "", map_compare},
+    {815, "equal", "Equal", "", map_arithmetic},
+    {820, "notEqual", "not_equal", "", map_arithmetic},
+    {825, "lessThan", "Less", "", map_arithmetic},
+    {827, "lessEqual", "LessOrEqual", "", map_arithmetic},
+    {830, "greaterThan", "Greater", "", map_arithmetic},
+    {832, "greaterEqual", "GreaterOrEqual", "", map_arithmetic},
     {920, "tile", "Tile", "", map_axes_input},
     {975, "splitND", "Split", "", map_split},
     {995, "sliceStatic", "Slice", "", map_slice_static},

@@ -140,64 +140,51 @@ static void emit_cell(struct assay__nn_layer *layer, const struct gates *gates, 
     layer->output_count = count;
 }
 
-static bool sizes_fit(struct assay__nn_layer *layer, const struct gates *gates)
-{
-    if (gates->in > 0 && gates->out > 0 && gates->out < INT32_MAX && gates->in < INT32_MAX)
-        return true;
-    assay__nn_fail(layer, "a cell without a size");
-    return false;
-}
-
-/* simpleRecurrent and gru: 1 in, 2 out, 15 sequenceOutput, 20 hasBiasVectors. */
+/* simpleRecurrent and gru: 1 in, 2 out, 15 sequenceOutput, 20 hasBiasVectors, and their matrices.
+ * LSTMs: 1 in, 2 out, 15 LSTMParams {10 sequenceOutput, 20 hasBiasVectors}, and for each direction
+ * 20 LSTMWeightParams {1-4 W, 20-23 R, 40-43 b of input, forget, block input and output gate}. */
 static void map_cell(struct assay__nn_layer *layer)
 {
     static const struct gates rnn = {1, {30}, {31}, {32}, false, 0, 0};
     static const struct gates gru = {3, {30, 31, 32}, {50, 51, 52}, {70, 71, 72}, false, 0, 0};
-    const struct assay__wire_field *params = &layer->params;
-    struct gates gates = layer->kind == 400 ? rnn : gru;
-    const char *inputs[6] = {"", "", "", "", "", ""};
-    gates.has_bias = assay__nn_int(params, 20, 0) != 0;
-    gates.in = assay__nn_int(params, 1, 0);
-    gates.out = assay__nn_int(params, 2, 0);
-    if (!sizes_fit(layer, &gates)) return;
-    join_all(layer, params, &gates, "", inputs + 1);
-    prepare(layer, &gates, inputs);
-    emit_cell(layer, &gates, inputs, 6, assay__nn_int(params, 15, 0) != 0, 1);
-}
-
-/* LSTMWeightParams: 1-4 W, 20-23 R, 40-43 b of input, forget, block input and output gate; 15
- * LSTMParams {10 sequenceOutput, 20 hasBiasVectors}. */
-static void map_lstm(struct assay__nn_layer *layer)
-{
+    static const struct gates lstm = {4, {1, 2, 3, 4}, {20, 21, 22, 23}, {40, 41, 42, 43}, false, 0,
+                                      0};
     const struct assay__wire_field *params = &layer->params;
     struct assay__wire wire = assay__wire_in(params);
     struct assay__wire_field options = {.data = NULL}, field;
     const char *inputs[11] = {"", "", "", "", "", "", "", "", "", "", ""};
+    bool long_short = layer->kind >= 420;
     int found = 0, directions = layer->kind == 430 ? 2 : 1;
-    assay__nn_message(params, 15, &options);
-    const struct gates gates = {4,
-                                {1, 2, 3, 4},
-                                {20, 21, 22, 23},
-                                {40, 41, 42, 43},
-                                assay__nn_int(&options, 20, 0) != 0,
-                                assay__nn_int(params, 1, 0),
-                                assay__nn_int(params, 2, 0)};
-    if (!sizes_fit(layer, &gates)) return;
-    while (found < directions && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
+    struct gates gates = long_short ? lstm : layer->kind == 400 ? rnn : gru;
+    if (!long_short)
+        options = *params;
+    else if (!assay__nn_message(params, 15, &options))
+        options = (struct assay__wire_field){.data = NULL};
+    bool sequence = assay__nn_int(&options, long_short ? 10 : 15, 0) != 0;
+    gates.has_bias = assay__nn_int(&options, 20, 0) != 0;
+    gates.in = assay__nn_int(params, 1, 0);
+    gates.out = assay__nn_int(params, 2, 0);
+    if (gates.in <= 0 || gates.out <= 0 || gates.out >= INT32_MAX || gates.in >= INT32_MAX) {
+        assay__nn_fail(layer, "a cell without a size");
+        return;
+    }
+    if (!long_short) join_all(layer, params, &gates, "", inputs + 1);
+    while (long_short && found < directions &&
+           assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
         if (field.number != 20 || field.type != ASSAY__WIRE_BYTES) continue;
         /* lstm's row: the backward ones follow the peephole */
         join_all(layer, &field, &gates, found ? "_back" : "", inputs + (found ? 7 : 1));
         found++;
     }
-    if (found != directions) assay__nn_fail(layer, "a cell without its weights");
+    if (long_short && found != directions) assay__nn_fail(layer, "a cell without its weights");
     prepare(layer, &gates, inputs);
-    emit_cell(layer, &gates, inputs, 11, assay__nn_int(&options, 10, 0) != 0, directions);
+    emit_cell(layer, &gates, inputs, 11, sequence, directions);
 }
 
 const struct assay__nn_row assay__nn_rows_recurrent[] = {
     {400, "simpleRecurrent", "rnn", "", map_cell},
     {410, "gru", "gru", "", map_cell},
-    {420, "uniDirectionalLSTM", "lstm", "", map_lstm},
-    {430, "biDirectionalLSTM", "lstm", "", map_lstm},
+    {420, "uniDirectionalLSTM", "lstm", "", map_cell},
+    {430, "biDirectionalLSTM", "lstm", "", map_cell},
     {0},
 };

@@ -45,8 +45,6 @@ static void check_count(struct assay__mil_call *call, const char *what, size_t c
                            count, wanted);
 }
 
-/* --- cond ------------------------------------------------------------------------------------- */
-
 static struct assay__graph *branch(struct assay__mil_call *call,
                                    const struct assay__wire_field *block, const char *name)
 {
@@ -72,8 +70,6 @@ static int map_cond(struct assay__mil_call *call)
     assay__node_set_graph(call->model, node, "then_branch", then_branch);
     return assay__node_set_graph(call->model, node, "else_branch", else_branch);
 }
-
-/* --- while_loop ------------------------------------------------------------------------------- */
 
 /* The condition on `values`, in the graph; NULL after an error. */
 static struct assay__mil_def *condition(struct assay__mil_call *call,

@@ -9,8 +9,6 @@
 
 #define SPATIAL 8 /* axes of a window */
 
-/* --- windows ---------------------------------------------------------------------------------- */
-
 struct window {
     int64_t *kernel, *strides, *dilations, *pad;
     size_t kernels, stride_count, dilation_count, pad_count;
@@ -91,8 +89,6 @@ static int map_pool(struct assay__mil_call *call)
     return set_window(call, node, &window);
 }
 
-/* --- matrix products -------------------------------------------------------------------------- */
-
 /* y = x W^T + b. Gemm takes matrices; over more axes it is kept as "linear" (x, weight, bias). */
 static int map_linear(struct assay__mil_call *call)
 {
@@ -113,8 +109,6 @@ static int map_matmul(struct assay__mil_call *call)
     assay__node_set_int(call->model, node, "transA", x != 0);
     return assay__node_set_int(call->model, node, "transB", y != 0);
 }
-
-/* --- normalization and activation ------------------------------------------------------------- */
 
 static int compare_axes(const void *a, const void *b)
 {

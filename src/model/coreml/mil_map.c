@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- inputs ----------------------------------------------------------------------------------- */
-
 struct names {
     const char **items;
     size_t count;
@@ -34,8 +32,6 @@ static void add_arg(struct assay__mil_call *call, struct names *names,
     for (size_t i = 0; i < arg->count; i++)
         add_name(call, names, assay__mil_use(call->coreml, arg->defs[i]));
 }
-
-/* --- the node --------------------------------------------------------------------------------- */
 
 static struct assay__node *add_node(struct assay__mil_call *call, const char *op,
                                     const struct names *names)
@@ -90,8 +86,6 @@ struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op
     return add_node(call, op, &names);
 }
 
-/* --- attributes ------------------------------------------------------------------------------- */
-
 /* A constant as an attribute of its own type; nothing for a list of strings, a large one, and types
  * that ONNX has no attribute of. */
 static void set_constant(struct assay__mil_call *call, struct assay__node *node, const char *name,
@@ -144,8 +138,6 @@ static bool attributes_known(struct assay__mil_call *call, const char *attribute
     }
     return true;
 }
-
-/* --- keeping ---------------------------------------------------------------------------------- */
 
 static bool is_short(const struct assay__mil_arg *arg)
 {

@@ -68,8 +68,6 @@ struct assay__mil_def *assay__mil_define(struct assay__coreml *coreml,
     return reader->code ? NULL : def;
 }
 
-/* --- constants -------------------------------------------------------------------------------- */
-
 const char *assay__mil_use(struct assay__coreml *coreml, struct assay__mil_def *def)
 {
     struct assay__model *model = coreml->model;
@@ -102,9 +100,6 @@ const char *assay__mil_use(struct assay__coreml *coreml, struct assay__mil_def *
     assay__node_set_tensor(model, node, "value", tensor);
     return name;
 }
-
-/* --- new initializers --------------------------------------------------------------------------
- */
 
 static const char *own(struct assay__mil_call *call, const char *suffix, enum assay__dtype dtype,
                        const void *numbers, size_t count, size_t size)

@@ -35,31 +35,33 @@ int assay__rewrite_note(struct assay__rewrite_notes *notes, const char *format, 
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static int take_values(struct assay__map *taken, const struct assay__value *values, size_t count)
+/* Names that a graph makes or is given: inputs, constants, results of nodes. */
+static int take_made(struct assay__map *names, const struct assay__graph *graph)
 {
     int code = 0;
-    for (size_t i = 0; i < count && !code; i++)
-        code = assay__map_set(taken, values[i].name, 1);
+    for (size_t i = 0; i < graph->input_count && !code; i++)
+        code = assay__map_set(names, graph->inputs[i].name, 1);
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(names, graph->initializers[i].name, 1);
+    for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
+        if (graph->sparse_tensors[i].name)
+            code = assay__map_set(names, graph->sparse_tensors[i].name, 1);
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
+            code = assay__map_set(names, graph->nodes[i].outputs[k], 1);
     return code;
 }
 
-static int take_graph(void *context, struct assay__graph *graph)
+static int take_graph(void *taken, struct assay__graph *graph)
 {
-    struct assay__map *taken = context;
-    int code = take_values(taken, graph->inputs, graph->input_count);
-    if (!code) code = take_values(taken, graph->outputs, graph->output_count);
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(taken, graph->initializers[i].name, 1);
-    for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
-        if (graph->sparse_tensors[i].name)
-            code = assay__map_set(taken, graph->sparse_tensors[i].name, 1);
+    int code = take_made(taken, graph);
+    for (size_t i = 0; i < graph->output_count && !code; i++)
+        code = assay__map_set(taken, graph->outputs[i].name, 1);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         code = assay__map_set(taken, node->name, 1);
         for (size_t k = 0; k < node->input_count && !code; k++)
             code = assay__map_set(taken, node->inputs[k], 1);
-        for (size_t k = 0; k < node->output_count && !code; k++)
-            code = assay__map_set(taken, node->outputs[k], 1);
     }
     return code;
 }
@@ -122,13 +124,7 @@ static int captures(const struct assay__graph *graph, int (*found)(void *context
                     void *context)
 {
     struct capture capture = {assay__map_new(), found, context};
-    int code = capture.own ? 0 : ASSAY_ENOMEM;
-    if (!code) code = take_values(capture.own, graph->inputs, graph->input_count);
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(capture.own, graph->initializers[i].name, 1);
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
-            code = assay__map_set(capture.own, graph->nodes[i].outputs[k], 1);
+    int code = capture.own ? take_made(capture.own, graph) : ASSAY_ENOMEM;
     for (size_t i = 0; i < graph->node_count && !code; i++)
         code = assay__rewrite_reads(&graph->nodes[i], capture_name, &capture);
     for (size_t i = 0; i < graph->output_count && !code; i++)

@@ -147,8 +147,6 @@ int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims,
     return 0;
 }
 
-/* --- the rewrite ------------------------------------------------------------------------------ */
-
 /* NAME=N, every name once. */
 static int check_fix(const char *const *dims, size_t count, struct assay_error *error)
 {

@@ -81,8 +81,6 @@ int assay__weights_sweep(struct assay__graph *graph, const struct assay__map *re
     return code;
 }
 
-/* --- the rewrite: weights or dynamic ---------------------------------------------------------- */
-
 static int apply_int8(struct assay__model *model, const struct assay__rewrite_request *request,
                       struct assay__rewrite_notes *notes, struct assay_error *error)
 {

@@ -168,8 +168,6 @@ out:
     return code;
 }
 
-/* --- the rewrite: NODE=N, at the last '=' (a node's name may hold one) ------------------------ */
-
 static const char *read_times(const char *text, int64_t *times)
 {
     const char *equals = strrchr(text, '=');
