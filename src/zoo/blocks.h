@@ -51,8 +51,8 @@ int assay__zoo_divides(struct assay__zoo_params *params, const char *divisor_nam
         ASSAY__ZOO_INT("width", WIDTH, 1, ASSAY__ZOO_WIDTH, "width of the layers"), \
         ASSAY__ZOO_INT("heads", HEADS, 1, ASSAY__ZOO_HEADS, "attention heads"),     \
         ASSAY__ZOO_INT("ffn", FFN, 1, ASSAY__ZOO_FFN, "width of the feed-forward network")
-#define ASSAY__ZOO_PARAMS_TABLES(VOCAB, CONTEXT)                                         \
-    ASSAY__ZOO_INT("vocab", VOCAB, 1, ASSAY__ZOO_VOCABULARY, "words of the vocabulary"), \
+#define ASSAY__ZOO_PARAMS_TABLES(VOCAB, CONTEXT)                                        \
+    ASSAY__ZOO_INT("vocab", VOCAB, 1, ASSAY__ZOO_VOCABULARY, "size of the vocabulary"), \
         ASSAY__ZOO_INT("context", CONTEXT, 1, ASSAY__ZOO_SEQUENCE, "rows of the position table")
 
 /* Limits of the builders' parameters: far above any network that exists, far below what

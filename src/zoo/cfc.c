@@ -307,8 +307,6 @@ static const struct assay__zoo_param declared[] = {
     {0},
 };
 
-const struct assay__zoo_entry assay__zoo_cfc = {
-    "cfc",
-    "Closed-form continuous-time network, wired as a Neural Circuit Policy or dense",
-    {assay__ncp_wiring_params, declared, assay__ncp_time_params},
-    build};
+const struct assay__zoo_entry assay__zoo_cfc = ASSAY__ZOO_ENTRY(
+    "cfc", "Closed-form continuous-time network, wired as a Neural Circuit Policy or dense", build,
+    assay__ncp_wiring_params, declared, assay__ncp_time_params);

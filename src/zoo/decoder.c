@@ -10,7 +10,7 @@ const struct assay__zoo_param assay__decoder_params[] = {
     ASSAY__ZOO_INT("past", "(symbolic)", 0, ASSAY__ZOO_SEQUENCE, "length of the cache"),
     ASSAY__ZOO_ONE_OF("phase", "both", "both|prefill|decode",
                       "which part of a generation: any, the prompt, one token"),
-    ASSAY__ZOO_ONE_OF("logits", "all", "all|last", "of all positions or of the last one"),
+    ASSAY__ZOO_ONE_OF("logits", "all", "all|last", "for all positions, or only the last"),
     {0},
 };
 

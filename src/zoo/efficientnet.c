@@ -57,8 +57,6 @@ static int build(struct assay__zoo_params *params)
     return assay__vision_classify(&vision, "classifier.1", 1280);
 }
 
-const struct assay__zoo_entry assay__zoo_efficientnet_b0 = {
-    "efficientnet-b0",
-    "EfficientNet-B0, image classification, 5.3 M parameters",
-    {assay__vision_params},
-    build};
+const struct assay__zoo_entry assay__zoo_efficientnet_b0 = ASSAY__ZOO_ENTRY(
+    "efficientnet-b0", "EfficientNet-B0, image classification, 5.3 M parameters", build,
+    assay__vision_params);

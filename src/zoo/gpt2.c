@@ -109,8 +109,6 @@ static int build(struct assay__zoo_params *params)
     return assay__net_end(&net);
 }
 
-const struct assay__zoo_entry assay__zoo_gpt2 = {
-    "gpt2",
-    "GPT-2, text decoder with a key-value cache, 124 M to 1.5 G parameters",
-    {sizes_param, assay__decoder_params, declared},
-    build};
+const struct assay__zoo_entry assay__zoo_gpt2 = ASSAY__ZOO_ENTRY(
+    "gpt2", "GPT-2, text decoder with a key-value cache, 124 M to 1.5 G parameters", build,
+    sizes_param, assay__decoder_params, declared);

@@ -49,12 +49,12 @@ static const struct assay__zoo_param declared[] = {
     ASSAY__ZOO_INT("heads", "12", 1, ASSAY__ZOO_HEADS, "attention heads"),
     ASSAY__ZOO_INT("kv_heads", "12", 1, ASSAY__ZOO_HEADS,
                    "heads of keys and values; divides heads"),
-    ASSAY__ZOO_INT("head_dim", "64", 1, ASSAY__ZOO_WIDTH, "numbers per head"),
+    ASSAY__ZOO_INT("head_dim", "64", 1, ASSAY__ZOO_WIDTH, "width of a head"),
     ASSAY__ZOO_INT("ffn", "2048", 1, ASSAY__ZOO_FFN, "width of the feed-forward network"),
-    ASSAY__ZOO_INT("vocab", "32000", 1, ASSAY__ZOO_VOCABULARY, "words of the vocabulary"),
+    ASSAY__ZOO_INT("vocab", "32000", 1, ASSAY__ZOO_VOCABULARY, "size of the vocabulary"),
     ASSAY__ZOO_INT("tied", "1", 0, 1, "1: one table for words and logits"),
     ASSAY__ZOO_REAL("theta", "10000", 1, 1e12, "base of the rotary frequencies"),
-    ASSAY__ZOO_REAL("epsilon", "1e-5", 0, 1, "of the norms"),
+    ASSAY__ZOO_REAL("epsilon", "1e-5", 0, 1, "added to the mean square in the norms"),
     {0},
 };
 
@@ -219,8 +219,6 @@ static int build(struct assay__zoo_params *params)
     return assay__net_end(&net);
 }
 
-const struct assay__zoo_entry assay__zoo_llama = {
-    "llama",
-    "Llama-shaped text decoder (grouped-query attention, RoPE, RMS norm, SwiGLU)",
-    {sizes_param, assay__decoder_params, declared},
-    build};
+const struct assay__zoo_entry assay__zoo_llama = ASSAY__ZOO_ENTRY(
+    "llama", "Llama-shaped text decoder (grouped-query attention, RoPE, RMS norm, SwiGLU)", build,
+    sizes_param, assay__decoder_params, declared);

@@ -12,7 +12,7 @@ static const struct assay__zoo_param declared[] = {
                       "d and rank: 768 and 8, 2048 and 16, 4096 and 64"),
     ASSAY__ZOO_INT("d", "768", 1, ASSAY__ZOO_WIDTH, "width of the layer"),
     ASSAY__ZOO_INT("rank", "8", 1, ASSAY__ZOO_WIDTH, "rank of the adapter; at most d"),
-    ASSAY__ZOO_REAL("alpha", "16", 1e-6, 1e6, "scale of the adapter, twice the rank unless given"),
+    ASSAY__ZOO_REAL("alpha", "16", 1e-6, 1e6, "scale of the adapter; twice the rank by default"),
     ASSAY__ZOO_INT("batch", "1", 1, ASSAY__ZOO_BATCH, "batch size"),
     ASSAY__ZOO_INT("seq", "128", 1, ASSAY__ZOO_SEQUENCE, "length of the sequence"),
     ASSAY__ZOO_INT("merged", "0", 0, 1, "1: one matrix, as after merging"),

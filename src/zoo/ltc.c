@@ -187,13 +187,11 @@ static int build(struct assay__zoo_params *params)
 
 static const struct assay__zoo_param declared[] = {
     ASSAY__ZOO_INT("unfolds", "6", 1, 64, "solver steps per time step"),
-    ASSAY__ZOO_REAL("epsilon", "1e-8", 1e-30, 1, "added to what is divided by"),
+    ASSAY__ZOO_REAL("epsilon", "1e-8", 1e-30, 1, "added to the denominator"),
     ASSAY__ZOO_ONE_OF("implicit", "0", "0|1", "1: weights kept positive by a softplus"),
     {0},
 };
 
-const struct assay__zoo_entry assay__zoo_ltc = {
-    "ltc",
-    "Liquid time-constant network, wired as a Neural Circuit Policy",
-    {assay__ncp_wiring_params, declared, assay__ncp_time_params},
-    build};
+const struct assay__zoo_entry assay__zoo_ltc = ASSAY__ZOO_ENTRY(
+    "ltc", "Liquid time-constant network, wired as a Neural Circuit Policy", build,
+    assay__ncp_wiring_params, declared, assay__ncp_time_params);

@@ -112,14 +112,10 @@ static int build_v3_small(struct assay__zoo_params *params)
     return assay__vision_classify(&vision, "classifier.3", 1024);
 }
 
-const struct assay__zoo_entry assay__zoo_mobilenetv2 = {
-    "mobilenetv2",
-    "MobileNetV2, image classification, 3.5 M parameters",
-    {assay__vision_params},
-    build_v2};
+const struct assay__zoo_entry assay__zoo_mobilenetv2 = ASSAY__ZOO_ENTRY(
+    "mobilenetv2", "MobileNetV2, image classification, 3.5 M parameters", build_v2,
+    assay__vision_params);
 
-const struct assay__zoo_entry assay__zoo_mobilenetv3_small = {
-    "mobilenetv3-small",
-    "MobileNetV3-Small, image classification, 2.5 M parameters",
-    {assay__vision_params},
-    build_v3_small};
+const struct assay__zoo_entry assay__zoo_mobilenetv3_small = ASSAY__ZOO_ENTRY(
+    "mobilenetv3-small", "MobileNetV3-Small, image classification, 2.5 M parameters",
+    build_v3_small, assay__vision_params);

@@ -35,36 +35,31 @@ const char *assay__ncp_slice(struct assay__ncp_net *ncp, const char *x, int64_t 
 
 /* --- one step --------------------------------------------------------------------------------- */
 
-/* c' = c σ(fg + 1) + tanh(i) σ(ig), h = tanh(c') σ(og). Returns h; *c becomes c'. */
-static const char *memory_step(struct assay__ncp_net *ncp, const char *x, const char *h,
-                               const char **c)
-{
-    struct assay__net *net = &ncp->net;
-    const char *parts[4] = {"", "", "", ""};
-    assay__net_push(net, "memory");
-    const char *z = assay__net_2(net, "Add",
-                                 assay__ncp_gemm(ncp, "input_map", x, &ncp->memory_input),
-                                 assay__ncp_gemm(ncp, "recurrent_map", h, &ncp->memory_state));
-    assay__net_node_multi(net, "Split", ASSAY__NET_IN(z), parts, 4);
-    assay__net_attr_int(net, "axis", 1);
-    const char *input = assay__net_1(net, "Tanh", parts[0]);
-    const char *input_gate = assay__net_1(net, "Sigmoid", parts[1]);
-    const char *forget = assay__net_2(net, "Add", parts[2], assay__net_scalar(net, 1));
-    const char *forget_gate = assay__net_1(net, "Sigmoid", forget);
-    const char *output_gate = assay__net_1(net, "Sigmoid", parts[3]);
-    *c = assay__net_2(net, "Add", assay__net_2(net, "Mul", *c, forget_gate),
-                      assay__net_2(net, "Mul", input, input_gate));
-    const char *out = assay__net_2(net, "Mul", assay__net_1(net, "Tanh", *c), output_gate);
-    assay__net_pop(net);
-    return out;
-}
-
-/* h and c become those after the step. Returns y. */
+/* h and c become those after the step. Returns y. Mixed memory, before the cell:
+ * c' = c σ(fg + 1) + tanh(i) σ(ig), h = tanh(c') σ(og). */
 static const char *time_step(struct assay__ncp_net *ncp, const char *x, const char *dt,
                              const char **h, const char **c)
 {
+    struct assay__net *net = &ncp->net;
     struct assay__ncp_step_io io = {.x = x, .h = *h, .dt = dt, .y = "", .next = ""};
-    if (ncp->mixed_memory) io.h = memory_step(ncp, x, *h, c);
+    if (ncp->mixed_memory) {
+        const char *parts[4] = {"", "", "", ""};
+        assay__net_push(net, "memory");
+        const char *z = assay__net_2(net, "Add",
+                                     assay__ncp_gemm(ncp, "input_map", x, &ncp->memory_input),
+                                     assay__ncp_gemm(ncp, "recurrent_map", *h, &ncp->memory_state));
+        assay__net_node_multi(net, "Split", ASSAY__NET_IN(z), parts, 4);
+        assay__net_attr_int(net, "axis", 1);
+        const char *input = assay__net_1(net, "Tanh", parts[0]);
+        const char *input_gate = assay__net_1(net, "Sigmoid", parts[1]);
+        const char *forget = assay__net_2(net, "Add", parts[2], assay__net_scalar(net, 1));
+        const char *forget_gate = assay__net_1(net, "Sigmoid", forget);
+        const char *output_gate = assay__net_1(net, "Sigmoid", parts[3]);
+        *c = assay__net_2(net, "Add", assay__net_2(net, "Mul", *c, forget_gate),
+                          assay__net_2(net, "Mul", input, input_gate));
+        io.h = assay__net_2(net, "Mul", assay__net_1(net, "Tanh", *c), output_gate);
+        assay__net_pop(net);
+    }
     ncp->cell->step(ncp, &io);
     *h = io.next;
     return io.y;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 const struct assay__zoo_param assay__ncp_wiring_params[] = {
-    ASSAY__ZOO_INT("units", "64", 1, ASSAY__WIRING_MOST, "neurons"),
+    ASSAY__ZOO_INT("units", "64", 1, ASSAY__WIRING_MOST, "number of neurons"),
     ASSAY__ZOO_INT("outputs", "16", 1, ASSAY__WIRING_MOST, "outputs: motor neurons of an NCP"),
     ASSAY__ZOO_INT("inputs", "32", 1, ASSAY__WIRING_MOST, "inputs: sensory neurons"),
     ASSAY__ZOO_ONE_OF("wiring", "autoncp", "autoncp|ncp|random|full",
                       "how the neurons are connected"),
-    ASSAY__ZOO_REAL("sparsity", "0.5", 0, 1, "share of synapses that are left out"),
+    ASSAY__ZOO_REAL("sparsity", "0.5", 0, 1, "share of synapses left out"),
     ASSAY__ZOO_INT("seed", "22222", 0, (double)INT64_MAX,
-                   "of the wiring; random and full: 1111 unless given"),
+                   "seed of the wiring; 1111 by default for random and full"),
     ASSAY__ZOO_INT("inter", "", 1, ASSAY__WIRING_MOST, "wiring=ncp: inter neurons"),
     ASSAY__ZOO_INT("command", "", 1, ASSAY__WIRING_MOST, "wiring=ncp: command neurons"),
     ASSAY__ZOO_INT("motor", "", 1, ASSAY__WIRING_MOST, "wiring=ncp: motor neurons"),
@@ -29,62 +29,52 @@ const struct assay__zoo_param assay__ncp_wiring_params[] = {
 };
 
 const struct assay__zoo_param assay__ncp_time_params[] = {
-    ASSAY__ZOO_ONE_OF("mixed_memory", "0", "0|1", "1: with an LSTM cell beside it"),
+    ASSAY__ZOO_ONE_OF("mixed_memory", "0", "0|1", "1: with an LSTM in front of the cell"),
     ASSAY__ZOO_INT("batch", "(symbolic)", 1, 1 << 20, "batch size"),
     ASSAY__ZOO_INT("seq", "1", 1, 4096, "time steps"),
     ASSAY__ZOO_ONE_OF(
         "form", "step", "step|unrolled|scan",
-        "one step, all steps as nodes, or a Scan; several steps: unrolled unless given"),
+        "one step, all steps as nodes, or a Scan; unrolled by default for several steps"),
     ASSAY__ZOO_ONE_OF("return_sequences", "1", "1|0", "0: the output of the last step only"),
     ASSAY__ZOO_WORDS("dt", "1|input", "time between steps, or an input"),
     ASSAY__ZOO_WORDS("weights", "FILE", "trained weights, a safetensors file"),
     {0},
 };
 
-#define NOT_GIVEN INT64_MIN
-
-static int64_t given_or(int64_t given, int64_t otherwise)
-{
-    return given == NOT_GIVEN ? otherwise : given;
-}
-
-/* The numbers of an NCP; what is not given is as AutoNCP would have it. units: as given. */
-static void read_ncp(struct assay__zoo_params *params, struct assay__wiring *wiring, int64_t units)
+/* The numbers of an NCP; what is not given is as AutoNCP would have it. */
+static void read_ncp(struct assay__zoo_params *params, struct assay__wiring *wiring)
 {
     static const char *const keys[] = {"inter",          "command",      "motor",
                                        "sensory_fanout", "inter_fanout", "recurrent_command",
                                        "motor_fanin"};
-    int64_t given[7];
-    bool groups, any = false;
-    for (int i = 0; i < 7; i++)
-        given[i] = assay__zoo_int_or(params, keys[i], NOT_GIVEN);
-    for (int i = 0; i < 7; i++)
-        any = any || given[i] != NOT_GIVEN;
+    bool any = false;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        any |= assay__zoo_given(params, keys[i]);
     if (any && wiring->kind != ASSAY__WIRING_NCP)
-        assay__zoo_refuse(
-            params, "inter, command, motor, sensory_fanout, inter_fanout, recurrent_command and "
-                    "motor_fanin belong to wiring=ncp");
+        assay__zoo_refuse(params, "inter, command, motor, sensory_fanout, inter_fanout, "
+                                  "recurrent_command and motor_fanin belong to wiring=ncp");
     if (params->code || wiring->kind != ASSAY__WIRING_NCP) return;
-    groups = given[0] != NOT_GIVEN && given[1] != NOT_GIVEN;
-    if (given[2] != NOT_GIVEN) wiring->outputs = given[2];
-    if (groups && units != NOT_GIVEN && units != given[0] + given[1] + wiring->outputs)
+    int64_t inter = assay__zoo_int_or(params, "inter", -1),
+            command = assay__zoo_int_or(params, "command", -1);
+    bool groups = inter >= 0 && command >= 0;
+    wiring->outputs = assay__zoo_int_or(params, "motor", wiring->outputs);
+    if (groups && assay__zoo_given(params, "units") &&
+        wiring->units != inter + command + wiring->outputs)
         assay__zoo_refuse(params, "units is not the sum of inter, command and motor: leave it out");
-    if (groups) wiring->units = given[0] + given[1] + wiring->outputs;
+    if (groups) wiring->units = inter + command + wiring->outputs;
     int code = assay__wiring_auto(wiring, groups ? NULL : params->error);
     if (code && !groups) params->code = code;
     wiring->motor = wiring->outputs;
-    wiring->command = given_or(given[1], given[0] == NOT_GIVEN
-                                             ? wiring->command
-                                             : wiring->units - wiring->outputs - given[0]);
-    wiring->inter = given_or(given[0], wiring->units - wiring->outputs - wiring->command);
-    double density = 1 - wiring->sparsity;
-    int64_t half_inter = (int64_t)((double)wiring->inter * density),
-            half_command = (int64_t)((double)wiring->command * density),
-            recurrent = (int64_t)((double)wiring->command * density * 2);
-    wiring->sensory_fanout = given_or(given[3], half_inter > 1 ? half_inter : 1);
-    wiring->inter_fanout = given_or(given[4], half_command > 1 ? half_command : 1);
-    wiring->recurrent_command = given_or(given[5], recurrent > 1 ? recurrent : 1);
-    wiring->motor_fanin = given_or(given[6], half_command > 1 ? half_command : 1);
+    if (command >= 0)
+        wiring->command = command;
+    else if (inter >= 0)
+        wiring->command = wiring->units - wiring->outputs - inter;
+    wiring->inter = inter >= 0 ? inter : wiring->units - wiring->outputs - wiring->command;
+    assay__wiring_fans(wiring);
+    wiring->sensory_fanout = assay__zoo_int_or(params, keys[3], wiring->sensory_fanout);
+    wiring->inter_fanout = assay__zoo_int_or(params, keys[4], wiring->inter_fanout);
+    wiring->recurrent_command = assay__zoo_int_or(params, keys[5], wiring->recurrent_command);
+    wiring->motor_fanin = assay__zoo_int_or(params, keys[6], wiring->motor_fanin);
 }
 
 int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params *params, bool dense)
@@ -102,7 +92,7 @@ int assay__ncp_read_params(struct assay__ncp_net *ncp, struct assay__zoo_params 
     wiring->seed = (uint64_t)(assay__wiring_layered(wiring)
                                   ? assay__zoo_int(params, "seed")
                                   : assay__zoo_int_or(params, "seed", 1111));
-    read_ncp(params, wiring, assay__zoo_int_or(params, "units", NOT_GIVEN));
+    read_ncp(params, wiring);
     ncp->wired = !dense;
     ncp->units = wiring->units;
     ncp->outputs = wiring->outputs;

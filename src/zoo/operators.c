@@ -92,8 +92,8 @@ static int build_matmul(struct assay__zoo_params *params)
 static const struct assay__zoo_param matmul_params[] = {
     ASSAY__ZOO_INT("m", "1024", 1, MAX_MATRIX, "rows of the result"),
     ASSAY__ZOO_INT("n", "1024", 1, MAX_MATRIX, "columns of the result"),
-    ASSAY__ZOO_INT("k", "1024", 1, MAX_MATRIX, "terms of each sum"),
-    ASSAY__ZOO_INT("batch", "1", 1, ASSAY__ZOO_BATCH, "products at once"),
+    ASSAY__ZOO_INT("k", "1024", 1, MAX_MATRIX, "terms in each sum"),
+    ASSAY__ZOO_INT("batch", "1", 1, ASSAY__ZOO_BATCH, "number of products"),
     ASSAY__ZOO_ONE_OF("b", "weight", "weight|input", "what the second matrix is"),
     {0},
 };
@@ -134,13 +134,11 @@ static const struct assay__zoo_param attention_params[] = {
     ASSAY__ZOO_INT("heads", "12", 1, ASSAY__ZOO_HEADS, "attention heads"),
     ASSAY__ZOO_INT("seq", "128", 1, ASSAY__ZOO_SEQUENCE, "queries"),
     ASSAY__ZOO_INT("keys", "(seq)", 1, ASSAY__ZOO_SEQUENCE, "keys and values"),
-    ASSAY__ZOO_INT("dim", "64", 1, ASSAY__ZOO_WIDTH, "numbers per head"),
+    ASSAY__ZOO_INT("dim", "64", 1, ASSAY__ZOO_WIDTH, "width of a head"),
     ASSAY__ZOO_INT("causal", "0", 0, 1, "1: hides the keys after each query"),
     {0},
 };
 
-const struct assay__zoo_entry assay__zoo_attention = {
-    "attention",
-    "Scaled dot-product attention, in plain operators",
-    {attention_params},
-    build_attention};
+const struct assay__zoo_entry assay__zoo_attention = ASSAY__ZOO_ENTRY(
+    "attention", "Scaled dot-product attention, in plain operators", build_attention,
+    attention_params);

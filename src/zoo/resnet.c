@@ -53,14 +53,9 @@ static int build(struct assay__zoo_params *params)
     return assay__vision_classify(&vision, "fc", in);
 }
 
-const struct assay__zoo_entry assay__zoo_resnet18 = {
-    "resnet18",
-    "ResNet-18, image classification, 11.7 M parameters",
-    {assay__vision_params},
-    build};
+const struct assay__zoo_entry assay__zoo_resnet18 = ASSAY__ZOO_ENTRY(
+    "resnet18", "ResNet-18, image classification, 11.7 M parameters", build, assay__vision_params);
 
-const struct assay__zoo_entry assay__zoo_resnet50 = {
-    "resnet50",
-    "ResNet-50 v1.5, image classification, 25.6 M parameters",
-    {assay__vision_params},
-    build};
+const struct assay__zoo_entry assay__zoo_resnet50 = ASSAY__ZOO_ENTRY(
+    "resnet50", "ResNet-50 v1.5, image classification, 25.6 M parameters", build,
+    assay__vision_params);

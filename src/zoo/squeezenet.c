@@ -62,8 +62,6 @@ static const struct assay__zoo_param declared[] = {
     {0},
 };
 
-const struct assay__zoo_entry assay__zoo_squeezenet = {
-    "squeezenet",
-    "SqueezeNet 1.0 or 1.1, image classification, 1.2 M parameters",
-    {declared, assay__vision_params},
-    build};
+const struct assay__zoo_entry assay__zoo_squeezenet = ASSAY__ZOO_ENTRY(
+    "squeezenet", "SqueezeNet 1.0 or 1.1, image classification, 1.2 M parameters", build, declared,
+    assay__vision_params);

@@ -112,8 +112,5 @@ static int build(struct assay__zoo_params *params)
     return assay__net_end(&net);
 }
 
-const struct assay__zoo_entry assay__zoo_vit = {
-    "vit",
-    "Vision transformer, image classification, 5.7 M to 304 M parameters",
-    {declared},
-    build};
+const struct assay__zoo_entry assay__zoo_vit = ASSAY__ZOO_ENTRY(
+    "vit", "Vision transformer, image classification, 5.7 M to 304 M parameters", build, declared);

@@ -28,9 +28,16 @@ static int64_t at_least_one(double value)
     return value < 1 ? 1 : (int64_t)value;
 }
 
-int assay__wiring_auto(struct assay__wiring *wiring, struct assay_error *error)
+void assay__wiring_fans(struct assay__wiring *wiring)
 {
     double density = 1.0 - wiring->sparsity;
+    wiring->sensory_fanout = at_least_one((double)wiring->inter * density);
+    wiring->inter_fanout = wiring->motor_fanin = at_least_one((double)wiring->command * density);
+    wiring->recurrent_command = at_least_one((double)wiring->command * density * 2);
+}
+
+int assay__wiring_auto(struct assay__wiring *wiring, struct assay_error *error)
+{
     if (wiring->outputs >= wiring->units - 2)
         return assay_error_set(error, ASSAY_EINVAL,
                                "AutoNCP: %lld outputs of %lld units: at least three units must not "
@@ -43,10 +50,7 @@ int assay__wiring_auto(struct assay__wiring *wiring, struct assay_error *error)
     wiring->command = at_least_one(0.4 * (double)rest);
     wiring->inter = rest - wiring->command;
     wiring->motor = wiring->outputs;
-    wiring->sensory_fanout = at_least_one((double)wiring->inter * density);
-    wiring->inter_fanout = at_least_one((double)wiring->command * density);
-    wiring->recurrent_command = at_least_one((double)wiring->command * density * 2);
-    wiring->motor_fanin = at_least_one((double)wiring->command * density);
+    assay__wiring_fans(wiring);
     return 0;
 }
 

@@ -52,6 +52,11 @@ struct assay__zoo_entry {
     const struct assay__zoo_param *params[4]; /* lists; the first that is NULL ends them */
     assay__zoo_fn *build;
 };
+/* The last arguments are the lists of parameters. */
+#define ASSAY__ZOO_ENTRY(NAME, SUMMARY, BUILD, ...) \
+    {                                               \
+        NAME, SUMMARY, {__VA_ARGS__}, BUILD         \
+    }
 const struct assay__zoo_entry *assay__zoo_at(size_t index); /* NULL past the end */
 bool assay__zoo_knows(const char *name);                    /* "resnet50" or "resnet50:batch=8" */
 /** Builds "name[:k=v,…]". Unknown name or key: one line with the nearest. */

@@ -159,7 +159,7 @@ void assay__mil_add_value(struct assay__coreml *coreml, struct assay__value **li
                           const char *name, const struct assay__mil_type *type, bool symbols,
                           const bool *flexible);
 
-/* mil_args.c: what a mapping asks. Constants are of any integer, bool or float type. */
+/* mil_map.c: what a mapping asks. Constants are of any integer, bool or float type. */
 const struct assay__mil_arg *assay__mil_arg(const struct assay__mil_call *call, const char *name);
 bool assay__mil_has(const struct assay__mil_call *call, const char *name);
 const struct assay__mil_value *assay__mil_constant(const struct assay__mil_call *call,
@@ -181,7 +181,6 @@ double assay__mil_value_float(const struct assay__mil_value *value, size_t i);
 bool assay__mil_is_integer(const struct assay__mil_value *value);
 bool assay__mil_is_float(const struct assay__mil_value *value);
 
-/* mil_map.c */
 /** Adds the node; `inputs` names MIL's inputs as a row does, except those given in `extra` ("=NAME"
  * takes the next of them). NULL after an error. */
 struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op,

@@ -4,7 +4,6 @@
  * and only then adds the node. */
 #include "model/coreml/mil.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SPATIAL 8 /* axes of a window */
@@ -110,12 +109,6 @@ static int map_matmul(struct assay__mil_call *call)
     return assay__node_set_int(call->model, node, "transB", y != 0);
 }
 
-static int compare_axes(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* LayerNormalization works over the last axes only; over others the operator is kept. */
 static int map_layer_norm(struct assay__mil_call *call)
 {
@@ -124,11 +117,12 @@ static int map_layer_norm(struct assay__mil_call *call)
     int64_t *axes = assay__mil_ints(call, "axes", &count);
     double epsilon = assay__mil_float(call, "epsilon", 1e-5);
     if (call->unknown || !x || x->rank < 1 || count > (size_t)x->rank) return ASSAY__MIL_KEEP;
-    for (size_t i = 0; i < count; i++)
-        if (axes[i] < 0) axes[i] += x->rank;
-    if (count) qsort(axes, count, sizeof *axes, compare_axes);
-    for (size_t i = 0; i < count; i++)
-        if (axes[i] != x->rank - (int64_t)count + (int64_t)i) return ASSAY__MIL_KEEP;
+    uint64_t seen = 0; /* which of the last axes */
+    for (size_t i = 0; i < count; i++) {
+        int64_t axis = axes[i] + (axes[i] < 0 ? (int64_t)count : (int64_t)count - x->rank);
+        if (axis < 0 || axis >= (int64_t)count || seen >> axis & 1) return ASSAY__MIL_KEEP;
+        seen |= (uint64_t)1 << axis;
+    }
     struct assay__node *node = assay__mil_emit(call, "LayerNormalization", "x gamma beta", NULL);
     assay__node_set_int(call->model, node, "axis", count ? -(int64_t)count : -(int64_t)x->rank);
     return assay__node_set_float(call->model, node, "epsilon", (float)epsilon);

@@ -190,12 +190,10 @@ static int map_gather(struct assay__mil_call *call)
 
 static int map_scatter(struct assay__mil_call *call)
 {
-    static const char *const same[] = {"add", "mul", "max", "min"};
     const char *mode = assay__mil_string(call, "mode", "add"), *reduction = NULL;
     int64_t axis = assay__mil_int(call, "axis", 0);
     if (strcmp(mode, "update") == 0) reduction = "none";
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
-        if (strcmp(same[i], mode) == 0) reduction = same[i];
+    if (*mode && assay__has_word("add mul max min", mode)) reduction = mode;
     if (call->unknown || !reduction) return ASSAY__MIL_KEEP; /* sub, div */
     struct assay__node *node = assay__mil_emit(call, call->onnx, "data indices updates", NULL);
     assay__node_set_string(call->model, node, "reduction", reduction);

@@ -119,29 +119,23 @@ static int capture_name(void *context, const char *name)
     return capture->found(capture->context, name);
 }
 
-/* Names that a graph takes from outside of it; called back once per use. */
-static int captures(const struct assay__graph *graph, int (*found)(void *context, const char *name),
-                    void *context)
-{
-    struct capture capture = {assay__map_new(), found, context};
-    int code = capture.own ? take_made(capture.own, graph) : ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count && !code; i++)
-        code = assay__rewrite_reads(&graph->nodes[i], capture_name, &capture);
-    for (size_t i = 0; i < graph->output_count && !code; i++)
-        code = capture_name(&capture, graph->outputs[i].name);
-    assay__map_free(capture.own);
-    return code;
-}
-
 int assay__rewrite_reads(const struct assay__node *node,
                          int (*found)(void *context, const char *name), void *context)
 {
+    const struct assay__graph *body;
     int code = 0;
     for (size_t i = 0; i < node->input_count && !code; i++)
         if (*node->inputs[i]) code = found(context, node->inputs[i]);
-    const struct assay__graph *body;
-    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++)
-        code = captures(body, found, context);
+    /* what a body takes from outside of it */
+    for (size_t k = 0; !code && (body = assay__node_body(node, k)); k++) {
+        struct capture capture = {assay__map_new(), found, context};
+        code = capture.own ? take_made(capture.own, body) : ASSAY_ENOMEM;
+        for (size_t i = 0; i < body->node_count && !code; i++)
+            code = assay__rewrite_reads(&body->nodes[i], capture_name, &capture);
+        for (size_t i = 0; i < body->output_count && !code; i++)
+            code = capture_name(&capture, body->outputs[i].name);
+        assay__map_free(capture.own);
+    }
     return code;
 }
 

@@ -266,22 +266,6 @@ static int strip_initializers(struct stripping *work)
     return code;
 }
 
-static int strip_nodes(struct stripping *work)
-{
-    struct assay__graph *graph = work->graph;
-    int code = 0;
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        const struct assay__tensor *tensor = assay__node_constant(node);
-        if (tensor && node->output_count == 1 && large(work, node->outputs[0], tensor))
-            code = strip(work, node->outputs[0], tensor);
-        else
-            assay__graph_push_node(work->model, &work->fresh, node);
-    }
-    if (!code) assay__graph_take_nodes(graph, &work->fresh);
-    return code;
-}
-
 static int strip_graph(void *context, struct assay__graph *graph)
 {
     struct stripping *work = context;
@@ -303,7 +287,15 @@ static int strip_graph(void *context, struct assay__graph *graph)
     work->before_count = count;
     int code = mark_shaping(work);
     if (!code) code = strip_initializers(work);
-    if (!code) code = strip_nodes(work);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        const struct assay__tensor *tensor = assay__node_constant(node);
+        if (tensor && node->output_count == 1 && large(work, node->outputs[0], tensor))
+            code = strip(work, node->outputs[0], tensor);
+        else
+            assay__graph_push_node(work->model, &work->fresh, node);
+    }
+    if (!code) assay__graph_take_nodes(graph, &work->fresh);
     assay__map_free(work->shaping);
     return code;
 }
