@@ -20,7 +20,7 @@ const char *assay__zoo_rename(struct assay__net *net, const char *value, const c
             if (strcmp(last->outputs[i], value) == 0) place = &last->outputs[i];
     }
     if (!place) return assay__net_node_named(net, "Identity", ASSAY__NET_IN(value), copy);
-    if (assay__map_get(net->names, copy) != ASSAY__MAP_NONE)
+    if (assay__map_has(net->names, copy))
         assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", copy);
     else if (assay__map_set(net->names, copy, 1))
         assay__net_no_memory(net);

@@ -116,7 +116,7 @@ const char *assay__net_dims(struct assay__net *net, const char *first, const int
 
 static bool is_taken(const struct assay__net *net, const char *name)
 {
-    return assay__map_get(net->names, name) != ASSAY__MAP_NONE;
+    return assay__map_has(net->names, name);
 }
 
 /* what: "values" or "tensors" */

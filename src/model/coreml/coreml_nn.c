@@ -27,7 +27,7 @@ const char *assay__nn_fresh(struct assay__nn *nn, const char *stem)
 {
     struct assay__reader *reader = &nn->coreml->reader;
     const char *name = stem;
-    while (!reader->code && assay__map_get(nn->shared->taken, name) != ASSAY__MAP_NONE)
+    while (!reader->code && assay__map_has(nn->shared->taken, name))
         name = assay__reader_printf(reader, "%s.again%zu", stem, ++nn->shared->serial);
     if (assay__map_set(nn->shared->taken, name, 0)) assay__reader_no_memory(reader);
     return name;
@@ -99,7 +99,7 @@ static void name_outputs(struct assay__nn *nn)
         if (index == ASSAY__MAP_NONE || strcmp(nn->values[index].name, name) == 0) continue;
         /* an input keeps its name; an output is named once */
         if (assay__coreml_feature(&nn->coreml->description.inputs, name) ||
-            assay__map_get(renames.map, nn->values[index].name) != ASSAY__MAP_NONE)
+            assay__map_has(renames.map, nn->values[index].name))
             continue;
         renames.to[renames.count] = assay__nn_fresh(nn, name);
         renames.to[renames.count + 1] = name;
@@ -170,7 +170,7 @@ static void read_ports(struct assay__nn_layer *layer, const struct assay__wire_f
         if (value) {
             layer->ranks[layer->input_count] = value->rank;
             layer->inputs[layer->input_count++] = value->name;
-        } else if (assay__map_get(layer->nn->shared->written, name) != ASSAY__MAP_NONE) {
+        } else if (assay__map_has(layer->nn->shared->written, name)) {
             assay__nn_cannot(layer,
                              "it reads '%.60s', which only a branch or a loop makes: not supported",
                              name);
@@ -236,7 +236,7 @@ static void read_layer(struct assay__nn *nn, const struct assay__wire_field *mes
     if (!*layer.name)
         layer.name = layer.output_count ? layer.outputs[0]
                                         : assay__reader_printf(reader, "layer%zu", reader->nodes);
-    if (assay__map_get(nn->layers, layer.name) != ASSAY__MAP_NONE)
+    if (assay__map_has(nn->layers, layer.name))
         assay__nn_fail(&layer, "a second layer of that name");
     if (assay__map_set(nn->layers, layer.name, 0)) assay__reader_no_memory(reader);
     if (*nn->layer_prefix)
@@ -273,7 +273,7 @@ static void add_input(struct assay__nn *nn, const struct assay__coreml_feature *
     if (coreml->reader.code) return;
     assay__graph_add_value(coreml->model, &nn->graph->inputs, &nn->graph->input_count,
                            feature->name, seen_as(feature->dtype), rank, shape);
-    if (assay__map_get(nn->names, feature->name) != ASSAY__MAP_NONE)
+    if (assay__map_has(nn->names, feature->name))
         assay__reader_refuse(&coreml->reader, ASSAY_EFORMAT, "two inputs are called '%.100s'",
                              feature->name);
     assay__nn_define(nn, feature->name, rank);
@@ -288,8 +288,7 @@ static void add_output(struct assay__nn *nn, const struct assay__coreml_feature 
     struct assay__coreml *coreml = nn->coreml;
     size_t index = assay__map_get(nn->names, feature->name);
     bool stated = feature->kind == FEATURE_ARRAY && nn->exact && feature->rank > 0;
-    if (index == ASSAY__MAP_NONE &&
-        assay__map_get(nn->shared->written, feature->name) != ASSAY__MAP_NONE)
+    if (index == ASSAY__MAP_NONE && assay__map_has(nn->shared->written, feature->name))
         assay__reader_refuse(&coreml->reader, ASSAY_EUNSUPPORTED,
                              "only a branch or a loop makes the output '%.100s': not supported",
                              feature->name);

@@ -76,7 +76,7 @@ static void add_result(struct assay__nn_layer *layer, struct assay__nn *inner, c
     const char *name = value->name;
     if (*rank == -2) *rank = value->rank;
     if (*rank != value->rank) *rank = -1;
-    if (assay__map_get(inner->names, source) == ASSAY__MAP_NONE || value->input)
+    if (!assay__map_has(inner->names, source) || value->input)
         name = convert(layer, inner, assay__reader_printf(layer->reader, "%s.result", source), name,
                        ASSAY__UNDEFINED);
     add_value(layer, &inner->graph->outputs, &inner->graph->output_count, name, ASSAY__UNDEFINED,
@@ -102,7 +102,7 @@ static void find_results(struct assay__nn_layer *layer, const struct assay__nn *
     for (size_t i = 0; i < inner->count; i++) {
         const char *source = inner->values[i].source;
         if (assay__map_get(inner->names, source) != i) continue; /* written again later */
-        bool both = assay__map_get(other->names, source) != ASSAY__MAP_NONE;
+        bool both = assay__map_has(other->names, source);
         bool before = assay__nn_find(layer->nn, source) != NULL;
         if (second ? before && !both : before || both)
             layer->outputs[layer->output_count++] = source;
@@ -160,7 +160,7 @@ static void add_write(struct writes *writes, const struct assay__wire_field *fie
 {
     struct assay__reader *reader = writes->layer->reader;
     const char *name = assay__reader_text(reader, field);
-    if (assay__map_get(writes->seen, name) != ASSAY__MAP_NONE) return;
+    if (assay__map_has(writes->seen, name)) return;
     if (assay__map_set(writes->seen, name, 0)) assay__reader_no_memory(reader);
     if (!assay__nn_find(writes->layer->nn, name)) return;
     void *names = assay__arena_grow(reader->arena, writes->names, writes->count,
@@ -235,7 +235,7 @@ static void share_weights(struct assay__nn_layer *layer, struct assay__graph *gr
     for (; nodes < graph->node_count && full; nodes++) {
         struct assay__node *node = &graph->nodes[nodes];
         for (size_t k = 0; k < node->input_count; k++)
-            if (assay__map_get(again, node->inputs[k]) != ASSAY__MAP_NONE)
+            if (assay__map_has(again, node->inputs[k]))
                 node->inputs[k] = assay__reader_printf(reader, "%s.first/%s", layer->name,
                                                        node->inputs[k] + skipped);
     }

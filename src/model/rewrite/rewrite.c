@@ -85,7 +85,7 @@ void assay__namer_close(struct assay__namer *namer)
 const char *assay__namer_make(struct assay__namer *namer, const char *base, const char *suffix)
 {
     const char *name = assay__arena_printf(namer->model->arena, "%s%s", base, suffix);
-    for (unsigned n = 2; name && assay__map_get(namer->taken, name) != ASSAY__MAP_NONE; n++)
+    for (unsigned n = 2; name && assay__map_has(namer->taken, name); n++)
         name = assay__arena_printf(namer->model->arena, "%s%s_%u", base, suffix, n);
     if (name && assay__map_set(namer->taken, name, 1) == 0) return name;
     namer->model->failed = true;
@@ -115,7 +115,7 @@ struct capture {
 static int capture_name(void *context, const char *name)
 {
     const struct capture *capture = context;
-    if (!*name || assay__map_get(capture->own, name) != ASSAY__MAP_NONE) return 0;
+    if (!*name || assay__map_has(capture->own, name)) return 0;
     return capture->found(capture->context, name);
 }
 
@@ -314,8 +314,7 @@ int assay__rewrite_begin(struct assay__model *model, bool keep_values,
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = assay__map_set(names, graph->initializers[i].name, i);
     for (size_t i = 0; i < graph->input_count && !code; i++)
-        if (assay__map_get(names, graph->inputs[i].name) == ASSAY__MAP_NONE)
-            graph->inputs[kept++] = graph->inputs[i];
+        if (!assay__map_has(names, graph->inputs[i].name)) graph->inputs[kept++] = graph->inputs[i];
     assay__map_free(names);
     if (code) return assay__rewrite_no_memory(error);
     graph->input_count = kept;

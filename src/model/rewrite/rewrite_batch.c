@@ -38,7 +38,7 @@ static int refuse_node(struct batching *work, const struct assay__node *node, co
 
 static bool follows(const struct batching *work, const char *name)
 {
-    return *name && assay__map_get(work->follows, name) != ASSAY__MAP_NONE;
+    return *name && assay__map_has(work->follows, name);
 }
 
 static int change_inputs(struct batching *work)

@@ -268,7 +268,7 @@ static bool fits_half(struct half_scope *scope, const struct assay__node *node,
 static bool any_in(const struct assay__map *map, const char **names, size_t count)
 {
     for (size_t i = 0; map && i < count; i++)
-        if (*names[i] && assay__map_get(map, names[i]) != ASSAY__MAP_NONE) return true;
+        if (*names[i] && assay__map_has(map, names[i])) return true;
     return false;
 }
 
@@ -435,9 +435,7 @@ static int mark_angle(struct half_scope *scope, struct assay__map *producers, co
     size_t at = assay__map_get(producers, name);
     if (at == ASSAY__MAP_NONE || depth == 0) return 0;
     const struct assay__node *node = &scope->graph->nodes[at];
-    if (!assay__node_is_any(node, carriers) ||
-        assay__map_get(scope->angles, name) != ASSAY__MAP_NONE)
-        return 0;
+    if (!assay__node_is_any(node, carriers) || assay__map_has(scope->angles, name)) return 0;
     int code = assay__map_set(scope->angles, name, 1);
     for (size_t i = 0; i < node->input_count && !code; i++)
         code = mark_angle(scope, producers, node->inputs[i], depth - 1);

@@ -90,7 +90,7 @@ static int to_inputs(struct upgrade *up, struct assay__node *node)
 static int drop_dropout(struct upgrade *up, struct assay__node *node)
 {
     bool masked = node->output_count > 1 && *node->outputs[1] &&
-                  assay__map_get(up->read, node->outputs[1]) != ASSAY__MAP_NONE;
+                  assay__map_has(up->read, node->outputs[1]);
     if (masked) return refuse(up, node, "its mask is used");
     if (up->dry) return 0;
     if (node->output_count > 1) node->output_count = 1;

@@ -160,8 +160,7 @@ static int mark_shaping(struct stripping *work)
         const struct assay__node *node = &graph->nodes[n];
         bool shaping = false;
         for (size_t k = 0; k < node->output_count; k++)
-            shaping |= *node->outputs[k] &&
-                       assay__map_get(work->shaping, node->outputs[k]) != ASSAY__MAP_NONE;
+            shaping |= *node->outputs[k] && assay__map_has(work->shaping, node->outputs[k]);
         shaping = shaping && !assay__node_is_any(node, "Shape Size");
         unsigned inputs = 0;
         for (size_t d = 0; d < sizeof defining / sizeof defining[0]; d++)
@@ -220,8 +219,7 @@ static bool large(const struct stripping *work, const char *name,
 {
     bool data = tensor->dtype != ASSAY__INT64 && tensor->dtype != ASSAY__UINT64 &&
                 tensor->dtype != ASSAY__BOOL && tensor->dtype != ASSAY__STRING;
-    return data && tensor->elements > work->keep_small &&
-           assay__map_get(work->shaping, name) == ASSAY__MAP_NONE;
+    return data && tensor->elements > work->keep_small && !assay__map_has(work->shaping, name);
 }
 
 static int strip(struct stripping *work, const char *name, const struct assay__tensor *tensor)

@@ -96,7 +96,7 @@ static int replace_reads(struct replacing *work, const struct assay__node *node)
         const struct assay__tensor *tensor = assay__weights_find(&work->weights, name);
         int axis = tensor ? channel_axis(node, i, tensor) : -1;
         bool done = false;
-        if (axis < 0 || assay__map_get(work->replaced, name) != ASSAY__MAP_NONE) continue;
+        if (axis < 0 || assay__map_has(work->replaced, name)) continue;
         if (rewrite->per_tensor) axis = -1;
         /* worth it when a byte each and 4 per scale are less than 4 each */
         int64_t channels = axis < 0 ? 1 : tensor->dims[axis];
@@ -138,7 +138,7 @@ static int convert_graph(void *context, struct assay__graph *graph)
     if (code || !assay__map_count(work.replaced)) goto out;
     /* the weights go, and the nodes that make them again are put in */
     for (size_t i = 0; i < graph->initializer_count; i++) {
-        if (assay__map_get(work.replaced, graph->initializers[i].name) != ASSAY__MAP_NONE)
+        if (assay__map_has(work.replaced, graph->initializers[i].name))
             assay__graph_drop_input(graph, graph->initializers[i].name);
         else
             graph->initializers[kept++] = graph->initializers[i];
@@ -147,7 +147,7 @@ static int convert_graph(void *context, struct assay__graph *graph)
     for (size_t n = 0; n < graph->node_count && !code; n++) {
         const struct assay__node *node = &graph->nodes[n];
         if (assay__node_is(node, "Constant") && node->output_count == 1 &&
-            assay__map_get(work.replaced, node->outputs[0]) != ASSAY__MAP_NONE)
+            assay__map_has(work.replaced, node->outputs[0]))
             continue;
         code = assay__rewrite_reads(node, emit_before_reader, &work);
         assay__graph_push_node(rewrite->model, &work.ordered, node);
