@@ -121,10 +121,10 @@ const struct assay__command assay__command_example = {.name = "example", .summar
 ZOO = """
 #include "zoo/net.h"
 #include "zoo/zoo_models.h"
-static int build(struct assay__zoo_params *params, struct assay__model *model, struct assay_error *error)
+static int build(struct assay__zoo_params *params)
 {
     struct assay__net net;
-    assay__net_begin(&net, model, "example", 99, error);
+    assay__zoo_begin(&net, params, 99);
     const char *dims = assay__net_text(&net, "%lld", (long long)assay__zoo_int(params, "width"));
     const char *x = assay__net_1(&net, "Relu", assay__net_input(&net, "input", ASSAY__FLOAT32, dims));
     assay__net_output(&net, x, "output", ASSAY__FLOAT32, dims);

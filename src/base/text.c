@@ -112,6 +112,13 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+void assay__text_nearest_try(struct assay__text_nearest *nearest, const char *written,
+                             const char *candidate)
+{
+    size_t distance = *candidate ? assay__text_distance(written, candidate) : SIZE_MAX;
+    if (distance < nearest->distance) *nearest = (struct assay__text_nearest){candidate, distance};
+}
+
 bool assay__text_near(const char *written, size_t distance)
 {
     size_t most = strlen(written) / 3;
