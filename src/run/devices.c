@@ -64,8 +64,7 @@ static int hear(void *context, const struct assay__json *root, struct assay__are
 static void put_names(struct assay__json_writer *out, const char *key, const struct listing *list,
                       bool works)
 {
-    assay__json_key(out, key);
-    assay__json_array(out);
+    assay__json_put_array(out, key);
     for (size_t i = 0; i < list->count; i++)
         if (list->told[i].works == works) assay__json_string(out, list->told[i].name);
     assay__json_array_end(out);

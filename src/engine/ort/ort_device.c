@@ -107,8 +107,7 @@ const char *assay__ort_device_kind(const char *device)
     return row ? row->kind : NULL;
 }
 
-int assay__ort_device_memory(const struct assay__ort *ort, const char *device,
-                             struct OrtMemoryInfo **info)
+int assay__ort_device_memory(const struct assay__ort *ort, const char *device, OrtMemoryInfo **info)
 {
     int number;
     const struct device_row *row = row_of(device, &number);
@@ -149,12 +148,12 @@ static void names_here(const struct assay__ort *ort, char *out, size_t out_size)
     }
 }
 
-static int append_cuda(const struct assay__ort *ort, struct OrtSessionOptions *options,
+static int append_cuda(const struct assay__ort *ort, OrtSessionOptions *options,
                        const char *const *keys, const char *const *values, size_t count,
                        struct assay_error *error)
 {
-    struct OrtCUDAProviderOptionsV2 *own = NULL;
-    struct OrtStatus *status = ort->create_cuda_provider_options(&own);
+    OrtCUDAProviderOptionsV2 *own = NULL;
+    OrtStatus *status = ort->create_cuda_provider_options(&own);
     if (!status && count > 0) status = ort->update_cuda_provider_options(own, keys, values, count);
     if (!status) status = ort->append_execution_provider_cuda_v2(options, own);
     if (own) ort->release_cuda_provider_options(own);
@@ -162,12 +161,12 @@ static int append_cuda(const struct assay__ort *ort, struct OrtSessionOptions *o
 }
 
 /* TensorRT takes what it can; the rest goes to CUDA on the same device rather than to the CPU. */
-static int append_tensorrt(const struct assay__ort *ort, struct OrtSessionOptions *options,
+static int append_tensorrt(const struct assay__ort *ort, OrtSessionOptions *options,
                            const char *const *keys, const char *const *values, size_t count,
                            struct assay_error *error)
 {
-    struct OrtTensorRTProviderOptionsV2 *own = NULL;
-    struct OrtStatus *status = ort->create_tensorrt_provider_options(&own);
+    OrtTensorRTProviderOptionsV2 *own = NULL;
+    OrtStatus *status = ort->create_tensorrt_provider_options(&own);
     if (!status && count > 0)
         status = ort->update_tensorrt_provider_options(own, keys, values, count);
     if (!status) status = ort->append_execution_provider_tensorrt_v2(options, own);
@@ -192,7 +191,7 @@ static int split_options(char *text, const char **keys, const char **values, siz
     return 0;
 }
 
-static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *options,
+static int append_row(const struct assay__ort *ort, OrtSessionOptions *options,
                       const struct device_row *row, int number, const char *more, bool strict,
                       struct assay_error *error)
 {
@@ -221,7 +220,7 @@ static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *op
         row->title);
 }
 
-int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,
+int assay__ort_append_device(const struct assay__ort *ort, OrtSessionOptions *options,
                              const char *device, const char *more, bool strict,
                              struct assay_error *error)
 {
@@ -262,24 +261,23 @@ static const unsigned char probe_model[] = {
     0x42, 4,    0x0a, 0,   0x10, 13,                  /* opset_import */
 };
 
-static int probe_run(const struct assay__ort *ort, struct OrtSession *session,
-                     struct assay_error *error)
+static int probe_run(const struct assay__ort *ort, OrtSession *session, struct assay_error *error)
 {
     static const int64_t dims[] = {1, 2};
     static const char *const input_names[] = {"x"}, *const output_names[] = {"y"};
     /* {5,6} · {{1,2},{3,4}} = {23,34}: exact with 6 bits of mantissa */
     float x[] = {5, 6};
-    struct OrtMemoryInfo *memory = NULL;
-    struct OrtValue *in = NULL, *out = NULL;
+    OrtMemoryInfo *memory = NULL;
+    OrtValue *in = NULL, *out = NULL;
     void *data = NULL;
-    struct OrtStatus *status = ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA,
-                                                           ASSAY__ORT_MEM_DEFAULT, &memory);
+    OrtStatus *status = ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA,
+                                                    ASSAY__ORT_MEM_DEFAULT, &memory);
     if (!status)
         status = ort->create_tensor_with_data(memory, x, sizeof x, dims, 2,
                                               ASSAY__ORT_ELEMENT_FLOAT, &in);
     if (!status)
-        status = ort->run(session, NULL, input_names, (const struct OrtValue *const *)&in, 1,
-                          output_names, 1, &out);
+        status = ort->run(session, NULL, input_names, (const OrtValue *const *)&in, 1, output_names,
+                          1, &out);
     if (!status) status = ort->get_tensor_mutable_data(out, &data);
     int code = assay__ort_check(ort, status, error, "a tiny model does not run on it");
     const float *y = data;
@@ -293,12 +291,12 @@ static int probe_run(const struct assay__ort *ort, struct OrtSession *session,
     return code;
 }
 
-static int probe(const struct assay__ort *ort, const struct OrtEnv *env,
-                 const struct device_row *row, int number, struct assay_error *error)
+static int probe(const struct assay__ort *ort, const OrtEnv *env, const struct device_row *row,
+                 int number, struct assay_error *error)
 {
-    struct OrtSessionOptions *options = NULL;
-    struct OrtSession *session = NULL;
-    struct OrtStatus *status = ort->create_session_options(&options);
+    OrtSessionOptions *options = NULL;
+    OrtSession *session = NULL;
+    OrtStatus *status = ort->create_session_options(&options);
     if (!status) status = ort->set_intra_op_num_threads(options, 1);
     int code = assay__ort_check(ort, status, error, "probe");
     if (code == 0) code = append_row(ort, options, row, number, NULL, true, error);
@@ -317,7 +315,7 @@ static int probe(const struct assay__ort *ort, const struct OrtEnv *env,
 
 struct listing {
     const struct assay__ort *ort;
-    const struct OrtEnv *env;
+    const OrtEnv *env;
     assay__device_about_fn *about; /* NULL: try everything */
     assay__device_fn *found;
     void *context;
@@ -394,7 +392,7 @@ int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
                             assay__device_fn *found, void *context, struct assay_error *error)
 {
     struct assay__ort *ort = malloc(sizeof *ort);
-    struct OrtEnv *env = NULL;
+    OrtEnv *env = NULL;
     struct assay_error reason = {0};
     if (!ort) return assay__no_memory(error);
     int code = assay__ort_load(library, ort, &reason);

@@ -23,9 +23,9 @@ struct assay__ort_generation {
     size_t mask_input, positions_input; /* SIZE_MAX: none */
     size_t *past_inputs, *present_outputs;
     int64_t batch, prompt;
-    struct OrtValue **inputs;        /* of a run after the first; caches borrowed from `before` */
-    struct OrtValue **now, **before; /* outputs of this run and of the one before */
-    struct OrtValue *next_ids, *next_positions, **masks; /* masks: one per token after the first */
+    OrtValue **inputs;        /* of a run after the first; caches borrowed from `before` */
+    OrtValue **now, **before; /* outputs of this run and of the one before */
+    OrtValue *next_ids, *next_positions, **masks; /* masks: one per token after the first */
     void *ids_data, *positions_data, *ones;
     int ids_dtype, positions_dtype, mask_dtype;
     int64_t *chosen; /* batch x tokens */
@@ -84,8 +84,7 @@ static void put_number(void *data, int dtype, size_t i, int64_t value)
 }
 
 static int make_input(struct assay__session *session, const char *name, int dtype, void *data,
-                      int64_t batch, int64_t width, struct OrtValue **value,
-                      struct assay_error *error)
+                      int64_t batch, int64_t width, OrtValue **value, struct assay_error *error)
 {
     const int64_t dims[] = {batch, width};
     size_t size = (size_t)batch * (size_t)width * assay__ort_dtype_bits(dtype) / 8;
@@ -233,11 +232,11 @@ static int choose(struct assay__session *session, struct assay__ort_generation *
                   int64_t token, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
-    struct OrtValue *value = generation->now[generation->logits_output];
+    OrtValue *value = generation->now[generation->logits_output];
     struct assay__ort_shape shape;
     void *data = NULL;
     uint64_t start = assay__now_ns();
-    struct OrtStatus *status = assay__ort_shape_read(ort, value, &shape);
+    OrtStatus *status = assay__ort_shape_read(ort, value, &shape);
     if (!status) status = ort->get_tensor_mutable_data(value, &data);
     int code = assay__ort_check(ort, status, error, "logits");
     if (code) return code;
@@ -268,7 +267,7 @@ static int choose(struct assay__session *session, struct assay__ort_generation *
 static void prepare(struct assay__session *session, struct assay__ort_generation *generation,
                     int64_t token)
 {
-    struct OrtValue **swap = generation->before;
+    OrtValue **swap = generation->before;
     assay__ort_release_values(&session->ort, generation->before, session->output_count);
     generation->before = generation->now;
     generation->now = swap;
@@ -283,7 +282,7 @@ static void prepare(struct assay__session *session, struct assay__ort_generation
 }
 
 /* Learned positions are limited: the place of the failure shows whether that was the cause. */
-static int run_failed(struct assay__session *session, struct OrtStatus *status, int64_t token,
+static int run_failed(struct assay__session *session, OrtStatus *status, int64_t token,
                       struct assay_error *error)
 {
     const struct assay__ort_generation *generation = session->generation;
@@ -312,10 +311,10 @@ int assay__ort_generation_step(struct assay__session *session, struct assay_erro
             prepare(session, generation, token);
         else
             assay__ort_release_values(ort, generation->now, session->output_count);
-        struct OrtStatus *status = ort->run(session->session, NULL, session->input_names,
-                                            (const struct OrtValue *const *)generation->inputs,
-                                            session->input_count, session->output_names,
-                                            session->output_count, generation->now);
+        OrtStatus *status = ort->run(session->session, NULL, session->input_names,
+                                     (const OrtValue *const *)generation->inputs,
+                                     session->input_count, session->output_names,
+                                     session->output_count, generation->now);
         int code = status ? run_failed(session, status, token, error) : 0;
         if (!code) code = choose(session, generation, token, error);
         if (code) return code;
@@ -328,7 +327,7 @@ int assay__ort_generation_step(struct assay__session *session, struct assay_erro
     return 0;
 }
 
-struct OrtValue *const *assay__ort_generation_outputs(const struct assay__session *session)
+OrtValue *const *assay__ort_generation_outputs(const struct assay__session *session)
 {
     return session->generation->now;
 }

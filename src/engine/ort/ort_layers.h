@@ -63,14 +63,14 @@ const char *assay__layers_node_name(const struct assay__node *node);
 
 struct assay__timed {
     struct assay__session *owner;
-    struct OrtSession *session;
+    OrtSession *session;
     struct assay__marker_ops *ops; /* NULL: without markers */
     struct assay__marker_log log;
     const char *const *input_names;
-    const struct OrtValue *const *inputs;
+    const OrtValue *const *inputs;
     size_t input_count;
     const char *const *output_names;
-    struct OrtValue **outputs;
+    OrtValue **outputs;
     size_t output_count;
 };
 
@@ -83,7 +83,7 @@ struct assay__timed_options {
     const char *profile_prefix;                   /* NULL or: with ONNX Runtime's own profiler */
     /* Names NULL: the owner's inputs, the owner's outputs. Borrowed. */
     const char *const *input_names;
-    const struct OrtValue *const *inputs;
+    const OrtValue *const *inputs;
     size_t input_count;
     const char *const *output_names;
     size_t output_count;
@@ -111,20 +111,20 @@ int assay__timed_resume(struct assay__session *owner, struct assay_error *error)
 
 /** Tests: called for the options of every session that layer timing opens (to add custom
  * operators). NULL: none. */
-typedef int assay__timed_hook_fn(void *context, struct OrtSessionOptions *options);
+typedef int assay__timed_hook_fn(void *context, OrtSessionOptions *options);
 void assay__timed_hook(assay__timed_hook_fn *hook, void *context);
 
 /** Largest difference of two values: 0 bit-equal; relative to the largest magnitude for floating
  * point, infinity otherwise. NaN equals NaN. */
-double assay__values_difference(const struct assay__ort *ort, struct OrtAllocator *allocator,
-                                const struct OrtValue *a, const struct OrtValue *b);
+double assay__values_difference(const struct assay__ort *ort, OrtAllocator *allocator,
+                                const OrtValue *a, const OrtValue *b);
 
 /* --- a chain of markers (ort_markers_chain.c) ------------------------------------------------- */
 
 struct assay__chain {
     struct assay__timed timed;
     float number; /* the input, behind `value` */
-    struct OrtValue *value;
+    OrtValue *value;
 };
 
 /** A session of `length` markers with nothing in between, to measure what a marker costs. Close it

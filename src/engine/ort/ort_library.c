@@ -71,7 +71,7 @@ int assay__ort_fill(struct assay__ort *ort, const struct OrtApiBase *base, const
     return 0;
 }
 
-void assay__ort_ignore(const struct assay__ort *ort, struct OrtStatus *status)
+void assay__ort_ignore(const struct assay__ort *ort, OrtStatus *status)
 {
     if (status) ort->release_status(status);
 }
@@ -135,8 +135,8 @@ void assay__ort_message_trim(const char *message, char *out, size_t out_size)
     out[used] = '\0';
 }
 
-int assay__ort_check(const struct assay__ort *ort, struct OrtStatus *status,
-                     struct assay_error *error, const char *what)
+int assay__ort_check(const struct assay__ort *ort, OrtStatus *status, struct assay_error *error,
+                     const char *what)
 {
     if (!status) return 0;
     char text[400];

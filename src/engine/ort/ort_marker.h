@@ -37,7 +37,7 @@ struct assay__marker_ops;
  * outlive that session. ASSAY_EUNSUPPORTED when the library is older than ASSAY__MARKER_API. */
 int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log *log,
                           struct assay__marker_ops **ops, struct assay_error *error);
-int assay__marker_ops_add(struct assay__marker_ops *ops, struct OrtSessionOptions *options,
+int assay__marker_ops_add(struct assay__marker_ops *ops, OrtSessionOptions *options,
                           struct assay_error *error);
 void assay__marker_ops_free(struct assay__marker_ops *ops); /* NULL legal */
 

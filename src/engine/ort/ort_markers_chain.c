@@ -71,7 +71,7 @@ int assay__chain_open(struct assay__layer_work *work, size_t length,
                                            .mark_count = length,
                                            .counters = counters,
                                            .input_names = input_names,
-                                           .inputs = (const struct OrtValue *const *)&chain->value,
+                                           .inputs = (const OrtValue *const *)&chain->value,
                                            .input_count = 1,
                                            .output_names = output_names,
                                            .output_count = 1};

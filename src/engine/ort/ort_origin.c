@@ -65,12 +65,6 @@ static size_t producer_of(const struct tracing *t, const char *name)
     return at == ASSAY__MAP_NONE ? NO_NODE : at;
 }
 
-static bool is_original_value(const struct tracing *t, const char *name)
-{
-    return assay__map_get(t->producer, name) != ASSAY__MAP_NONE ||
-           assay__map_get(t->sources, name) != ASSAY__MAP_NONE;
-}
-
 /* --- reading the original graph --------------------------------------------------------------- */
 
 static bool has_body(const struct assay__node *node)
@@ -205,7 +199,9 @@ static const char *swallow(const struct tracing *t, const char *value, const cha
 static const char *stands_for(const struct tracing *t, const struct assay__node *node, size_t k)
 {
     if (!node->outputs[k][0]) return NULL;
-    if (is_original_value(t, node->outputs[k])) return node->outputs[k];
+    if (assay__map_get(t->producer, node->outputs[k]) != ASSAY__MAP_NONE ||
+        assay__map_get(t->sources, node->outputs[k]) != ASSAY__MAP_NONE)
+        return node->outputs[k];
     size_t same = node->name[0] ? assay__map_get(t->named, node->name) : ASSAY__MAP_NONE;
     if (same != ASSAY__MAP_NONE && strcmp(t->original->nodes[same].op, node->op) == 0 &&
         k < t->original->nodes[same].output_count)

@@ -142,8 +142,7 @@ static void answer(struct assay__conversation *talk, const struct assay__window_
     struct assay__json_writer writer;
     assay__json_start(&writer, &line, false);
     assay__json_object(&writer);
-    assay__json_key(&writer, plan ? "window" : "stop");
-    assay__json_object(&writer);
+    assay__json_put_object(&writer, plan ? "window" : "stop");
     if (plan) {
         bool first_forced = talk->next_window == 1 && talk->request->job.warmup >= 0;
         assay__json_put_integer(&writer, "iterations", (int64_t)plan->iterations);

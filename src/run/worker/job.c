@@ -15,13 +15,11 @@ void assay__job_write(const struct assay__job *job, struct assay__buf *out)
     assay__json_put_integer(&writer, "job", JOB_VERSION);
     assay__fields_send(&writer, &assay__message_job, job);
     if (job->generation.tokens > 0) {
-        assay__json_key(&writer, "generation");
-        assay__json_object(&writer);
+        assay__json_put_object(&writer, "generation");
         assay__fields_send(&writer, &assay__message_generation, &job->generation);
         assay__json_object_end(&writer);
     }
-    assay__json_key(&writer, "inputs");
-    assay__json_array(&writer);
+    assay__json_put_array(&writer, "inputs");
     for (size_t i = 0; i < job->input_count; i++)
         assay__input_to_json(&job->inputs[i], &writer);
     assay__json_array_end(&writer);

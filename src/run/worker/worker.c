@@ -265,8 +265,7 @@ static int send_tokens(struct worker *worker, size_t skip, bool tell)
     assay__json_put_integer(out, "generations", (int64_t)(times.generations - skip));
     assay__json_put_integer(out, "dropped", (int64_t)times.dropped);
     assay__json_put_number(out, "choose_ns", times.choose_ns);
-    assay__json_key(out, "ids");
-    assay__json_array(out);
+    assay__json_put_array(out, "ids");
     for (size_t i = 0; i < tokens && i < ASSAY__GENERATED_IDS; i++)
         assay__json_integer(out, times.ids[i]);
     assay__json_array_end(out);
@@ -412,8 +411,7 @@ static void put_layer_counters(struct worker *worker, const struct assay__engine
 {
     const struct assay__layer_counters *counters = assay__worker_counters_layers(worker->counters);
     if (!counters || !layer->counters) return;
-    assay__json_key(out, "counters");
-    assay__json_array(out);
+    assay__json_put_array(out, "counters");
     for (size_t i = 0; i < counters->count; i++)
         assay__json_number(out, layer->counters[i]);
     assay__json_array_end(out);

@@ -144,18 +144,15 @@ static void write_sites(enum assay__track_phase phase, struct assay__track_site 
 
 static void write_lists(struct assay__track_site *sites, struct assay__json_writer *out)
 {
-    assay__json_key(out, "phases");
-    assay__json_array(out);
+    assay__json_put_array(out, "phases");
     for (int p = 0; p < ASSAY__TRACK_PHASES; p++)
         write_phase((enum assay__track_phase)p, out);
     assay__json_array_end(out);
-    assay__json_key(out, "classes");
-    assay__json_array(out);
+    assay__json_put_array(out, "classes");
     for (int p = 0; p < ASSAY__TRACK_PHASES; p++)
         write_classes((enum assay__track_phase)p, out);
     assay__json_array_end(out);
-    assay__json_key(out, "sites");
-    assay__json_array(out);
+    assay__json_put_array(out, "sites");
     for (int p = 0; p < ASSAY__TRACK_PHASES; p++)
         write_sites((enum assay__track_phase)p, sites, out);
     assay__json_array_end(out);

@@ -308,13 +308,11 @@ void assay__worker_counters_write(const struct assay__worker_counters *counters,
     assay__json_put_integer(out, "slices", (int64_t)counters->slices);
     assay__json_put_number(out, "on_ns", counters->on_ns);
     assay__json_put_number(out, "off_ns", counters->off_ns);
-    assay__json_key(out, "layer_events");
-    assay__json_array(out);
+    assay__json_put_array(out, "layer_events");
     for (size_t i = 0; i < counters->layers.count; i++)
         assay__json_integer(out, counters->chosen[i]);
     assay__json_array_end(out);
-    assay__json_key(out, "events");
-    assay__json_array(out);
+    assay__json_put_array(out, "events");
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
         const struct tally *tally = &counters->tallies[e];
         write_event(out, &(struct assay__counted_event){
