@@ -190,9 +190,10 @@ struct assay__engine_ops {
     const char *name;
     const char *summary;
     /** Calls back for every device this engine could offer here, available or not (with the
-     *  reason). */
-    int (*devices)(const char *library, assay__device_fn *found, void *context,
-                   struct assay_error *error);
+     *  reason). `about` (NULL: try all) is asked before each is tried, so that a parent knows which
+     *  one a crash belongs to. */
+    int (*devices)(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                   void *context, struct assay_error *error);
     /** Loads the model and creates what is needed to run it. */
     int (*open)(const struct assay__session_options *options, struct assay__session **session,
                 struct assay_error *error);
@@ -217,10 +218,6 @@ struct assay__engine_ops {
      *  step. */
     int (*tokens)(struct assay__session *session, struct assay__token_times *times,
                   struct assay_error *error);
-    /** optional: devices(), told of each device before it is tried, so that a parent knows which
-     *  one a crash belongs to. */
-    int (*devices_each)(const char *library, assay__device_about_fn *about, assay__device_fn *found,
-                        void *context, struct assay_error *error);
     /** optional: how the engine's own arena is used. */
     void (*arena_use)(struct assay__session *session, struct assay__arena_use *use);
     /** optional: makes a session of its own, without inputs, tells of every node after the engine's

@@ -353,9 +353,9 @@ static void test_devices(void)
     struct assay_error error = {0};
     int count = 0, calls = 0;
     library_choose();
-    CHECK_INT(engine_under_test()->devices(NULL, device_check, &count, &error), 0);
+    CHECK_INT(engine_under_test()->devices(NULL, NULL, device_check, &count, &error), 0);
     CHECK(count >= 1);
-    CHECK_INT(engine_under_test()->devices(NULL, device_stop, &calls, &error),
+    CHECK_INT(engine_under_test()->devices(NULL, NULL, device_stop, &calls, &error),
               42); /* the callback stops it */
     CHECK_INT(calls, 1);
 }

@@ -215,7 +215,7 @@ static void close_spinning(struct opened *opened)
     struct assay__session *session = opened->session;
     const struct assay__ort *ort = &session->ort;
     assay__timed_hook(NULL, NULL);
-    assay__ort_layers_free(session);
+    assay__arena_free(session->layer_arena);
     assay__ort_release_values(ort, session->input_values, session->input_count);
     ort->release_session(session->session);
     ort->release_custom_op_domain(spin.domain);

@@ -341,7 +341,6 @@ const struct assay__engine_ops assay__engine_fake = {
     .memory = fake_memory,
     .close = fake_close,
     .tokens = assay__fake_tokens,
-    .devices_each = assay__fake_devices_each,
     .assignment = assay__fake_assignment,
     .device_kind = assay__fake_device_kind,
 };

@@ -94,10 +94,8 @@ int assay__fake_tokens(struct assay__session *session, struct assay__token_times
 
 /* --- fake_devices.c, fake_assignment.c -------------------------------------------------------- */
 
-int assay__fake_devices(const char *library, assay__device_fn *found, void *context,
-                        struct assay_error *error);
-int assay__fake_devices_each(const char *library, assay__device_about_fn *about,
-                             assay__device_fn *found, void *context, struct assay_error *error);
+int assay__fake_devices(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                        void *context, struct assay_error *error);
 
 const char *assay__fake_device_kind(const char *name); /* its class, by the name */
 bool assay__fake_has_device(const char *name);

@@ -121,8 +121,8 @@ int assay__fake_device_gone(const char *script, struct assay_error *error)
     return count < most ? 0 : assay_error_set(error, ASSAY_EENGINE, "the device is gone");
 }
 
-int assay__fake_devices_each(const char *library, assay__device_about_fn *about,
-                             assay__device_fn *found, void *context, struct assay_error *error)
+int assay__fake_devices(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                        void *context, struct assay_error *error)
 {
     (void)library;
     const char *script = getenv("ASSAY_FAKE_DEVICES");
@@ -142,10 +142,4 @@ int assay__fake_devices_each(const char *library, assay__device_about_fn *about,
     }
     free(copy);
     return code;
-}
-
-int assay__fake_devices(const char *library, assay__device_fn *found, void *context,
-                        struct assay_error *error)
-{
-    return assay__fake_devices_each(library, NULL, found, context, error);
 }

@@ -280,7 +280,6 @@ static void ort_close(struct assay__session *session)
 {
     if (!session) return;
     const struct assay__ort *ort = &session->ort;
-    if (session->layers) assay__ort_layers_free(session);
     assay__ort_generation_close(session);
     for (int s = 0; session->streams && s < session->stream_count; s++)
         if (session->streams[s])
@@ -289,6 +288,7 @@ static void ort_close(struct assay__session *session)
     if (session->session) ort->release_session(session->session);
     if (session->cpu_memory) ort->release_memory_info(session->cpu_memory);
     if (session->env) ort->release_env(session->env);
+    assay__arena_free(session->layer_arena);
     assay__arena_free(session->output_arena);
     assay__arena_free(session->arena);
     free(session);
@@ -494,7 +494,6 @@ const struct assay__engine_ops assay__engine_ort = {
     .memory = ort_memory,
     .close = ort_close,
     .tokens = assay__ort_generation_tokens,
-    .devices_each = assay__ort_devices_each,
     .arena_use = ort_arena_use,
     .assignment = assay__ort_assignment,
     .device_kind = assay__ort_device_kind,

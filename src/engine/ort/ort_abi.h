@@ -38,6 +38,7 @@ typedef struct OrtShapeInferContext OrtShapeInferContext;
 typedef struct OrtStatus OrtStatus;
 typedef struct OrtTensorRTProviderOptionsV2 OrtTensorRTProviderOptionsV2;
 typedef struct OrtTensorTypeAndShapeInfo OrtTensorTypeAndShapeInfo;
+typedef struct OrtTypeInfo OrtTypeInfo;
 typedef struct OrtValue OrtValue;
 typedef struct OrtApi OrtApi; /* the table, seen only through slots */
 typedef struct OrtCustomOp OrtCustomOp;
@@ -51,7 +52,8 @@ struct OrtApiBase {
 enum { /* OrtLoggingLevel */
        ASSAY__ORT_LOG_INFO = 1,
        ASSAY__ORT_LOG_WARNING = 2,
-       ASSAY__ORT_LOG_ERROR = 3
+       ASSAY__ORT_LOG_ERROR = 3,
+       ASSAY__ORT_LOG_FATAL = 4
 };
 enum { /* OrtErrorCode */
        ASSAY__ORT_FAIL = 1,
@@ -141,6 +143,8 @@ struct OrtCustomOp {
     X(release_session, 95, void, (OrtSession *))                                                 \
     X(session_get_input_count, 30, OrtStatus *, (const OrtSession *, size_t *))                  \
     X(session_get_output_count, 31, OrtStatus *, (const OrtSession *, size_t *))                 \
+    X(session_get_input_type_info, 33, OrtStatus *,                                              \
+      (const OrtSession *, size_t index, OrtTypeInfo **))                                        \
     X(session_get_input_name, 36, OrtStatus *,                                                   \
       (const OrtSession *, size_t index, OrtAllocator *, char **))                               \
     X(session_get_output_name, 37, OrtStatus *,                                                  \
@@ -175,6 +179,8 @@ struct OrtCustomOp {
     X(get_string_tensor_data_length, 53, OrtStatus *, (const OrtValue *, size_t *))                \
     X(get_string_tensor_content, 54, OrtStatus *,                                                  \
       (const OrtValue *, void *text, size_t size, size_t *offsets, size_t count))                  \
+    X(cast_type_info_to_tensor_info, 55, OrtStatus *,                                              \
+      (const OrtTypeInfo *, const OrtTensorTypeAndShapeInfo **))                                   \
     X(get_tensor_element_type, 60, OrtStatus *, (const OrtTensorTypeAndShapeInfo *, int *))        \
     X(get_dimensions_count, 61, OrtStatus *, (const OrtTensorTypeAndShapeInfo *, size_t *))        \
     X(get_dimensions, 62, OrtStatus *,                                                             \
@@ -191,6 +197,7 @@ struct OrtCustomOp {
     X(get_value, 80, OrtStatus *, (const OrtValue *, int index, OrtAllocator *, OrtValue **))      \
     X(get_value_count, 81, OrtStatus *, (const OrtValue *, size_t *))                              \
     X(release_value, 96, void, (OrtValue *))                                                       \
+    X(release_type_info, 98, void, (OrtTypeInfo *))                                                \
     X(release_tensor_type_and_shape_info, 99, void, (OrtTensorTypeAndShapeInfo *))                 \
     X(create_memory_info, 68, OrtStatus *,                                                         \
       (const char *name, int allocator_type, int id, int mem_type, OrtMemoryInfo **))              \

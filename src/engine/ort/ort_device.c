@@ -321,75 +321,53 @@ struct listing {
     void *context;
 };
 
-static void adapter_of(const struct device_row *row, int number, struct assay__adapter *adapter)
-{
-    *adapter = (struct assay__adapter){0};
-    if (row->how == APPEND_CUDA || row->how == APPEND_TENSORRT)
-        assay__adapter_cuda(number, adapter);
-    else if (strcmp(row->device, "webgpu") == 0)
-        assay__adapter_vulkan(adapter);
-}
-
-/* One device: tried when the library has its provider. */
-static int report_device(const struct listing *list, const struct device_row *row, int number,
-                         const char *name, bool here, bool *works)
-{
-    struct assay_error reason = {0};
-    struct assay__adapter adapter = {0};
-    if (here)
-        probe(list->ort, list->env, row, number, &reason);
-    else
-        assay_error_set(&reason, ASSAY_EUNSUPPORTED, "this ONNX Runtime build has no %s provider",
-                        row->title);
-    *works = reason.code == 0;
-    if (*works) adapter_of(row, number, &adapter);
-    if (!*works && number > 0) return 0; /* one more than there are */
-    struct assay__device device = {
-        .name = name,
-        .kind = row->kind,
-        .engine = "ort",
-        .library = list->ort->path,
-        .available = *works,
-        .reason = reason.message,
-        .version = list->ort->version,
-        .hardware = adapter.name,
-        .software = adapter.software,
-        .note = adapter.note,
-        .offered = here,
-    };
-    return list->found(list->context, &device);
-}
-
 /* Calls back for one row: numbered devices are counted until one fails; the first is reported in
- * any case. */
+ * any case. Only what the library has the provider for is tried. */
 static int report_row(const struct listing *list, const struct device_row *row)
 {
     bool here = library_has(list->ort, row->provider);
     int last = row->numbered && row->key && here ? DEVICE_MAX : 1;
     for (int number = 0; number < last; number++) {
         char name[64];
-        bool works = false;
         if (row->numbered)
             snprintf(name, sizeof name, "%s:%d", row->device, number);
         else
             snprintf(name, sizeof name, "%s", row->device);
-        struct assay__device next = {.name = name,
-                                     .kind = row->kind,
-                                     .engine = "ort",
-                                     .library = list->ort->path,
-                                     .version = list->ort->version};
-        enum assay__device_answer answer = list->about ? list->about(list->context, &next)
+        struct assay__device device = {.name = name,
+                                       .kind = row->kind,
+                                       .engine = "ort",
+                                       .library = list->ort->path,
+                                       .version = list->ort->version};
+        enum assay__device_answer answer = list->about ? list->about(list->context, &device)
                                                        : ASSAY__DEVICE_TRY;
         if (answer == ASSAY__DEVICE_END) return 0;
         if (answer == ASSAY__DEVICE_PASS) continue;
-        int code = report_device(list, row, number, name, here, &works);
-        if (code || !works) return code;
+        struct assay_error reason = {0};
+        struct assay__adapter adapter = {0};
+        if (here)
+            probe(list->ort, list->env, row, number, &reason);
+        else
+            assay_error_set(&reason, ASSAY_EUNSUPPORTED,
+                            "this ONNX Runtime build has no %s provider", row->title);
+        device.available = reason.code == 0;
+        if (!device.available && number > 0) return 0; /* one more than there are */
+        if (device.available && (row->how == APPEND_CUDA || row->how == APPEND_TENSORRT))
+            assay__adapter_cuda(number, &adapter);
+        else if (device.available && strcmp(row->device, "webgpu") == 0)
+            assay__adapter_vulkan(&adapter);
+        device.reason = reason.message;
+        device.hardware = adapter.name;
+        device.software = adapter.software;
+        device.note = adapter.note;
+        device.offered = here;
+        int code = list->found(list->context, &device);
+        if (code || !device.available) return code;
     }
     return 0;
 }
 
-int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
-                            assay__device_fn *found, void *context, struct assay_error *error)
+int assay__ort_devices(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                       void *context, struct assay_error *error)
 {
     struct assay__ort *ort = malloc(sizeof *ort);
     OrtEnv *env = NULL;
@@ -417,10 +395,4 @@ int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
     ort->release_env(env);
     free(ort);
     return code;
-}
-
-int assay__ort_devices(const char *library, assay__device_fn *found, void *context,
-                       struct assay_error *error)
-{
-    return assay__ort_devices_each(library, NULL, found, context, error);
 }

@@ -77,9 +77,8 @@ static int expose(struct isolated *it, struct assay_error *error)
 {
     struct assay__layer_work *work = it->work;
     char path[ASSAY__LAYERS_PATH] = "";
-    int code = assay__layers_path(work, "exposed.onnx", path, sizeof path);
-    if (code) return assay_error_set(error, code, "the path of a file is too long");
-    code = assay__model_read(work->optimized_path, &it->exposed, error);
+    int code = assay__layers_path(work, "exposed.onnx", path, sizeof path, error);
+    if (!code) code = assay__model_read(work->optimized_path, &it->exposed, error);
     if (code) return code;
     struct assay__graph *graph = &it->exposed->graph;
     size_t most = graph->output_count;
@@ -349,8 +348,7 @@ static int open_model(struct isolated *it, struct assay__model *model, const cha
 {
     static const char *const outputs[] = {"assay.out"};
     char path[ASSAY__LAYERS_PATH] = "";
-    int code = assay__layers_path(it->work, file, path, sizeof path);
-    if (code) assay_error_set(error, code, "the path of a file is too long");
+    int code = assay__layers_path(it->work, file, path, sizeof path, error);
     if (!code) code = assay__model_write(model, path, error);
     options.path = path;
     options.optimization = ASSAY__ORT_OPT_NONE;

@@ -18,11 +18,6 @@
 
 #define ASSAY__LAYERS_PATH 4096
 
-/** Kept by the session: the storage behind the last result. */
-struct assay__ort_layers {
-    struct assay__arena *arena;
-};
-
 /** One call of layers(). */
 struct assay__layer_work {
     struct assay__session *session;
@@ -52,8 +47,8 @@ void assay__layers_say(struct assay__layer_work *work, const char *format, ...) 
 double assay__layers_elapsed_s(const struct assay__layer_work *work);
 /** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are in
  * separate files). */
-int assay__layers_path(struct assay__layer_work *work, const char *name, char *out,
-                       size_t out_size);
+int assay__layers_path(struct assay__layer_work *work, const char *name, char *out, size_t out_size,
+                       struct assay_error *error);
 /** Removes such a file. */
 void assay__layers_unlink(const char *path);
 /** What to call a node: its name, else its first output's. */

@@ -14,11 +14,10 @@ static int write_marked(struct assay__marking *m, const struct assay__mark_optio
                         const char *name, struct assay__model **model,
                         struct assay__mark_plan *plan, char *path, struct assay_error *error)
 {
-    int code = assay__layers_path(m->work, name, path, ASSAY__LAYERS_PATH);
-    if (code) return assay_error_set(error, code, "the path of a file is too long");
     assay__model_free(*model);
     *model = NULL;
-    code = assay__model_read(m->work->optimized_path, model, error);
+    int code = assay__layers_path(m->work, name, path, ASSAY__LAYERS_PATH, error);
+    if (!code) code = assay__model_read(m->work->optimized_path, model, error);
     if (!code) code = assay__markers_insert(*model, options, plan, error);
     if (!code) code = assay__model_write(*model, path, error);
     return code;

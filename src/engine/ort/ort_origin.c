@@ -25,6 +25,7 @@
 #include "engine/ort/ort_layers.h"
 
 #include "base/map.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,22 +124,15 @@ static int merge_equal(struct tracing *t, struct assay__map *computations, size_
     return 0;
 }
 
-static int read_sources(struct tracing *t)
-{
-    const struct assay__graph *graph = t->original;
-    int code = 0;
-    for (size_t i = 0; !code && i < graph->input_count; i++)
-        code = assay__map_set(t->sources, graph->inputs[i].name, 0);
-    for (size_t i = 0; !code && i < graph->initializer_count; i++)
-        code = assay__map_set(t->sources, graph->initializers[i].name, 1);
-    return code;
-}
-
 static int read_original(struct tracing *t)
 {
     const struct assay__graph *graph = t->original;
     struct assay__map *computations = assay__map_new();
-    int code = computations ? read_sources(t) : ASSAY_ENOMEM;
+    int code = computations ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; !code && i < graph->input_count; i++)
+        code = assay__map_set(t->sources, graph->inputs[i].name, 0);
+    for (size_t i = 0; !code && i < graph->initializer_count; i++)
+        code = assay__map_set(t->sources, graph->initializers[i].name, 1);
     for (size_t i = 0; !code && i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
         t->owner[i] = t->seen[i] = NO_NODE;
@@ -234,8 +228,7 @@ static int read_optimized(struct tracing *t)
             value = canonical(t, value);
             bool taken = assay__map_get(t->kept, value) != ASSAY__MAP_NONE;
             /* A node that only changes the layout back does not do the work. */
-            bool layout = strcmp(node->op, "ReorderOutput") == 0 ||
-                          strcmp(node->op, "ReorderInput") == 0;
+            bool layout = assay__text_is_one_of(node->op, "ReorderOutput ReorderInput");
             if (!taken || !layout) code = assay__map_set(t->kept, value, i);
         }
     }
@@ -245,21 +238,16 @@ static int read_optimized(struct tracing *t)
 /** Input k only says how the result is shaped or cut. */
 static bool is_shape_input(const struct assay__node *node, size_t k)
 {
-    static const char *const ops[] = {"Reshape",  "Expand",  "Tile",      "Slice", "Resize",
-                                      "Upsample", "Squeeze", "Unsqueeze", "Pad"};
-    if (k == 0) return strcmp(node->op, "ConstantOfShape") == 0;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strcmp(node->op, ops[i]) == 0) return true;
-    return false;
+    return assay__text_is_one_of(
+        node->op, k == 0 ? "ConstantOfShape"
+                         : "Reshape Expand Tile Slice Resize Upsample Squeeze Unsqueeze Pad");
 }
 
 /** Nodes that feed only constants, or shapes that are no longer computed, do not run either:
  * backward from what runs. */
 static void note_idle(struct tracing *t)
 {
-    bool *used = t->scratch
-                     ? assay__arena_array(t->scratch, t->original->node_count + 1, sizeof *used)
-                     : NULL;
+    bool *used = assay__arena_array(t->scratch, t->original->node_count + 1, sizeof *used);
     if (!used) return;
     for (size_t i = 0; i < t->original->output_count; i++) {
         size_t from = producer_of(t, t->original->outputs[i].name);
@@ -273,10 +261,8 @@ static void note_idle(struct tracing *t)
                 assay__map_get(t->kept, canonical(t, node->outputs[k])) != KEPT_SOURCE)
                 became_constant = false;
         /* A body may read any value: nothing is known about its producers. */
-        if (has_body(node)) {
-            for (size_t b = 0; b < i; b++)
-                used[b] = true;
-        }
+        for (size_t b = 0; has_body(node) && b < i; b++)
+            used[b] = true;
         if (became_constant || !used[i]) t->idle[i] = true;
         for (size_t k = 0; !t->idle[i] && k < node->input_count; k++) {
             const char *input = canonical(t, node->inputs[k]);
@@ -340,18 +326,14 @@ static void claim(struct tracing *t)
 
 static bool is_view(const struct assay__node *node)
 {
-    static const char *const ops[] = {"Reshape",   "Squeeze",       "Unsqueeze",
-                                      "Flatten",   "Identity",      "Dropout",
-                                      "Transpose", "ReorderOutput", "ReorderInput"};
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strcmp(node->op, ops[i]) == 0) return true;
-    return false;
+    return assay__text_is_one_of(node->op, "Reshape Squeeze Unsqueeze Flatten Identity Dropout "
+                                           "Transpose ReorderOutput ReorderInput");
 }
 
 static int hand_forward(struct tracing *t)
 {
-    struct assay__map *makers =
-        assay__map_new(); /* optimised values that stand for no original one -> node */
+    /* optimised values that stand for no original one -> node */
+    struct assay__map *makers = assay__map_new();
     int code = makers ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; !code && i < t->optimized->node_count; i++) {
         const struct assay__node *node = &t->optimized->nodes[i];
@@ -454,7 +436,7 @@ int assay__layers_origin(const struct assay__model *original, const struct assay
         t.owner = assay__arena_array(t.scratch, count + 1, sizeof *t.owner);
         t.seen = assay__arena_array(t.scratch, count + 1, sizeof *t.seen);
         t.stack = assay__arena_array(t.scratch, count + 1, sizeof *t.stack);
-        if (!t.names || !t.idle || !t.owner || !t.seen || !t.stack) code = ASSAY_ENOMEM;
+        if (assay__arena_failed(t.scratch)) code = ASSAY_ENOMEM;
     }
     if (!code) code = read_original(&t);
     if (!code) code = read_optimized(&t);

@@ -189,13 +189,11 @@ static int write_named(struct assay__layer_work *work, char *path, size_t path_s
                        struct assay_error *error)
 {
     struct assay__model *model = NULL;
-    int code = assay__layers_path(work, "named.onnx", path, path_size);
-    if (code) return assay_error_set(error, code, "the path of a file is too long");
-    code = assay__model_read(work->optimized_path, &model, error);
-    for (size_t i = 0; !code && i < model->graph.node_count; i++) {
+    int code = assay__layers_path(work, "named.onnx", path, path_size, error);
+    if (!code) code = assay__model_read(work->optimized_path, &model, error);
+    for (size_t i = 0; !code && i < model->graph.node_count; i++)
         model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
-        if (!model->graph.nodes[i].name) code = assay__no_memory(error);
-    }
+    if (!code && assay__arena_failed(model->arena)) code = assay__no_memory(error);
     if (!code) code = assay__model_write(model, path, error);
     assay__model_free(model);
     return code;

@@ -13,7 +13,6 @@
 #include "engine/engine.h"
 #include <stdatomic.h>
 
-struct assay__ort_layers; /* the layer timing's own state */
 struct assay__ort_generation;
 
 /* What step() of one stream touches. Streams are allocated separately, so that they share no cache
@@ -61,7 +60,7 @@ struct assay__session {
     double load_ns, compile_ns, create_ns;
     const char *load_reason;
 
-    struct assay__ort_layers *layers;
+    struct assay__arena *layer_arena;         /* behind the last result of the layer timing */
     struct assay__ort_generation *generation; /* ort_generate.c; NULL: a step is one run */
 };
 
@@ -127,10 +126,8 @@ int assay__ort_append_device(const struct assay__ort *ort, OrtSessionOptions *op
  * it. */
 int assay__ort_device_memory(const struct assay__ort *ort, const char *device,
                              OrtMemoryInfo **info);
-int assay__ort_devices(const char *library, assay__device_fn *found, void *context,
-                       struct assay_error *error);
-int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
-                            assay__device_fn *found, void *context, struct assay_error *error);
+int assay__ort_devices(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                       void *context, struct assay_error *error);
 
 /* --- generation with a cache (ort_generate.c) ------------------------------------------------- */
 
@@ -148,7 +145,6 @@ void assay__ort_generation_close(struct assay__session *session);
 
 int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
                       struct assay__layer_result *result, struct assay_error *error);
-void assay__ort_layers_free(struct assay__session *session);
 
 /** Which provider would get which node (ort_assignment.c). */
 int assay__ort_assignment(const struct assay__assignment_options *options,

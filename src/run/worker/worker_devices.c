@@ -85,13 +85,10 @@ int assay__devices_answer(struct assay__channel *channel, const struct assay__js
     const char *name = assay__json_get_string(job, "engine", ""),
                *library = assay__json_get_string(job, "library", NULL);
     const struct assay__engine_ops *engine = assay__engine_find(name);
-    if (!engine || !engine->devices_each)
-        return assay_error_set(error, ASSAY_ENOTFOUND,
-                               engine ? "engine '%s' cannot be asked for its devices"
-                                      : "no engine is called '%s'",
-                               name);
+    if (!engine)
+        return assay_error_set(error, ASSAY_ENOTFOUND, "no engine is called '%s'", name);
     assay_log_set(on_log, &asked, ASSAY_LOG_ERROR);
-    int code = engine->devices_each(library, on_about, on_device, &asked, error);
+    int code = engine->devices(library, on_about, on_device, &asked, error);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
     if (code) return code;
     struct assay__message done;
