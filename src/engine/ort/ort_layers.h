@@ -114,7 +114,7 @@ void assay__timed_hook(assay__timed_hook_fn *hook, void *context);
 double assay__values_difference(const struct assay__ort *ort, OrtAllocator *allocator,
                                 const OrtValue *a, const OrtValue *b);
 
-/* --- a chain of markers (ort_markers_chain.c) ------------------------------------------------- */
+/* --- a chain of markers (ort_markers_graph.c) ------------------------------------------------- */
 
 struct assay__chain {
     struct assay__timed timed;

@@ -29,6 +29,7 @@
  * Limits: CPU provider, sequential execution, one run at a time. */
 #include "engine/ort/ort_markers.h"
 
+#include "base/clock.h"
 #include "base/stats.h"
 #include "profile/profile.h"
 
@@ -38,6 +39,250 @@
 
 #define RUNS_MOST 2000
 #define SAMPLE_MEMORY ((size_t)64 << 20)
+#define RUNS_LEAST 3 /* even when time is up */
+#define ROUNDS_WANTED 5
+/* markers and bracket: more means that the machine changed in between */
+#define PASS_TOLERANCE 0.15
+#define ALONE_BYTES 16e6 /* weights beyond the near caches … */
+#define ALONE_RATE 3e9   /* … streamed at this many bytes per second of a run … */
+#define ALONE_ALWAYS 1e9 /* … or so large that two copies of them are a burden */
+
+/* --- a pass: a fresh session, warmed, then timed run by run ----------------------------------- */
+
+/** How often a session runs before it is timed. */
+static size_t warm_runs(const struct assay__marking *m)
+{
+    /* 5 ms: threads awake, caches and branch predictors in their usual state */
+    double runs = 5e6 / m->plain_ns;
+    return runs < 2 ? 2 : runs > 200 ? 200 : (size_t)runs;
+}
+
+/** The machine became slow: a pass ends early rather than going far beyond the budget. */
+static bool out_of_time(const struct assay__marking *m)
+{
+    return assay__layers_elapsed_s(m->work) > m->work->budget_s;
+}
+
+/** Puts one run's gaps into the samples; false when the markers ran in another order. */
+static bool collect(struct assay__marking *m, const struct assay__marker_log *log, size_t run,
+                    size_t runs)
+{
+    if (log->count != m->plan.mark_count) return false;
+    for (size_t p = 0; p < log->count; p++) {
+        if (log->events[p].id != m->sequence[p]) return false;
+        size_t node = m->first_of[p];
+        if (node == SIZE_MAX || p == 0) continue;
+        double gap_ns = (double)(log->events[p].entry_ns - log->events[p - 1].exit_ns);
+        m->samples[node * runs + run] = gap_ns - m->gap_ns;
+    }
+    return true;
+}
+
+/** Each node's samples stand `stride` apart; `runs` of them are filled. */
+static void reduce_nodes(struct assay__marking *m, struct assay__marking_round *round,
+                         size_t stride, size_t runs)
+{
+    double means = 0, medians = 0;
+    round->sum_ns = 0;
+    for (size_t i = 0; i < m->node_count; i++) {
+        round->node_ns[i] = NAN;
+        /* The first event has nothing in front of it to measure from. */
+        if (m->position[i] == SIZE_MAX || m->position[i] == 0) continue;
+        double *values = &m->samples[i * stride];
+        round->node_ns[i] = fmax(assay__marking_iqm(values, runs),
+                                 0); /* 0: below a marker's own cost */
+        round->sum_ns += round->node_ns[i];
+        means += assay__stats_mean(values, runs);
+        medians += assay__stats_median(values, runs);
+    }
+    round->contention = medians > 0 ? means / medians - 1 : 0;
+}
+
+/** A fresh session of a graph with markers, warmed up. */
+static int open_warm(struct assay__marking *m, const char *path, size_t mark_count,
+                     struct assay__timed *timed, struct assay_error *error)
+{
+    struct assay__timed_options options = {
+        .path = path, .optimization = ASSAY__ORT_OPT_NONE, .mark_count = mark_count + 1};
+    int code = assay__timed_open(m->work->session, &options, timed, error);
+    for (size_t i = warm_runs(m); !code && i > 0; i--)
+        code = assay__timed_run(timed, NULL, error);
+    return code;
+}
+
+static int run_marked(struct assay__marking *m, struct assay__marking_round *round, size_t runs,
+                      struct assay_error *error)
+{
+    struct assay__timed timed = {0};
+    int code = open_warm(m, m->marked_path, m->plan.mark_count, &timed, error);
+    size_t done = 0;
+    for (size_t tries = 0; !code && done < runs && tries < 2 * runs; tries++) {
+        if (done >= RUNS_LEAST && out_of_time(m)) break;
+        code = assay__timed_run(&timed, &m->times[done], error);
+        if (!code && collect(m, &timed.log, done, runs)) done++;
+    }
+    if (!code && done < RUNS_LEAST)
+        code = assay_error_set(error, ASSAY_EENGINE, "nodes ran in another order from run to run");
+    if (!code) {
+        reduce_nodes(m, round, runs, done);
+        round->marked_run_ns = assay__marking_iqm(m->times, done);
+        m->copies += timed.log.copies;
+    }
+    assay__timed_close(&timed);
+    return code;
+}
+
+/** Position of a bracket's marker in the fully marked graph. */
+static size_t full_position(const struct assay__marking *m, uint32_t id)
+{
+    const struct assay__mark *mark = &m->bracket_plan.marks[id];
+    return mark->input ? m->input_position[mark->index] : m->position[mark->index];
+}
+
+/** All nodes' time in one bracketed run: the gaps between markers that hold a node. */
+static double bracket_total(const struct assay__marking *m, const struct assay__marker_log *log)
+{
+    double total_ns = 0;
+    for (size_t e = 1; e < log->count; e++) {
+        size_t a = full_position(m, log->events[e - 1].id);
+        size_t b = full_position(m, log->events[e].id);
+        size_t low = a < b ? a : b, high = a < b ? b : a;
+        bool holds_node = false;
+        for (size_t p = low + 1; p <= high && p < m->plan.mark_count; p++)
+            holds_node |= m->first_of[p] != SIZE_MAX;
+        if (holds_node)
+            total_ns += (double)(log->events[e].entry_ns - log->events[e - 1].exit_ns) - m->gap_ns;
+    }
+    return total_ns;
+}
+
+static int run_bracket(struct assay__marking *m, struct assay__marking_round *round, size_t runs,
+                       struct assay_error *error)
+{
+    struct assay__timed timed = {0};
+    double markers_ns = (double)m->bracket_plan.mark_count * (m->own_ns + m->gap_ns + m->frame_ns);
+    int code = open_warm(m, m->bracket_path, m->bracket_plan.mark_count, &timed, error);
+    size_t done = 0;
+    for (; !code && done < runs; done++) {
+        if (done >= RUNS_LEAST && out_of_time(m)) break;
+        code = assay__timed_run(&timed, &m->times[done], error);
+        if (code) break;
+        m->totals[done] = bracket_total(m, &timed.log);
+        m->rests[done] = m->times[done] - m->totals[done] - markers_ns;
+    }
+    if (!code) {
+        round->bracket_ns = assay__marking_iqm(m->totals, done);
+        round->engine_ns = assay__marking_iqm(m->rests, done);
+        round->bracket_run_ns = assay__marking_iqm(m->times, done) - markers_ns;
+    }
+    assay__timed_close(&timed);
+    return code;
+}
+
+/* --- rounds: passes between runs without markers, and which of them count --------------------- */
+
+struct amounts {
+    size_t marked, bracket, plain;
+};
+
+static size_t clamp_runs(double runs, size_t least, size_t most)
+{
+    return !(runs > (double)least) ? least : runs > (double)most ? most : (size_t)runs;
+}
+
+static double relative_difference(double a, double b)
+{
+    return fabs(a - b) / fmin(a, b);
+}
+
+static double deviation(const struct assay__marking *m, double before_ns, double after_ns)
+{
+    double value = relative_difference(before_ns, after_ns);
+    if (isfinite(m->work->latency_ns) && m->work->latency_ns > 0)
+        value = fmax(value, relative_difference((before_ns + after_ns) / 2, m->work->latency_ns));
+    return value;
+}
+
+/** At most 1: the round counts. */
+static double badness(const struct assay__marking_round *round)
+{
+    return fmax(round->deviation / ASSAY__STATE_TOLERANCE, round->apart / PASS_TOLERANCE);
+}
+
+static void put_plain_away(struct assay__marking *m)
+{
+    assay__timed_close(&m->plain);
+    assay__timed_suspend(m->work->session);
+}
+
+static int take_plain_back(struct assay__marking *m, struct assay_error *error)
+{
+    if (m->plain.session) return 0;
+    int code = assay__timed_resume(m->work->session, error);
+    return code ? code : assay__timed_borrow(m->work->session, &m->plain, error);
+}
+
+static int measure_round(struct assay__marking *m, const struct amounts *amounts, double *before_ns,
+                         struct assay_error *error)
+{
+    struct assay__marking_round *round = &m->rounds[m->round_count];
+    round->node_ns = assay__arena_array(m->work->arena, m->node_count + 1, sizeof *round->node_ns);
+    if (!round->node_ns) return assay__no_memory(error);
+    round->before_ns = *before_ns;
+    if (m->alone) put_plain_away(m);
+    int code = run_marked(m, round, amounts->marked, error);
+    if (!code) code = run_bracket(m, round, amounts->bracket, error);
+    if (!code) code = take_plain_back(m, error);
+    if (!code)
+        code = assay__timed_median(&m->plain, warm_runs(m), amounts->plain, &round->after_ns,
+                                   error);
+    if (code) return code;
+    *before_ns = round->after_ns;
+    round->deviation = deviation(m, round->before_ns, round->after_ns);
+    bool both = round->sum_ns > 0 && round->bracket_ns > 0;
+    round->apart = both ? relative_difference(round->sum_ns, round->bracket_ns) : 0;
+    m->round_count++;
+    return 0;
+}
+
+static int by_badness(const void *a, const void *b)
+{
+    double x = badness(a), y = badness(b);
+    return x < y ? -1 : x > y;
+}
+
+static int run_rounds(struct assay__marking *m, size_t *good, struct assay_error *error)
+{
+    double before_ns = m->plain_ns, longest_s = 0, plain_s = m->plain_ns * 1e-9;
+    int64_t elements = 0, bytes = 0;
+    if (assay__model_parameters(m->work->optimized, &elements, &bytes))
+        m->alone = (double)bytes > ALONE_ALWAYS ||
+                   ((double)bytes > ALONE_BYTES && (double)bytes / plain_s > ALONE_RATE);
+    /* How often each graph runs in a round, so that about five rounds fit the budget. */
+    double create_s = m->work->session->create_ns * 1e-9;
+    double round_s = m->work->budget_s / (ROUNDS_WANTED + 1.5) - (m->alone ? 3 : 2) * create_s;
+    const struct amounts amounts = {.marked = clamp_runs(round_s / plain_s * 0.45, 5, m->runs_most),
+                                    .bracket = clamp_runs(round_s / plain_s * 0.3, 4, m->runs_most),
+                                    .plain = clamp_runs(round_s / plain_s * 0.25, 3, m->runs_most)};
+    int code = assay__timed_median(&m->plain, warm_runs(m), amounts.plain, &before_ns, error);
+    *good = 0;
+    while (!code && *good < ROUNDS_WANTED && m->round_count < ASSAY__ROUNDS_MOST) {
+        double start_s = assay__layers_elapsed_s(m->work);
+        if (m->round_count > 0 && start_s + longest_s > m->work->budget_s) break;
+        /* Waits a little for the machine to be as it was when the latency was taken. */
+        for (int i = 0; i < 3 && !code; i++) {
+            if (deviation(m, before_ns, before_ns) <= ASSAY__STATE_TOLERANCE) break;
+            assay__sleep_ns(20000000);
+            code = assay__timed_median(&m->plain, warm_runs(m), amounts.plain, &before_ns, error);
+        }
+        if (!code) code = measure_round(m, &amounts, &before_ns, error);
+        if (code) break;
+        *good += badness(&m->rounds[m->round_count - 1]) <= 1;
+        longest_s = fmax(longest_s, assay__layers_elapsed_s(m->work) - start_s);
+    }
+    qsort(m->rounds, m->round_count, sizeof m->rounds[0], by_badness);
+    return code;
+}
 
 /* --- the result ------------------------------------------------------------------------------- */
 
@@ -141,9 +386,6 @@ static void marking_free(struct assay__marking *m)
     assay__layers_unlink(m->marked_path);
     assay__layers_unlink(m->bracket_path);
     free(m->samples);
-    free(m->totals);
-    free(m->rests);
-    free(m->times);
     free(m);
 }
 
@@ -157,21 +399,13 @@ static int prepare(struct assay__marking *m, struct assay_error *error)
     if (code) return code;
     size_t room = SAMPLE_MEMORY / sizeof(double) / (m->node_count + 1);
     m->runs_most = room < 8 ? 8 : room > RUNS_MOST ? RUNS_MOST : room;
-    m->samples = calloc((m->node_count + 1) * m->runs_most, sizeof *m->samples);
-    m->totals = calloc(m->runs_most + 1, sizeof *m->totals);
-    m->rests = calloc(m->runs_most + 1, sizeof *m->rests);
-    m->times = calloc(m->runs_most + 1, sizeof *m->times);
-    if (!m->samples || !m->totals || !m->rests || !m->times) return assay__no_memory(error);
+    /* one piece of memory: totals, rests and times follow the samples */
+    m->samples = calloc((m->node_count + 3) * (m->runs_most + 1), sizeof *m->samples);
+    if (!m->samples) return assay__no_memory(error);
+    m->totals = m->samples + m->node_count * m->runs_most;
+    m->rests = m->totals + m->runs_most;
+    m->times = m->rests + m->runs_most;
     return 0;
-}
-
-static void count_layers(struct assay__marking *m)
-{
-    double plain_ns = m->round_count ? OVER_ROUNDS(m, m->round_count, after_ns) : m->plain_ns;
-    struct assay__counted_graph graph = {m->marked_path, m->plan.mark_count, m->node_count,
-                                         m->sequence,    m->first_of,        plain_ns};
-    if (m->alone) assay__marking_put_plain_away(m);
-    assay__layers_counted(m->work, &graph);
 }
 
 int assay__layers_markers(struct assay__layer_work *work, struct assay_error *error)
@@ -180,15 +414,21 @@ int assay__layers_markers(struct assay__layer_work *work, struct assay_error *er
     struct assay__marking *m = marking_new(work);
     if (!m) return assay__no_memory(error);
     int code = prepare(m, error);
-    if (!code) code = assay__marking_rounds(m, &good, error);
+    if (!code) code = run_rounds(m, &good, error);
     if (!code) {
         size_t used = good ? good : m->round_count < 3 ? m->round_count : 3;
         fill_layers(m, used);
         describe(m, used, good);
         if (assay__marking_order(m))
             code = assay__no_memory(error);
-        else if (work->counters)
-            count_layers(m);
+        else if (work->counters) {
+            double plain_ns = m->round_count ? OVER_ROUNDS(m, m->round_count, after_ns)
+                                             : m->plain_ns;
+            struct assay__counted_graph graph = {m->marked_path, m->plan.mark_count, m->node_count,
+                                                 m->sequence,    m->first_of,        plain_ns};
+            if (m->alone) put_plain_away(m);
+            assay__layers_counted(m->work, &graph);
+        }
     }
     marking_free(m);
     /* The caller goes on with the session it gave, also after a failed round. */

@@ -1,16 +1,16 @@
 /* ort_markers.h - what the files of layer times from markers share (the method is described in
  * ort_markers.c).
  *
- *   ort_markers.c         the whole, and the result
- *   ort_markers_chain.c   what a marker itself costs
- *   ort_markers_graph.c   the graphs with markers, and the order in which their nodes run
- *   ort_markers_pass.c    one pass over each graph
- *   ort_markers_rounds.c  rounds: passes between runs without markers, and which of them count */
+ *   ort_markers.c         passes over each graph, rounds of them, and the result
+ *   ort_markers_graph.c   the graphs with markers, the order in which their nodes run, and what a
+ *                         marker itself costs */
 #ifndef ASSAY_ENGINE_ORT_ORT_MARKERS_H
 #define ASSAY_ENGINE_ORT_ORT_MARKERS_H
 
 #include "engine/ort/ort_instrument.h"
 #include "engine/ort/ort_layers.h"
+
+#include "base/stats.h"
 
 #define ASSAY__ROUNDS_MOST 24
 #define ASSAY__STATE_TOLERANCE 0.04
@@ -50,6 +50,13 @@ struct assay__marking {
     bool *scalars, has_scalars; /* by marker id */
 };
 
+/** Puts the values in order; their inter-quartile mean. */
+static inline double assay__marking_iqm(double *values, size_t count)
+{
+    assay__stats_sort(values, count);
+    return assay__stats_iqm(values, count);
+}
+
 /** Measures gap_ns, own_ns and frame_ns. */
 int assay__marking_chain(struct assay__marking *m, struct assay_error *error);
 
@@ -61,21 +68,5 @@ int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *er
 /** The execution order into the work: by marker; a node without one comes before the first node
  * that uses it. */
 int assay__marking_order(struct assay__marking *m);
-
-/** How often a session runs before it is timed. */
-size_t assay__marking_warm_runs(const struct assay__marking *m);
-/** A fresh session of the marked graph, `runs` times: the round's node_ns, sum_ns, marked_run_ns
- *  and contention. */
-int assay__marking_pass(struct assay__marking *m, struct assay__marking_round *round, size_t runs,
-                        struct assay_error *error);
-/** The same of the bracket: bracket_ns, engine_ns and bracket_run_ns. */
-int assay__marking_bracket_pass(struct assay__marking *m, struct assay__marking_round *round,
-                                size_t runs, struct assay_error *error);
-
-/** Rounds until enough are good or the budget is spent; the best stand first, `good` of them
- *  count. */
-int assay__marking_rounds(struct assay__marking *m, size_t *good, struct assay_error *error);
-/** Closes the session without markers, so that another is alone. */
-void assay__marking_put_plain_away(struct assay__marking *m);
 
 #endif

@@ -1,12 +1,20 @@
 /* ort_markers_graph.c - the graphs with markers: made from the optimised graph, tried, and the
  * order of markers and nodes learnt from a run. A graph with markers that gives other outputs is
- * refused. */
+ * refused. And what a marker costs, from graphs that are nothing but a chain of markers: the gap
+ * between two of them, a marker's own time, and what one more value costs the run outside of both.
+ */
 #include "engine/ort/ort_markers.h"
 
 #include "base/map.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#define CHAIN_LENGTH 20
+#define CHAIN_RUNS 400
+/* usual: 20 to 50; beyond it the machine changed between the two chains */
+#define FRAME_MOST_NS 80
 
 /* --- made, tried, their order learnt ---------------------------------------------------------- */
 
@@ -107,11 +115,10 @@ int assay__marking_make(struct assay__marking *m, struct assay_error *error)
         m->position = assay__arena_array(arena, m->node_count + 1, sizeof *m->position);
         m->input_position = assay__arena_array(arena, inputs + 1, sizeof *m->input_position);
         m->scalars = assay__arena_array(arena, marks + 1, sizeof *m->scalars);
-        if (!m->sequence || !m->first_of || !m->position || !m->input_position || !m->scalars)
-            return assay__no_memory(error);
+        if (assay__arena_failed(arena)) return assay__no_memory(error);
         code = try_marked(m, error);
-        if (!code &&
-            m->has_scalars) { /* say so in the graph: shapes behind scalars then stay known */
+        if (!code && m->has_scalars) {
+            /* say so in the graph: shapes behind scalars then stay known */
             options.scalars = m->scalars;
             code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path,
                                 error);
@@ -165,8 +172,8 @@ int assay__marking_order(struct assay__marking *m)
     struct assay__map *keys =
         assay__map_new(); /* value -> lowest position of a consumer, doubled */
     int code = ranks && m->work->order && keys ? 0 : ASSAY_ENOMEM;
-    for (size_t i = m->node_count;
-         !code && i-- > 0;) { /* consumers come first: the file is in topological order */
+    /* Consumers come first: the file is in topological order. */
+    for (size_t i = m->node_count; !code && i-- > 0;) {
         const struct assay__node *node = &graph->nodes[i];
         size_t key = 2 * m->plan.mark_count + 2;
         if (m->position[i] != SIZE_MAX) {
@@ -190,5 +197,96 @@ int assay__marking_order(struct assay__marking *m)
     qsort(ranks, m->node_count, sizeof *ranks, by_key);
     for (size_t i = 0; i < m->node_count; i++)
         m->work->order[i] = ranks[i].node;
+    return 0;
+}
+
+/* --- what a marker costs ---------------------------------------------------------------------- */
+
+/* What a chain of markers shows: gaps between them, their own time, the whole run. */
+struct chain_times {
+    double gap_ns, own_ns, run_ns;
+};
+
+int assay__chain_open(struct assay__layer_work *work, size_t length,
+                      const struct assay__layer_counters *counters, struct assay__chain *chain,
+                      struct assay_error *error)
+{
+    static const char *const input_names[] = {"x"}, *const output_names[] = {"y"};
+    const struct assay__ort *ort = &work->session->ort;
+    char path[ASSAY__LAYERS_PATH];
+    *chain = (struct assay__chain){.number = 1};
+    const int64_t one = 1;
+    int code = assay__path_join(work->folder, "chain.onnx", path, sizeof path);
+    struct assay__model *model = assay__marker_chain(length);
+    if (!code && !model) code = assay__no_memory(error);
+    if (!code) code = assay__model_write(model, path, error);
+    if (!code)
+        code = assay__ort_check(ort,
+                                ort->create_tensor_with_data(
+                                    work->session->cpu_memory, &chain->number, sizeof chain->number,
+                                    &one, 1, ASSAY__ORT_ELEMENT_FLOAT, &chain->value),
+                                error, "cannot make a tensor");
+    struct assay__timed_options options = {.path = path,
+                                           .optimization = ASSAY__ORT_OPT_NONE,
+                                           .mark_count = length,
+                                           .counters = counters,
+                                           .input_names = input_names,
+                                           .inputs = (const OrtValue *const *)&chain->value,
+                                           .input_count = 1,
+                                           .output_names = output_names,
+                                           .output_count = 1};
+    if (!code) code = assay__timed_open(work->session, &options, &chain->timed, error);
+    assay__model_free(model);
+    return code;
+}
+
+void assay__chain_close(struct assay__layer_work *work, struct assay__chain *chain)
+{
+    assay__timed_close(&chain->timed);
+    assay__ort_release_values(&work->session->ort, &chain->value, 1);
+}
+
+static int time_chain(struct assay__marking *m, size_t length, struct chain_times *times,
+                      struct assay_error *error)
+{
+    struct assay__chain chain;
+    size_t room = (size_t)CHAIN_RUNS * CHAIN_LENGTH, count = 0;
+    double *gaps = calloc(room, sizeof *gaps), *owns = calloc(room, sizeof *owns);
+    double runs[CHAIN_RUNS] = {0};
+    int code = assay__chain_open(m->work, length, NULL, &chain, error);
+    if (!code && (!gaps || !owns)) code = assay__no_memory(error);
+    for (size_t i = 0; !code && i < CHAIN_RUNS / 4; i++)
+        code = assay__timed_run(&chain.timed, NULL, error);
+    for (size_t i = 0; !code && i < CHAIN_RUNS; i++) {
+        code = assay__timed_run(&chain.timed, &runs[i], error);
+        const struct assay__marker_event *events = chain.timed.log.events;
+        for (size_t k = 1; !code && k < chain.timed.log.count && count < room; k++, count++) {
+            gaps[count] = (double)(events[k].entry_ns - events[k - 1].exit_ns);
+            owns[count] = (double)(events[k].exit_ns - events[k].entry_ns);
+        }
+    }
+    if (!code && count)
+        *times = (struct chain_times){assay__marking_iqm(gaps, count),
+                                      assay__marking_iqm(owns, count),
+                                      assay__marking_iqm(runs, CHAIN_RUNS)};
+    assay__chain_close(m->work, &chain);
+    free(gaps);
+    free(owns);
+    return code;
+}
+
+/* A marker costs a run more than its own time and the gap: the engine keeps books about one more
+ * value. Two chains of different length give the whole, and the rest is what the bracket's own
+ * markers must not be charged to the engine. */
+int assay__marking_chain(struct assay__marking *m, struct assay_error *error)
+{
+    struct chain_times full = {0}, half = {0};
+    int code = time_chain(m, CHAIN_LENGTH, &full, error);
+    if (!code) code = time_chain(m, CHAIN_LENGTH / 2, &half, error);
+    if (code) return code;
+    m->gap_ns = full.gap_ns;
+    m->own_ns = full.own_ns;
+    double whole_ns = (full.run_ns - half.run_ns) / (CHAIN_LENGTH - CHAIN_LENGTH / 2);
+    m->frame_ns = fmin(fmax(whole_ns - full.gap_ns - full.own_ns, 0), FRAME_MOST_NS);
     return 0;
 }
