@@ -85,21 +85,6 @@ static int check_size(const struct exposing *work, struct assay_error *error)
     return 0;
 }
 
-/* The model with those outputs, in the private folder; as it was afterwards. */
-static int write_exposed(const struct exposing *work, const char *path,
-                         const volatile int *interrupt, struct assay_error *error)
-{
-    struct assay__graph *graph = &work->model->graph;
-    struct assay__value *outputs = graph->outputs;
-    size_t count = graph->output_count;
-    graph->outputs = work->outputs;
-    graph->output_count = work->count;
-    int code = assay__model_write_until(work->model, path, interrupt, error);
-    graph->outputs = outputs;
-    graph->output_count = count;
-    return code;
-}
-
 /* Of |x| over the finite numbers of an output. */
 static int find_largest(const struct assay__output *output, double *largest,
                         struct assay_error *error)
@@ -140,7 +125,17 @@ static int run_exposed(struct assay__single_run *once, const struct exposing *wo
     if (code) return code;
     if (assay__path_join(once->folder, "exposed.onnx", path, sizeof path))
         code = assay_error_set(error, ASSAY_ELIMIT, "the temporary path is too long");
-    if (!code) code = write_exposed(work, path, once->options->interrupt, error);
+    if (!code) {
+        /* The model with those outputs, in the private folder; as it was afterwards. */
+        struct assay__graph *graph = &work->model->graph;
+        struct assay__value *kept = graph->outputs;
+        size_t kept_count = graph->output_count;
+        graph->outputs = work->outputs;
+        graph->output_count = work->count;
+        code = assay__model_write_until(work->model, path, once->options->interrupt, error);
+        graph->outputs = kept;
+        graph->output_count = kept_count;
+    }
     if (!code) code = assay__single_run_run(once, path, "exposed", &outputs, &count, error);
     if (!code) code = find_ranges(outputs, count, limit, ranges, error);
     assay__folder_remove(once->folder);

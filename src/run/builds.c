@@ -298,19 +298,6 @@ const char *assay__build_name_for(struct assay__arena *arena, const char *path,
 
 /* --- a device with its build ------------------------------------------------------------------ */
 
-static int unknown_build(const struct assay__builds *builds, const char *name,
-                         struct assay_error *error)
-{
-    struct assay__buf known = {0};
-    for (size_t i = 0; i < builds->count; i++)
-        assay__buf_printf(&known, "%s%s", i ? ", " : "", builds->items[i].name);
-    int code = assay_error_set(error, ASSAY_ENOTFOUND,
-                               "no build of ONNX Runtime is called '%s' (known: %.200s)", name,
-                               known.length ? known.data : "none");
-    assay__buf_free(&known);
-    return code;
-}
-
 int assay__build_resolve(struct assay__arena *arena, const char *text, const char **library,
                          const char **device, struct assay_error *error)
 {
@@ -329,7 +316,16 @@ int assay__build_resolve(struct assay__arena *arena, const char *text, const cha
     if (code == 0) code = assay__builds_read(arena, &builds, error);
     if (code) return code;
     const struct assay__build *build = assay__builds_find(&builds, name);
-    if (!build) return unknown_build(&builds, name, error);
+    if (!build) {
+        struct assay__buf known = {0};
+        for (size_t i = 0; i < builds.count; i++)
+            assay__buf_printf(&known, "%s%s", i ? ", " : "", builds.items[i].name);
+        code = assay_error_set(error, ASSAY_ENOTFOUND,
+                               "no build of ONNX Runtime is called '%s' (known: %.200s)", name,
+                               known.length ? known.data : "none");
+        assay__buf_free(&known);
+        return code;
+    }
     *library = build->library;
     return 0;
 }

@@ -125,22 +125,6 @@ static void close_gap(struct shard *shard, size_t gap)
     shard->used--;
 }
 
-static struct track_block take(void *address)
-{
-    uint64_t hash = hash_of((uintptr_t)address);
-    struct shard *shard = shard_of(hash);
-    struct track_block block = {0};
-    track_lock(&shard->lock);
-    for (size_t at = hash % SLOTS; shard->slots[at].address; at = (at + 1) % SLOTS)
-        if (shard->slots[at].address == (uintptr_t)address) {
-            block = (struct track_block){shard->slots[at].size, shard->slots[at].site, true};
-            close_gap(shard, at);
-            break;
-        }
-    track_unlock(&shard->lock);
-    return block;
-}
-
 /* --- the accounts ----------------------------------------------------------------------------- */
 
 static bool recording(void)
@@ -151,16 +135,6 @@ static bool recording(void)
 static struct account *account(void)
 {
     return &accounts[atomic_load_explicit(&current, memory_order_relaxed)];
-}
-
-static void grow(struct track_site *site, size_t size)
-{
-    int64_t now = atomic_fetch_add(&live, (int64_t)size) + (int64_t)size;
-    struct account *a = account();
-    int64_t peak = atomic_load_explicit(&a->peak, memory_order_relaxed);
-    while (now > peak && !atomic_compare_exchange_weak(&a->peak, &peak, now))
-        continue;
-    atomic_fetch_add_explicit(&site->live_bytes, (int64_t)size, memory_order_relaxed);
 }
 
 static void shrink(const struct track_block *block)
@@ -198,9 +172,15 @@ static void count_allocated(struct track_site *site, size_t size)
 
 static void record_block(void *address, size_t size, uint32_t index)
 {
-    if (insert(address, size, index))
-        grow(&track_sites()[index], size);
-    else
+    if (insert(address, size, index)) {
+        int64_t now = atomic_fetch_add(&live, (int64_t)size) + (int64_t)size;
+        struct account *a = account();
+        int64_t peak = atomic_load_explicit(&a->peak, memory_order_relaxed);
+        while (now > peak && !atomic_compare_exchange_weak(&a->peak, &peak, now))
+            continue;
+        atomic_fetch_add_explicit(&(&track_sites()[index])->live_bytes, (int64_t)size,
+                                  memory_order_relaxed);
+    } else
         atomic_fetch_add(&lost, 1);
 }
 
@@ -217,7 +197,18 @@ void track_allocated(void *address, size_t size)
 struct track_block track_take(void *address)
 {
     if (!shards || busy) return (struct track_block){0};
-    return take(address);
+    uint64_t hash = hash_of((uintptr_t)address);
+    struct shard *shard = shard_of(hash);
+    struct track_block block = {0};
+    track_lock(&shard->lock);
+    for (size_t at = hash % SLOTS; shard->slots[at].address; at = (at + 1) % SLOTS)
+        if (shard->slots[at].address == (uintptr_t)address) {
+            block = (struct track_block){shard->slots[at].size, shard->slots[at].site, true};
+            close_gap(shard, at);
+            break;
+        }
+    track_unlock(&shard->lock);
+    return block;
 }
 
 void track_releasing(void *address)

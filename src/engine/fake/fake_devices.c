@@ -53,30 +53,6 @@ const char *assay__fake_device_kind(const char *name)
     return "gpu";
 }
 
-static int report_device(const char *name, const char *what, assay__device_fn *found, void *context)
-{
-    misbehave(what, name);
-    bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
-         refused = logs || strcmp(what, "refused") == 0, software = strcmp(what, "software") == 0;
-    if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver is of another version");
-    struct assay__device device = {
-        .name = name,
-        .kind = assay__fake_device_kind(name),
-        .engine = "fake",
-        .library = "",
-        .available = !missing && !refused,
-        .reason = missing   ? "this fake engine has no such provider"
-                  : refused ? "the script refuses it"
-                            : "",
-        .version = "1",
-        .hardware = software ? "Fake adapter" : "",
-        .software = software,
-        .note = software ? "the script says so" : "",
-        .offered = !missing,
-    };
-    return found(context, &device);
-}
-
 bool assay__fake_has_device(const char *name)
 {
     const char *script = getenv("ASSAY_FAKE_DEVICES");
@@ -138,7 +114,28 @@ int assay__fake_devices(const char *library, assay__device_about_fn *about, assa
                                      .library = "",
                                      .version = "1"};
         if (!*item || (about && about(context, &next) != ASSAY__DEVICE_TRY)) continue;
-        code = report_device(item, equals ? equals + 1 : "works", found, context);
+        const char *what = equals ? equals + 1 : "works";
+        misbehave(what, item);
+        bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
+             refused = logs || strcmp(what, "refused") == 0,
+             software = strcmp(what, "software") == 0;
+        if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver is of another version");
+        struct assay__device device = {
+            .name = item,
+            .kind = assay__fake_device_kind(item),
+            .engine = "fake",
+            .library = "",
+            .available = !missing && !refused,
+            .reason = missing   ? "this fake engine has no such provider"
+                      : refused ? "the script refuses it"
+                                : "",
+            .version = "1",
+            .hardware = software ? "Fake adapter" : "",
+            .software = software,
+            .note = software ? "the script says so" : "",
+            .offered = !missing,
+        };
+        code = found(context, &device);
     }
     free(copy);
     return code;

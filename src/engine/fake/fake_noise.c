@@ -132,9 +132,11 @@ static double grid_normal(const struct assay__fake_noise *noise, uint64_t point)
     return assay__random_normal(&random);
 }
 
-static void wander_to(const struct assay__fake_noise *noise, struct assay__fake_noise_state *state,
-                      uint64_t point)
+static double wander_at(const struct assay__fake_noise *noise,
+                        struct assay__fake_noise_state *state, double at_ns)
 {
+    double place = at_ns * GRID_PER_MEMORY / (double)noise->wander_ns, before = floor(place);
+    uint64_t point = (uint64_t)before;
     /* Unsigned: the points before 0 have numbers too. */
     if (!state->wandered || point - state->wander_at > GRID_BEFORE) {
         state->wander_at = point - GRID_BEFORE;
@@ -148,13 +150,6 @@ static void wander_to(const struct assay__fake_noise *noise, struct assay__fake_
         state->wander_ends[1] = GRID_KEEPS * state->wander_ends[0] +
                                 GRID_TAKES * grid_normal(noise, state->wander_at + 1);
     }
-}
-
-static double wander_at(const struct assay__fake_noise *noise,
-                        struct assay__fake_noise_state *state, double at_ns)
-{
-    double place = at_ns * GRID_PER_MEMORY / (double)noise->wander_ns, before = floor(place);
-    wander_to(noise, state, (uint64_t)before);
     return noise->wander * (state->wander_ends[0] +
                             (place - before) * (state->wander_ends[1] - state->wander_ends[0]));
 }

@@ -313,28 +313,6 @@ static bool is_now(const char *what, const char *value,
     return false;
 }
 
-/* One item, without the semicolon behind it. */
-static void put_item(struct assay__buf *out, const char *item, size_t length,
-                     const struct assay__session_options *options)
-{
-    char copy[256];
-    size_t skip = strspn(item, " \t\n");
-    if (skip > length) skip = length;
-    snprintf(copy, sizeof copy, "%.*s", (int)(length - skip < 255 ? length - skip : 255),
-             item + skip);
-    char *value = strchr(copy, '='), *then = value ? strchr(value, ':') : NULL;
-    bool known = false, now = false;
-    if (strncmp(copy, "when_", 5) == 0 && then && length - skip < sizeof copy) {
-        *value++ = '\0';
-        *then++ = '\0';
-        now = is_now(copy, value, options, &known);
-    }
-    if (!known)
-        assay__buf_printf(out, "%.*s;", (int)length, item);
-    else if (now)
-        assay__buf_printf(out, "%s;", then);
-}
-
 const char *assay__fake_script_for(struct assay__arena *arena,
                                    const struct assay__session_options *options)
 {
@@ -343,7 +321,22 @@ const char *assay__fake_script_for(struct assay__arena *arena,
     struct assay__buf out = {0};
     for (const char *at = script; *at;) {
         size_t length = strcspn(at, ";");
-        put_item(&out, at, length, options);
+        char copy[256];
+        size_t skip = strspn(at, " \t\n");
+        if (skip > length) skip = length;
+        snprintf(copy, sizeof copy, "%.*s", (int)(length - skip < 255 ? length - skip : 255),
+                 at + skip);
+        char *value = strchr(copy, '='), *then = value ? strchr(value, ':') : NULL;
+        bool known = false, now = false;
+        if (strncmp(copy, "when_", 5) == 0 && then && length - skip < sizeof copy) {
+            *value++ = '\0';
+            *then++ = '\0';
+            now = is_now(copy, value, options, &known);
+        }
+        if (!known)
+            assay__buf_printf(&out, "%.*s;", (int)length, at);
+        else if (now)
+            assay__buf_printf(&out, "%s;", then);
         at += length;
         at += *at == ';';
     }

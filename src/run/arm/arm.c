@@ -1,6 +1,6 @@
 /* arm.c - an arm's life: opened, launched, concluded. Everything that can be wrong with the input
  * is found before a worker starts. */
-#include "run/arm/arm_internal.h"
+#include "run/arm/arm.h"
 
 #include "base/clock.h"
 #include "cost/roofline.h"
@@ -16,31 +16,10 @@ struct assay__trial *assay__arm_trial(const struct assay__arm *arm)
     return &arm->recording->profile->trials[arm->index];
 }
 
-const struct assay__run_options *assay__arm_options(const struct assay__arm *arm)
-{
-    return &arm->options;
-}
-
 const struct assay__outcome *assay__arm_outcomes(const struct assay__arm *arm, size_t *count)
 {
     *count = arm->outcome_count;
     return arm->outcomes;
-}
-
-void assay__arm_keep_outputs(struct assay__arm *arm, const char *folder)
-{
-    if (snprintf(arm->outputs, sizeof arm->outputs, "%s", folder) >= (int)sizeof arm->outputs)
-        arm->outputs[0] = 0;
-}
-
-const char *assay__arm_outputs(const struct assay__arm *arm)
-{
-    return arm->outputs;
-}
-
-const char *assay__arm_model_path(const struct assay__arm *arm)
-{
-    return arm->model_path;
 }
 
 bool assay__arm_interrupted(const struct assay__arm *arm)
@@ -99,11 +78,6 @@ int assay__arm_begin(struct assay__arm *arm, struct assay_error *error)
     struct assay__watch_plan plan = {&arm->options, arm->recording->profile, assay__arm_trial(arm),
                                      arm->recording->start_ns};
     return assay__watch_begin(&plan, &arm->watch, error);
-}
-
-void assay__arm_share(struct assay__arm *arm, struct assay__watch *shared)
-{
-    arm->shared = shared;
 }
 
 int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,

@@ -1,7 +1,7 @@
 /* arm_trial.c - the trial of an arm in the document: what it runs on, how it is measured, its role
  * among the others. The typed facts are also kept as options, with the keys and order that JSON has
  * had since 0.1. */
-#include "run/arm/arm_internal.h"
+#include "run/arm/arm.h"
 
 #include "engine/engine.h"
 

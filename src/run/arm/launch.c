@@ -287,19 +287,6 @@ static double time_of(const struct assay__launch *launch, const char *name)
     return assay__metrics_value(launch->metrics, name) * 1e9;
 }
 
-static void restore_facts(const struct assay__launch *launch, struct assay__outcome *outcome)
-{
-    outcome->facts.load_ns = time_of(launch, "timing.load");
-    outcome->facts.compile_ns = time_of(launch, "timing.compile");
-    outcome->facts.create_ns = time_of(launch, "timing.session");
-    outcome->facts.first_ns = time_of(launch, "timing.first");
-    outcome->memory.baseline = assay__metrics_value(launch->metrics, "memory.baseline.worker");
-    outcome->memory.peak = outcome->memory.baseline +
-                           assay__metrics_value(launch->metrics, "memory.peak.worker");
-    outcome->memory.pss = assay__metrics_value(launch->metrics, "memory.pss.worker");
-    outcome->memory.arena_peak = assay__metrics_value(launch->metrics, "memory.activation.arena");
-}
-
 int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
                            struct assay__outcome *outcome)
 {
@@ -310,7 +297,15 @@ int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
     outcome->log_tail = launch->log_tail ? launch->log_tail : "";
     outcome->stream_count = launch->streams;
     outcome->wall_ns = launch->wall_ns;
-    restore_facts(launch, outcome);
+    outcome->facts.load_ns = time_of(launch, "timing.load");
+    outcome->facts.compile_ns = time_of(launch, "timing.compile");
+    outcome->facts.create_ns = time_of(launch, "timing.session");
+    outcome->facts.first_ns = time_of(launch, "timing.first");
+    outcome->memory.baseline = assay__metrics_value(launch->metrics, "memory.baseline.worker");
+    outcome->memory.peak = outcome->memory.baseline +
+                           assay__metrics_value(launch->metrics, "memory.peak.worker");
+    outcome->memory.pss = assay__metrics_value(launch->metrics, "memory.pss.worker");
+    outcome->memory.arena_peak = assay__metrics_value(launch->metrics, "memory.activation.arena");
     if (launch->sample_count && launch->streams > 0 && launch->stream_offsets) {
         outcome->streams = calloc((size_t)launch->streams, sizeof *outcome->streams);
         if (!outcome->streams) return ASSAY_ENOMEM;

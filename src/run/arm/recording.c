@@ -9,30 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-static const char *utc_now(struct assay__arena *arena)
-{
-    char text[32] = "";
-    struct tm parts;
-    time_t now = time(NULL);
-    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    const char *copy = assay__arena_strdup(arena, text);
-    return copy ? copy : "";
-}
-
 static const char *copy_text(struct assay_profile *profile, const char *text, const char *otherwise)
 {
     return assay__arena_strdup(profile->arena, text && text[0] ? text : otherwise);
-}
-
-/* One private folder: zoo models, and as TMPDIR of the workers what they would leave behind when
- * they are killed. Without one (no room, no permission) only zoo models fail. */
-static void make_folder(struct assay__recording *recording)
-{
-    if (assay__folder_temporary(recording->folder, sizeof recording->folder, NULL))
-        recording->folder[0] = '\0';
-    else
-        recording->temporary = assay__arena_printf(recording->profile->arena, "TMPDIR=%s",
-                                                   recording->folder);
 }
 
 int assay__recording_begin(struct assay__recording *recording,
@@ -48,10 +27,23 @@ int assay__recording_begin(struct assay__recording *recording,
     assay__profile_set_command(profile, copy_text(profile, options->command, "run"));
     if (!profile->command_line || !profile->path || !profile->command)
         return assay__no_memory(error);
-    profile->created = utc_now(profile->arena);
+    char text[32] = "";
+    struct tm parts;
+    time_t now = time(NULL);
+    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    const char *created = assay__arena_strdup(profile->arena, text);
+    profile->created = created ? created : "";
     code = assay__describe_ceilings(profile, options->ceilings, options->ceiling_count, error);
     if (code == 0) code = assay__describe_machine(profile, error);
-    if (code == 0) make_folder(recording);
+    if (code == 0) {
+        /* One private folder: zoo models, and as TMPDIR of the workers what they would leave behind
+         * when they are killed. Without one (no room, no permission) only zoo models fail. */
+        if (assay__folder_temporary(recording->folder, sizeof recording->folder, NULL))
+            recording->folder[0] = '\0';
+        else
+            recording->temporary = assay__arena_printf(recording->profile->arena, "TMPDIR=%s",
+                                                       recording->folder);
+    }
     return code;
 }
 

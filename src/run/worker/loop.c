@@ -67,25 +67,23 @@ uint64_t assay__loop_now(const struct assay__loop *loop)
     return loop->clock ? loop->clock(loop->session) : assay__now_ns();
 }
 
-/* A forced pre-run may be longer than the window: it starts over, since its stamps are not kept. */
-static int prerun_forced(const struct assay__loop *loop, int64_t iterations, size_t *done)
-{
-    size_t total = 0;
-    int code = 0;
-    while (code == 0 && total < (size_t)iterations) {
-        size_t part = (size_t)iterations - total, ran = 0;
-        if (part > loop->capacity) part = loop->capacity;
-        code = assay__loop_run(loop, part, ASSAY__LOOP_NO_DEADLINE, &ran);
-        total += ran;
-    }
-    *done = total;
-    return code;
-}
-
 int assay__loop_prerun(const struct assay__loop *loop, int64_t forced, size_t *done)
 {
     *done = 0;
-    if (forced >= 0) return prerun_forced(loop, forced, done);
+    if (forced >= 0) {
+        /* A forced pre-run may be longer than the window: it starts over, since its stamps are not
+         * kept. */
+        size_t total = 0;
+        int code = 0;
+        while (code == 0 && total < (size_t)forced) {
+            size_t part = (size_t)forced - total, ran = 0;
+            if (part > loop->capacity) part = loop->capacity;
+            code = assay__loop_run(loop, part, ASSAY__LOOP_NO_DEADLINE, &ran);
+            total += ran;
+        }
+        *done = total;
+        return code;
+    }
     int code = assay__loop_run(loop, 1, ASSAY__LOOP_NO_DEADLINE, done);
     uint64_t start = loop->stamps[0];
     if (code == 0 && loop->stamps[1] < start + PRERUN_LIMIT_NS)

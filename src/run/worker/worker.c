@@ -65,17 +65,6 @@ static int send_phase(struct worker *worker, const char *phase)
     return message_send(worker, &message);
 }
 
-static void send_error(struct worker *worker)
-{
-    struct assay__message message;
-    struct assay__json_writer *out = assay__message_open(&message, "error");
-    assay__json_object(out);
-    assay__json_put_integer(out, "code", worker->error.code);
-    assay__json_put_string(out, "message", worker->error.message);
-    assay__json_object_end(out);
-    message_send(worker, &message);
-}
-
 static void forward_log(void *context, enum assay_log_level level, const char *domain,
                         const char *text)
 {
@@ -492,17 +481,6 @@ static int time_layers(struct worker *worker, double latency_ns)
     return send_layer_result(worker, &result);
 }
 
-static int send_done(struct worker *worker)
-{
-    const struct assay__worker_spent spent = {
-        .open_ns = (double)worker->open_ns,
-        .steps_ns = (double)(worker->first_real_ns + assay__streams_spent_ns(worker->streams) +
-                             assay__worker_counters_spent_ns(worker->counters)),
-        .layers_ns = (double)worker->layers_ns,
-    };
-    return send_fields(worker, "done", &assay__message_spent, &spent);
-}
-
 static int work(struct worker *worker)
 {
     double latency_ns = NAN;
@@ -532,7 +510,15 @@ static int work(struct worker *worker)
     if (code == 0) code = send_allocations(worker);
     if (code == 0) code = count_inferences(worker, latency_ns);
     if (code == 0) code = time_layers(worker, latency_ns);
-    if (code == 0) code = send_done(worker);
+    if (code == 0) {
+        const struct assay__worker_spent spent = {
+            .open_ns = (double)worker->open_ns,
+            .steps_ns = (double)(worker->first_real_ns + assay__streams_spent_ns(worker->streams) +
+                                 assay__worker_counters_spent_ns(worker->counters)),
+            .layers_ns = (double)worker->layers_ns,
+        };
+        code = send_fields(worker, "done", &assay__message_spent, &spent);
+    }
     return code;
 }
 
@@ -546,7 +532,15 @@ int assay__worker_main(void)
     worker.ring.fd = -1;
     worker.arena = assay__arena_new();
     int code = worker.arena ? work(&worker) : assay__no_memory(&worker.error);
-    if (code) send_error(&worker);
+    if (code) {
+        struct assay__message message;
+        struct assay__json_writer *out = assay__message_open(&message, "error");
+        assay__json_object(out);
+        assay__json_put_integer(out, "code", worker.error.code);
+        assay__json_put_string(out, "message", worker.error.message);
+        assay__json_object_end(out);
+        message_send(&worker, &message);
+    }
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
     assay__streams_stop(worker.streams);
     assay__worker_counters_close(worker.counters);
