@@ -274,8 +274,7 @@ static int fake_outputs(struct assay__session *session, const struct assay__host
 
 /* Each layer is its share of a steady step, read at both ends as an engine would. */
 static int count_layers(struct assay__session *session,
-                        const struct assay__layer_counters *counters,
-                        struct assay__layer_result *result)
+                        const struct assay__layer_counters *counters, struct assay__layers *result)
 {
     size_t count = counters->count;
     free(session->counts);
@@ -284,7 +283,7 @@ static int count_layers(struct assay__session *session,
     double *before = session->counts + session->layer_count * count;
     counters->begin(counters->context);
     for (size_t i = 0; i < session->layer_count; i++) {
-        struct assay__engine_layer *layer = &session->layers[i];
+        struct assay__layer *layer = &session->layers[i];
         double *growth = session->counts + i * count;
         layer->counters = NULL;
         if (isnan(layer->time_ns)) continue;
@@ -302,16 +301,17 @@ static int count_layers(struct assay__session *session,
 }
 
 static int fake_layers(struct assay__session *session, const struct assay__layer_options *options,
-                       struct assay__layer_result *result, struct assay_error *error)
+                       struct assay__layers *result, struct assay_error *error)
 {
     const struct assay__layer_counters *counters = assay__layer_counters(options);
-    *result = assay__layer_result_unknown("scripted");
+    *result = assay__layers_unknown();
+    result->method = "scripted";
     if (session->layers_error)
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->layers_error);
     if (!session->layer_count)
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "the script gives no layers");
-    result->layers = session->layers;
-    result->layer_count = session->layer_count;
+    result->items = session->layers;
+    result->count = session->layer_count;
     result->engine_ns = session->engine_ns;
     result->sessions = 1;
     if (counters && count_layers(session, counters, result)) return assay__no_memory(error);

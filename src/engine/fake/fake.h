@@ -48,7 +48,7 @@ struct assay__session {
     double engine_ns;
     int threads;
 
-    struct assay__engine_layer *layers;
+    struct assay__layer *layers;
     size_t layer_count;
     double *counts; /* of the layers, when counters were asked for */
 

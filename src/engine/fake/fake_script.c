@@ -146,8 +146,7 @@ static int on_output(struct assay__session *session, char *value, void *field)
 }
 
 /* "conv1:60us:Conv": name, time or "-" for unavailable, operator (the name when left out) */
-static int layer_parse(struct assay__session *session, char *item,
-                       struct assay__engine_layer *layer)
+static int layer_parse(struct assay__session *session, char *item, struct assay__layer *layer)
 {
     char *time = strchr(item, ':');
     if (!time || time == item) return ASSAY_EINVAL;
@@ -158,15 +157,15 @@ static int layer_parse(struct assay__session *session, char *item,
     bool known = strcmp(time, "-") != 0;
     if (known && duration_parse(time, &time_ns)) return ASSAY_EINVAL;
     const char **from = assay__arena_array(session->arena, 1, sizeof *from);
+    *layer = assay__layer_unknown();
     layer->name = assay__arena_strdup(session->arena, item);
     layer->op = assay__arena_strdup(session->arena, op && *op ? op : item);
     if (!from || !layer->name || !layer->op) return ASSAY_ENOMEM;
     from[0] = layer->name;
     layer->provider = "fake";
-    layer->time_ns = known ? (double)time_ns : NAN;
-    layer->host_enqueue_ns = layer->flops = layer->bytes = NAN;
+    if (known) layer->time_ns = (double)time_ns;
     layer->state = known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE;
-    layer->note = known ? "" : "the script gives no time for this layer";
+    if (!known) layer->note = "the script gives no time for this layer";
     layer->from = from;
     layer->from_count = 1;
     return 0;

@@ -440,7 +440,7 @@ static int time_empty(struct isolated *it, struct assay_error *error)
 
 static int time_node(struct isolated *it, size_t index, struct assay_error *error)
 {
-    struct assay__engine_layer *layer = &it->work->layers[index];
+    struct assay__layer *layer = &it->work->layers[index];
     const struct assay__node *node = &it->work->optimized->graph.nodes[index];
     struct assay__arena *arena = assay__arena_new();
     struct needs needs = {.arena = arena, .seen = assay__map_new()};

@@ -97,13 +97,11 @@ static int make_layers(struct assay__layer_work *work, struct assay_error *error
     work->layers = assay__arena_array(work->arena, graph->node_count + 1, sizeof *work->layers);
     if (!work->layers) return assay__no_memory(error);
     for (size_t i = 0; i < graph->node_count; i++) {
-        struct assay__engine_layer *layer = &work->layers[i];
+        struct assay__layer *layer = &work->layers[i];
+        *layer = assay__layer_unknown();
         layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
         layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
         layer->provider = CPU_PROVIDER;
-        layer->time_ns = layer->host_enqueue_ns = layer->flops = layer->bytes = NAN;
-        layer->state = ASSAY_UNAVAILABLE;
-        layer->note = "";
     }
     int code = assay__layers_origin(work->original, work->optimized, work->arena, work->layers);
     return code || assay__arena_failed(work->arena) ? assay__no_memory(error) : 0;
@@ -129,17 +127,24 @@ static int prepare(struct assay__layer_work *work, struct assay_error *error)
     return make_layers(work, error);
 }
 
+static struct assay__layers no_layers(void)
+{
+    struct assay__layers none = assay__layers_unknown();
+    none.method = "off";
+    return none;
+}
+
 /* --- the result ------------------------------------------------------------------------------- */
 
 static int order_result(struct assay__layer_work *work, struct assay_error *error)
 {
-    struct assay__engine_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
-                                                             sizeof *ordered);
+    struct assay__layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
+                                                      sizeof *ordered);
     if (!ordered || work->reason.failed) return assay__no_memory(error);
     for (size_t i = 0; i < work->layer_count; i++)
         ordered[i] = work->layers[work->order ? work->order[i] : i];
-    work->result->layers = ordered;
-    work->result->layer_count = work->layer_count;
+    work->result->items = ordered;
+    work->result->count = work->layer_count;
     work->result->reason = assay__arena_strndup(
         work->arena, work->reason.length ? work->reason.data : "", work->reason.length);
     return work->result->reason ? 0 : assay__no_memory(error);
@@ -176,16 +181,16 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
         work->layers[i].note = "";
     }
     work->order = NULL;
-    *work->result = assay__layer_result_unknown("off");
+    *work->result = no_layers();
     assay__layers_say(work, "Markers could not be used: %s.", why.message);
     return assay__layers_profile(work, error);
 }
 
 int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
-                      struct assay__layer_result *result, struct assay_error *error)
+                      struct assay__layers *result, struct assay_error *error)
 {
     struct assay_error own = {0};
-    *result = assay__layer_result_unknown("off");
+    *result = no_layers();
     if (options->method == ASSAY_LAYERS_OFF) return 0;
     assay__arena_free(session->layer_arena);
     session->layer_arena = assay__arena_new();
@@ -206,7 +211,7 @@ int assay__ort_layers(struct assay__session *session, const struct assay__layer_
                                "timed in another way";
     if (!code) code = order_result(work, &own);
     if (code) {
-        *result = assay__layer_result_unknown("off");
+        *result = no_layers();
         if (error) *error = own;
     }
     assay__model_free(work->optimized);

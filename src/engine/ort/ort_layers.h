@@ -22,9 +22,9 @@
 struct assay__layer_work {
     struct assay__session *session;
     struct assay__arena *arena; /* the result's */
-    struct assay__layer_result *result;
+    struct assay__layers *result;
     /* one per node of the optimised graph once that is known, by node index */
-    struct assay__engine_layer *layers;
+    struct assay__layer *layers;
     size_t layer_count;
     size_t *order; /* execution order of the nodes; NULL: as in the file */
     double budget_s;
@@ -155,6 +155,6 @@ void assay__layers_counted(struct assay__layer_work *work,
 
 /** Fills from/from_count of layers[i] for node i of `optimized`. Strings go into `arena`. */
 int assay__layers_origin(const struct assay__model *original, const struct assay__model *optimized,
-                         struct assay__arena *arena, struct assay__engine_layer *layers);
+                         struct assay__arena *arena, struct assay__layer *layers);
 
 #endif

@@ -301,7 +301,7 @@ static double over_rounds(const struct assay__marking *m, size_t count, size_t o
 
 static void fill_layers(struct assay__marking *m, size_t count)
 {
-    struct assay__layer_result *result = m->work->result;
+    struct assay__layers *result = m->work->result;
     double values[ASSAY__ROUNDS_MOST], sum_ns = 0;
     for (size_t i = 0; i < m->node_count; i++) {
         for (size_t r = 0; r < count; r++)
@@ -315,7 +315,7 @@ static void fill_layers(struct assay__marking *m, size_t count)
     result->engine_ns = OVER_ROUNDS(m, count, engine_ns);
     result->scale_factor = sum_ns > 0 && bracket_ns > 0 ? bracket_ns / sum_ns : NAN;
     for (size_t i = 0; i < m->node_count; i++) {
-        struct assay__engine_layer *layer = &m->work->layers[i];
+        struct assay__layer *layer = &m->work->layers[i];
         const struct assay__node *node = &m->work->optimized->graph.nodes[i];
         layer->state = isnan(layer->time_ns) ? ASSAY_UNAVAILABLE : ASSAY_MEASURED;
         if (isfinite(result->scale_factor)) layer->time_ns *= result->scale_factor;
@@ -331,7 +331,7 @@ static void fill_layers(struct assay__marking *m, size_t count)
 
 static void describe(struct assay__marking *m, size_t count, size_t good)
 {
-    struct assay__layer_result *result = m->work->result;
+    struct assay__layers *result = m->work->result;
     double low = INFINITY, high = 0;
     for (size_t r = 0; r < count; r++) {
         low = fmin(low, m->rounds[r].bracket_ns);

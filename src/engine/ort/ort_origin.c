@@ -393,8 +393,7 @@ static void claim_by_name(struct tracing *t)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-static int fill(const struct tracing *t, struct assay__arena *arena,
-                struct assay__engine_layer *layers)
+static int fill(const struct tracing *t, struct assay__arena *arena, struct assay__layer *layers)
 {
     for (size_t i = 0; i < t->original->node_count; i++)
         if (t->owner[i] != NO_NODE) layers[t->owner[i]].from_count++;
@@ -419,7 +418,7 @@ static int fill(const struct tracing *t, struct assay__arena *arena,
 }
 
 int assay__layers_origin(const struct assay__model *original, const struct assay__model *optimized,
-                         struct assay__arena *arena, struct assay__engine_layer *layers)
+                         struct assay__arena *arena, struct assay__layer *layers)
 {
     struct tracing t = {.original = &original->graph, .optimized = &optimized->graph};
     size_t count = original->graph.node_count;

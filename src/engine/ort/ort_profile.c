@@ -201,7 +201,7 @@ static int write_named(struct assay__layer_work *work, char *path, size_t path_s
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-static void fill_time(struct assay__engine_layer *layer, const struct row *row)
+static void fill_time(struct assay__layer *layer, const struct row *row)
 {
     double time_ns = row->count > WARM_RUNS ? row->sum_us * 1000 / (double)(row->count - WARM_RUNS)
                                             : NAN;
@@ -247,23 +247,18 @@ static int fill_by_number(struct profile *profile, struct assay_error *error)
 static int fill_by_name(struct profile *profile, struct assay_error *error)
 {
     struct assay__layer_work *work = profile->work;
-    struct assay__engine_layer *layers = assay__arena_array(work->arena, profile->row_count + 1,
-                                                            sizeof *layers);
+    struct assay__layer *layers = assay__arena_array(work->arena, profile->row_count + 1,
+                                                     sizeof *layers);
     struct assay__map *known = assay__map_new();
     int code = layers && known ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; !code && i < work->layer_count; i++)
         code = assay__map_set(known, work->layers[i].name, i);
     for (size_t r = 0; !code && r < profile->row_count; r++) {
-        struct assay__engine_layer *layer = &layers[r];
+        struct assay__layer *layer = &layers[r];
         size_t at = assay__map_get(known, profile->rows[r].name);
-        *layer = (struct assay__engine_layer){.name = profile->rows[r].name,
-                                              .op = profile->rows[r].op,
-                                              .time_ns = NAN,
-                                              .host_enqueue_ns = NAN,
-                                              .flops = NAN,
-                                              .bytes = NAN,
-                                              .state = ASSAY_UNAVAILABLE,
-                                              .note = ""};
+        *layer = assay__layer_unknown();
+        layer->name = profile->rows[r].name;
+        layer->op = profile->rows[r].op;
         if (at != ASSAY__MAP_NONE) {
             layer->from = work->layers[at].from;
             layer->from_count = work->layers[at].from_count;

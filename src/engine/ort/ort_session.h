@@ -144,7 +144,7 @@ void assay__ort_generation_close(struct assay__session *session);
 /* --- the layer timing (ort_layers.c) ---------------------------------------------------------- */
 
 int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
-                      struct assay__layer_result *result, struct assay_error *error);
+                      struct assay__layers *result, struct assay_error *error);
 
 /** Which provider would get which node (ort_assignment.c). */
 int assay__ort_assignment(const struct assay__assignment_options *options,

@@ -395,62 +395,31 @@ static int count_inferences(struct worker *worker, double latency_ns)
     return message_send(worker, &message);
 }
 
-static void put_layer_counters(struct worker *worker, const struct assay__engine_layer *layer,
-                               struct assay__json_writer *out)
+static int send_layers(struct worker *worker, const struct assay__layers *layers)
 {
     const struct assay__layer_counters *counters = assay__worker_counters_layers(worker->counters);
-    if (!counters || !layer->counters) return;
-    assay__json_put_array(out, "counters");
-    for (size_t i = 0; i < counters->count; i++)
-        assay__json_number(out, layer->counters[i]);
-    assay__json_array_end(out);
-}
-
-static int send_layer(struct worker *worker, const struct assay__engine_layer *layer, size_t index)
-{
-    struct assay__layer told = assay__layer_unknown();
-    told.index = (int)index;
-    told.name = layer->name;
-    told.op = layer->op;
-    told.provider = layer->provider;
-    told.time_ns = layer->time_ns;
-    told.host_enqueue_ns = layer->host_enqueue_ns;
-    told.flops = layer->flops;
-    told.bytes = layer->bytes;
-    told.state = layer->state;
-    told.note = layer->note;
-    told.from = (const char **)layer->from;
-    told.from_count = layer->from_count;
-    struct assay__message message;
-    struct assay__json_writer *out = assay__message_open(&message, "layer");
-    assay__json_object(out);
-    assay__fields_send(out, &assay__stored_layer, &told);
-    put_layer_counters(worker, layer, out);
-    assay__json_object_end(out);
-    return message_send(worker, &message);
-}
-
-static int send_layer_result(struct worker *worker, const struct assay__layer_result *result)
-{
-    struct assay__layers told = assay__layers_unknown();
-    told.method = result->method;
-    told.reason = result->reason;
-    told.engine_ns = result->engine_ns;
-    told.scale_factor = result->scale_factor;
-    told.slowdown = result->slowdown;
-    told.spread = result->spread;
-    told.contention = result->contention;
-    told.sessions = result->sessions;
-    told.discarded = result->discarded;
     struct assay__message message;
     struct assay__json_writer *out = assay__message_open(&message, "layers");
     assay__json_object(out);
-    assay__fields_send(out, &assay__stored_layers, &told);
-    assay__json_put_string(out, "counter_note", result->counter_note);
+    assay__fields_send(out, &assay__stored_layers, layers);
+    assay__json_put_string(out, "counter_note", layers->counter_note);
     assay__json_object_end(out);
     int code = message_send(worker, &message);
-    for (size_t i = 0; i < result->layer_count && code == 0; i++)
-        code = send_layer(worker, &result->layers[i], i);
+    for (size_t i = 0; i < layers->count && code == 0; i++) {
+        struct assay__layer *layer = &layers->items[i];
+        layer->index = (int)i;
+        out = assay__message_open(&message, "layer");
+        assay__json_object(out);
+        assay__fields_send(out, &assay__stored_layer, layer);
+        if (counters && layer->counters) {
+            assay__json_put_array(out, "counters");
+            for (size_t c = 0; c < counters->count; c++)
+                assay__json_number(out, layer->counters[c]);
+            assay__json_array_end(out);
+        }
+        assay__json_object_end(out);
+        code = message_send(worker, &message);
+    }
     return code;
 }
 
@@ -465,7 +434,7 @@ static int time_layers(struct worker *worker, double latency_ns)
         .method = worker->job.layers,
         .latency_ns = latency_ns,
         .counters = assay__worker_counters_layers(worker->counters)};
-    struct assay__layer_result result = assay__layer_result_unknown("");
+    struct assay__layers result = assay__layers_unknown();
     struct assay_error error = {0};
     uint64_t start = assay__now_ns();
     if (!worker->engine->layers)
@@ -475,10 +444,10 @@ static int time_layers(struct worker *worker, double latency_ns)
         code = worker->engine->layers(worker->session, &options, &result, &error);
     worker->layers_ns = assay__now_ns() - start;
     if (code) {
-        result = assay__layer_result_unknown("");
+        result = assay__layers_unknown();
         result.reason = error.message;
     }
-    return send_layer_result(worker, &result);
+    return send_layers(worker, &result);
 }
 
 static int work(struct worker *worker)
