@@ -76,32 +76,34 @@ static void fake_close(struct assay__session *session)
     free(session);
 }
 
-static void defaults_set(struct assay__session *session)
+static void set_defaults(struct assay__session *session)
 {
     static atomic_uint serials;
-    session->serial = atomic_fetch_add(&serials, 1) + 1;
-    session->load_ns = session->compile_ns = session->engine_ns = NAN;
-    session->memory_bytes = session->memory_peak_bytes = NAN;
-    session->steady_ns[0] = DEFAULT_STEADY_NS;
-    session->steady_count = 1;
-    session->output_times = 1;
-    session->decode_ns[0] = DEFAULT_DECODE_NS;
-    session->decode_count = 1;
-    session->prompt = DEFAULT_PROMPT;
-    session->batch = 1;
-    session->output_dims[0] = 1;
-    session->output_dims[1] = 4;
-    session->output_tensor = (struct assay__host_tensor){
-        .name = "output",
-        .dtype = 1,
-        .rank = 2,
-        .dims = session->output_dims,
-        .data = session->output,
-        .data_size = sizeof session->output,
+    *session = (struct assay__session){
+        .serial = atomic_fetch_add(&serials, 1) + 1,
+        .load_ns = NAN,
+        .compile_ns = NAN,
+        .engine_ns = NAN,
+        .memory_bytes = NAN,
+        .memory_peak_bytes = NAN,
+        .steady_ns = {DEFAULT_STEADY_NS},
+        .steady_count = 1,
+        .output_times = 1,
+        .decode_ns = {DEFAULT_DECODE_NS},
+        .decode_count = 1,
+        .prompt = DEFAULT_PROMPT,
+        .batch = 1,
+        .output_dims = {1, 4},
+        .output_tensor = {.name = "output",
+                          .dtype = 1,
+                          .rank = 2,
+                          .dims = session->output_dims,
+                          .data = session->output,
+                          .data_size = sizeof session->output},
     };
 }
 
-static int streams_make(struct assay__session *session, int count, struct assay_error *error)
+static int make_streams(struct assay__session *session, int count, struct assay_error *error)
 {
     session->stream_count = count > 0 ? count : 1;
     session->streams = calloc((size_t)session->stream_count, sizeof *session->streams);
@@ -117,18 +119,6 @@ static int streams_make(struct assay__session *session, int count, struct assay_
     return 0;
 }
 
-/* Touches every page, so that the memory is really there. */
-static int memory_hold(struct assay__session *session, struct assay_error *error)
-{
-    if (!(session->hold_bytes > 0)) return 0;
-    if (session->hold_bytes > 1e10)
-        return assay_error_set(error, ASSAY_ELIMIT, "fake engine's script: hold is at most 1e10");
-    session->held = malloc((size_t)session->hold_bytes);
-    if (!session->held) return assay__no_memory(error);
-    memset(session->held, 1, (size_t)session->hold_bytes);
-    return 0;
-}
-
 static int open_parts(struct assay__session *session, const struct assay__session_options *options,
                       struct assay_error *error)
 {
@@ -141,22 +131,28 @@ static int open_parts(struct assay__session *session, const struct assay__sessio
     session->threads = options->threads;
     int code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, options),
                                         error);
-    const char *own = assay__fake_device_script(device, session->arena);
     struct assay__session_options there = *options; /* `when_…` holds there as well */
-    there.script = own;
-    if (code == 0 && own)
+    there.script = assay__fake_device_script(device, session->arena);
+    if (code == 0 && there.script) {
         code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, &there),
                                         error);
-    if (code == 0 && own) code = assay__fake_device_gone(own, error);
+        if (code == 0) code = assay__fake_device_gone(there.script, error);
+    }
     if (code) return code;
     snprintf(session->error_text, sizeof session->error_text, "the script fails step %lld",
              (long long)session->error_at);
     if (session->log) assay__log(ASSAY_LOG_WARNING, "fake", "%s", session->log);
     if (session->open_error)
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->open_error);
-    code = streams_make(session, options->streams, error);
+    code = make_streams(session, options->streams, error);
     if (code == 0) code = assay__fake_generation_open(session, options, error);
-    return code ? code : memory_hold(session, error);
+    if (code || !(session->hold_bytes > 0)) return code;
+    if (session->hold_bytes > 1e10)
+        return assay_error_set(error, ASSAY_ELIMIT, "fake engine's script: hold is at most 1e10");
+    session->held = malloc((size_t)session->hold_bytes);
+    if (!session->held) return assay__no_memory(error);
+    memset(session->held, 1, (size_t)session->hold_bytes); /* every page, so that it is there */
+    return 0;
 }
 
 static int fake_open(const struct assay__session_options *given, struct assay__session **session,
@@ -167,16 +163,15 @@ static int fake_open(const struct assay__session_options *given, struct assay__s
     *session = NULL;
     int code = assay__session_options_read(given, &options, error);
     if (code) return code;
-    struct assay__session *made = calloc(1, sizeof *made);
+    struct assay__session *made = malloc(sizeof *made);
     if (!made) return assay__no_memory(error);
-    defaults_set(made);
+    set_defaults(made);
     code = open_parts(made, &options, error);
-    if (code) {
+    if (code)
         fake_close(made);
-        return code;
-    }
-    *session = made;
-    return 0;
+    else
+        *session = made;
+    return code;
 }
 
 /* The failure that the script wants at this step. 0 or an error code; most of these do not return.
@@ -202,18 +197,6 @@ static int misfortune(struct assay__session *session, int64_t step)
  */
 static void *(*volatile ask_memory)(size_t) = malloc;
 
-static int step_memory(struct assay__session *session, int64_t step)
-{
-    void *held = NULL;
-    bool leaks = session->leak_bytes > 0 && !(session->leak_until && step > session->leak_until);
-    if (session->allocate_bytes > 0) {
-        held = ask_memory((size_t)session->allocate_bytes);
-        if (!held) return ASSAY_ENOMEM;
-        free(held);
-    }
-    return leaks && !ask_memory((size_t)session->leak_bytes) ? ASSAY_ENOMEM : 0;
-}
-
 static int fake_step(struct assay__session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
@@ -223,8 +206,14 @@ static int fake_step(struct assay__session *session, int stream_index)
     uint64_t start_ns = session->real_clock ? assay__now_ns() : 0;
     int64_t step = ++stream->steps;
     int code = misfortune(session, step);
-    if (code == 0) code = step_memory(session, step);
     if (code) return code;
+    if (session->allocate_bytes > 0) {
+        void *held = ask_memory((size_t)session->allocate_bytes);
+        if (!held) return ASSAY_ENOMEM;
+        free(held);
+    }
+    bool leaks = session->leak_bytes > 0 && !(session->leak_until && step > session->leak_until);
+    if (leaks && !ask_memory((size_t)session->leak_bytes)) return ASSAY_ENOMEM;
     uint64_t duration_ns = step_duration_ns(session, stream, step);
     if (session->tokens) duration_ns = assay__fake_generation_step(session, duration_ns);
     if (session->real_clock)

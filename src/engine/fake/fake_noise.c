@@ -57,25 +57,10 @@ static bool split(char *value, char **parts, size_t count)
     return true;
 }
 
-static bool set_machine(struct assay__fake_noise *noise, const char *value)
-{
-    int64_t seed = 0;
-    bool right = assay__text_int64(value, &seed) == 0;
-    noise->machine_seed = (uint64_t)seed;
-    return right;
-}
-
-static bool set_modes(struct assay__fake_noise *noise, char *value)
-{
-    char *parts[3];
-    return split(value, parts, 3) && read_share(parts[0], 0, SHARE_MOST, &noise->mode) &&
-           read_share(parts[1], 0.001, 0.999, &noise->mode_share) &&
-           read_length(parts[2], false, &noise->mode_ns) && noise->mode_ns >= 1000;
-}
-
 int assay__fake_noise_set(struct assay__fake_noise *noise, const char *key, char *value)
 {
-    char *parts[2];
+    char *parts[3];
+    int64_t seed = 0;
     bool right;
     if (strcmp(key, "white") == 0)
         right = read_share(value, 0, 1, &noise->white);
@@ -85,16 +70,20 @@ int assay__fake_noise_set(struct assay__fake_noise *noise, const char *key, char
         right = split(value, parts, 2) &&
                 read_share(parts[0], 0, SHARE_MOST, &noise->launch_mode) &&
                 read_share(parts[1], 0, 1, &noise->launch_mode_share);
-    else if (strcmp(key, "machine") == 0)
-        return set_machine(noise, value) ? 0 : ASSAY_EINVAL;
-    else if (strcmp(key, "machine_at") == 0)
+    else if (strcmp(key, "machine") == 0) {
+        right = assay__text_int64(value, &seed) == 0;
+        noise->machine_seed = (uint64_t)seed;
+        return right ? 0 : ASSAY_EINVAL;
+    } else if (strcmp(key, "machine_at") == 0)
         return read_length(value, true, &noise->machine_at_ns) ? 0 : ASSAY_EINVAL;
     else if (strcmp(key, "machine_drift") == 0)
         right = split(value, parts, 2) &&
                 read_share(parts[0], SHARE_LEAST, SHARE_MOST, &noise->drift) &&
                 read_length(parts[1], false, &noise->drift_ns);
     else if (strcmp(key, "machine_modes") == 0)
-        right = set_modes(noise, value);
+        right = split(value, parts, 3) && read_share(parts[0], 0, SHARE_MOST, &noise->mode) &&
+                read_share(parts[1], 0.001, 0.999, &noise->mode_share) &&
+                read_length(parts[2], false, &noise->mode_ns) && noise->mode_ns >= 1000;
     else if (strcmp(key, "machine_wander") == 0)
         right = split(value, parts, 2) && read_share(parts[0], 0, 1, &noise->wander) &&
                 read_length(parts[1], false, &noise->wander_ns) && noise->wander_ns >= 1000;
