@@ -134,8 +134,6 @@ void assay__adapter_vulkan(struct assay__adapter *adapter)
     assay__library_close(library);
 }
 
-/* --- CUDA ------------------------------------------------------------------------------------- */
-
 typedef int cuda_init_fn(unsigned flags);
 typedef int cuda_get_fn(int *device, int number);
 typedef int cuda_name_fn(char *name, int size, int device);

@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/no_memory.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -148,20 +148,6 @@ uint32_t track_site_here(void)
     return add_site(&walk, hash);
 }
 
-/* --- text ------------------------------------------------------------------------------------- */
-
-/* "libx.so+0x12 (name) < +0x34 < liby.so+0x56": a module is named when it is another one than
- * before. */
-static void add_frame(char *text, size_t size, const void *address, const Dl_info *info,
-                      bool same_module)
-{
-    size_t used = strlen(text);
-    size_t offset = (size_t)((const char *)address - (const char *)info->dli_fbase);
-    snprintf(text + used, size - used, "%s%s+0x%zx%s%.60s%s", used ? " < " : "",
-             same_module ? "" : base_name(info->dli_fname), offset, info->dli_sname ? " (" : "",
-             info->dli_sname ? info->dli_sname : "", info->dli_sname ? ")" : "");
-}
-
 static void describe(const struct track_site *site, char *text, size_t size)
 {
     Dl_info info;
@@ -169,7 +155,14 @@ static void describe(const struct track_site *site, char *text, size_t size)
     text[0] = '\0';
     for (int i = 0; i < site->depth; i++) {
         if (!dladdr((const char *)site->frames[i] - 1, &info) || !info.dli_fbase) continue;
-        add_frame(text, size, site->frames[i], &info, info.dli_fbase == module);
+        /* "libx.so+0x12 (name) < +0x34 < liby.so+0x56": a module is named when it is another one
+         * than before. */
+        size_t used = strlen(text);
+        size_t offset = (size_t)((const char *)site->frames[i] - (const char *)info.dli_fbase);
+        snprintf(text + used, size - used, "%s%s+0x%zx%s%.60s%s", used ? " < " : "",
+                 (info.dli_fbase == module) ? "" : base_name(info.dli_fname), offset,
+                 info.dli_sname ? " (" : "", info.dli_sname ? info.dli_sname : "",
+                 info.dli_sname ? ")" : "");
         module = info.dli_fbase;
     }
     if (!text[0]) snprintf(text, size, "%s", site->depth ? "unknown code" : "unknown caller");

@@ -70,20 +70,6 @@ static int report_subgraph(struct assignment_query *ask, size_t index,
     return code;
 }
 
-static int report_nodes(struct assignment_query *ask)
-{
-    const OrtEpAssignedSubgraph *const *pieces = NULL;
-    size_t count = 0;
-    int code = assay__ort_check(
-        &ask->ort, ask->ort.session_get_ep_graph_assignment_info(ask->session, &pieces, &count),
-        ask->error, "assignment");
-    if (!code && ask->options.about)
-        code = ask->options.about(ask->context, target_of(ask), ask->ort.version);
-    for (size_t i = 0; i < count && !code; i++)
-        code = report_subgraph(ask, i, pieces[i]);
-    return code;
-}
-
 int assay__ort_assignment(const struct assay__assignment_options *options,
                           assay__assigned_fn *found, void *context, struct assay_error *error)
 {
@@ -103,7 +89,17 @@ int assay__ort_assignment(const struct assay__assignment_options *options,
             &ask.ort,
             ask.ort.create_session(ask.env, ask.options.model_path, ask.made, &ask.session), error,
             ask.options.model_path);
-    if (!code) code = report_nodes(&ask);
+    if (!code) {
+        const OrtEpAssignedSubgraph *const *pieces = NULL;
+        size_t count = 0;
+        code = assay__ort_check(
+            &ask.ort, ask.ort.session_get_ep_graph_assignment_info(ask.session, &pieces, &count),
+            ask.error, "assignment");
+        if (!code && ask.options.about)
+            code = ask.options.about(ask.context, target_of(&ask), ask.ort.version);
+        for (size_t i = 0; i < count && !code; i++)
+            code = report_subgraph(&ask, i, pieces[i]);
+    }
     if (ask.session) ask.ort.release_session(ask.session);
     if (ask.made) ask.ort.release_session_options(ask.made);
     if (ask.env) ask.ort.release_env(ask.env);

@@ -137,32 +137,25 @@ static int run_graph(struct counting *c, struct assay_error *error)
     return code;
 }
 
-/* --- the chain -------------------------------------------------------------------------------- */
-
-static int measure_chain(struct counting *c, struct assay__timed *timed, struct assay_error *error)
-{
-    int code = 0;
-    for (size_t r = 0; !code && r < RUNS_WARM + CHAIN_RUNS; r++) {
-        code = assay__timed_run(timed, NULL, error);
-        if (code || r < RUNS_WARM) continue;
-        for (size_t i = 0; i < c->counters; i++) {
-            ptrdiff_t at = (ptrdiff_t)i, count = (ptrdiff_t)c->counters;
-            c->gaps[i * CHAIN_RUNS + r - RUNS_WARM] = over_markers(c, &timed->log, 1, at - count,
-                                                                   at);
-            c->owns[i * CHAIN_RUNS + r - RUNS_WARM] = over_markers(c, &timed->log, 1, at,
-                                                                   at + count);
-        }
-    }
-    return code;
-}
-
 static int run_chain(struct counting *c, struct assay_error *error)
 {
     const struct assay__layer_counters *counters = c->work->counters;
     struct assay__chain chain;
     int code = assay__chain_open(c->work, CHAIN_LENGTH, counters, &chain, error);
     counters->begin(counters->context);
-    if (!code) code = measure_chain(c, &chain.timed, error);
+    if (!code) {
+        for (size_t r = 0; !code && r < RUNS_WARM + CHAIN_RUNS; r++) {
+            code = assay__timed_run(&chain.timed, NULL, error);
+            if (code || r < RUNS_WARM) continue;
+            for (size_t i = 0; i < c->counters; i++) {
+                ptrdiff_t at = (ptrdiff_t)i, count = (ptrdiff_t)c->counters;
+                c->gaps[i * CHAIN_RUNS + r - RUNS_WARM] = over_markers(c, &chain.timed.log, 1,
+                                                                       at - count, at);
+                c->owns[i * CHAIN_RUNS + r - RUNS_WARM] = over_markers(c, &chain.timed.log, 1, at,
+                                                                       at + count);
+            }
+        }
+    }
     counters->end(counters->context);
     assay__chain_close(c->work, &chain);
     return code;

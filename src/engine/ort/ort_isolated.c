@@ -22,7 +22,6 @@
 #include "base/stats.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,8 +136,6 @@ static int describe_all(struct isolated *it, struct assay_error *error)
         code = assay__map_set(it->initializers, graph->initializers[i].name, i);
     return code ? assay_error_set(error, code, "out of memory for inner values") : 0;
 }
-
-/* --- what a node needs ------------------------------------------------------------------------ */
 
 struct needs {
     struct assay__arena *arena;

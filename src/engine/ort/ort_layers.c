@@ -90,23 +90,6 @@ static int place_files(struct assay__layer_work *work, struct assay_error *error
                            "its folder is not writable");
 }
 
-static int make_layers(struct assay__layer_work *work, struct assay_error *error)
-{
-    const struct assay__graph *graph = &work->optimized->graph;
-    work->layer_count = graph->node_count;
-    work->layers = assay__arena_array(work->arena, graph->node_count + 1, sizeof *work->layers);
-    if (!work->layers) return assay__no_memory(error);
-    for (size_t i = 0; i < graph->node_count; i++) {
-        struct assay__layer *layer = &work->layers[i];
-        *layer = assay__layer_unknown();
-        layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
-        layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
-        layer->provider = CPU_PROVIDER;
-    }
-    int code = assay__layers_origin(work->original, work->optimized, work->arena, work->layers);
-    return code || assay__arena_failed(work->arena) ? assay__no_memory(error) : 0;
-}
-
 static int prepare(struct assay__layer_work *work, struct assay_error *error)
 {
     struct assay__timed timed = {0};
@@ -124,7 +107,19 @@ static int prepare(struct assay__layer_work *work, struct assay_error *error)
     if (!code) code = assay__model_read(work->optimized_path, &work->optimized, error);
     if (code) return code;
     work->random = assay__graph_is_random(&work->optimized->graph);
-    return make_layers(work, error);
+    const struct assay__graph *graph = &work->optimized->graph;
+    work->layer_count = graph->node_count;
+    work->layers = assay__arena_array(work->arena, graph->node_count + 1, sizeof *work->layers);
+    if (!work->layers) return assay__no_memory(error);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        struct assay__layer *layer = &work->layers[i];
+        *layer = assay__layer_unknown();
+        layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
+        layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
+        layer->provider = CPU_PROVIDER;
+    }
+    code = assay__layers_origin(work->original, work->optimized, work->arena, work->layers);
+    return code || assay__arena_failed(work->arena) ? assay__no_memory(error) : 0;
 }
 
 static struct assay__layers no_layers(void)

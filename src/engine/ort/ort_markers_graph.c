@@ -6,7 +6,6 @@
 #include "engine/ort/ort_markers.h"
 
 #include "base/map.h"
-#include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -27,8 +27,6 @@
 #include "base/map.h"
 #include "base/text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NO_NODE SIZE_MAX

@@ -20,7 +20,6 @@
 #include "base/vec.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,21 +183,6 @@ static int run_profiled(struct profile *profile, const char *model_path, int opt
     return code;
 }
 
-/** The optimised model with names of ours. */
-static int write_named(struct assay__layer_work *work, char *path, size_t path_size,
-                       struct assay_error *error)
-{
-    struct assay__model *model = NULL;
-    int code = assay__layers_path(work, "named.onnx", path, path_size, error);
-    if (!code) code = assay__model_read(work->optimized_path, &model, error);
-    for (size_t i = 0; !code && i < model->graph.node_count; i++)
-        model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
-    if (!code && assay__arena_failed(model->arena)) code = assay__no_memory(error);
-    if (!code) code = assay__model_write(model, path, error);
-    assay__model_free(model);
-    return code;
-}
-
 /* --- the result ------------------------------------------------------------------------------- */
 
 static void fill_time(struct assay__layer *layer, const struct row *row)
@@ -282,7 +266,17 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
     int code = profile.index ? 0 : assay__no_memory(error);
     if (!code && !work->folder[0])
         code = assay__folder_temporary(work->folder, sizeof work->folder, error);
-    if (!code && named) code = write_named(work, path, sizeof path, error);
+    if (!code && named) {
+        /* The optimised model with names of ours. */
+        struct assay__model *model = NULL;
+        code = assay__layers_path(work, "named.onnx", path, sizeof path, error);
+        if (!code) code = assay__model_read(work->optimized_path, &model, error);
+        for (size_t i = 0; !code && i < model->graph.node_count; i++)
+            model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
+        if (!code && assay__arena_failed(model->arena)) code = assay__no_memory(error);
+        if (!code) code = assay__model_write(model, path, error);
+        assay__model_free(model);
+    }
     if (!code)
         code = run_profiled(&profile, named ? path : work->session->model_path,
                             named ? ASSAY__ORT_OPT_NONE : work->session->optimization, error);

@@ -7,7 +7,6 @@
 #include "run/builds.h"
 #include "run/watch/watch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

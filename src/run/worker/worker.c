@@ -21,8 +21,6 @@
 #include "run/worker/worker_counters.h"
 #include "run/worker/worker_allocations.h"
 
-#include "engine/engine.h"
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
