@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -80,15 +81,14 @@ static bool next_line(const char **at, const char *end, struct line *line)
     while (to > from && is_blank(to[-1]))
         to--;
     if (from == to || *from == '#') return true;
-    const char *blank = from;
-    while (blank < to && !is_blank(*blank))
-        blank++;
     line->name = from;
-    line->name_length = (size_t)(blank - from);
-    while (blank < to && is_blank(*blank))
-        blank++;
-    line->path = blank;
-    line->path_length = (size_t)(to - blank);
+    while (from < to && !is_blank(*from))
+        from++;
+    line->name_length = (size_t)(from - line->name);
+    while (from < to && is_blank(*from))
+        from++;
+    line->path = from;
+    line->path_length = (size_t)(to - from);
     if (line->path_length == 0)
         line->wrong = "not of the form NAME PATH";
     else if (line->path[0] != '/')
@@ -255,12 +255,9 @@ int assay__build_path_check(struct assay__arena *arena, const char *given, const
 /* Folders that do not identify a build: those of the packages' layout, versions, links to one. */
 static bool is_generic_folder(const char *part)
 {
-    static const char *const words[] = {"capi", "onnxruntime", "lib",           "lib64",  "bin",
-                                        ".",    "..",          "site-packages", "current"};
-    if (strncmp(part, "libonnxruntime", 14) == 0) return true;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(part, words[i]) == 0) return true;
-    return part[strspn(part, "0123456789.")] == '\0';
+    return assay__text_is_one_of(part, "capi onnxruntime lib lib64 bin . .. site-packages current "
+                                       "libonnxruntime*") ||
+           part[strspn(part, "0123456789.")] == '\0';
 }
 
 static void name_from(const char *part, char *out, size_t out_size)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "run/locate.h"
 #include "run/worker/channel.h"
+#include "run/worker/messages.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -49,15 +50,13 @@ int assay__child_end(struct assay__child *child, uint64_t grace_ns, struct assay
 static int send_job(const struct assay__question *question, struct assay__channel *channel,
                     struct assay_error *error)
 {
-    struct assay__buf line = {0};
-    struct assay__json_writer out;
-    assay__json_start(&out, &line, false);
-    assay__json_object(&out);
-    assay__json_put_integer(&out, "job", 1);
-    question->write_job(question->context, &out);
-    assay__json_object_end(&out);
-    int code = assay__channel_send(channel, &line, SEND_TIMEOUT_MS);
-    assay__buf_free(&line);
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "job");
+    assay__json_integer(out, 1);
+    question->write_job(question->context, out);
+    assay__json_object_end(out);
+    int code = assay__channel_send(channel, &message.text, SEND_TIMEOUT_MS);
+    assay__buf_free(&message.text);
     if (code == ASSAY_EIO) return 0; /* it is gone: what it said before is still to be read */
     return code ? assay_error_set(error, code, "the worker does not take its job") : 0;
 }

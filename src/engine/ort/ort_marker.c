@@ -175,10 +175,8 @@ static OrtStatus *marker_create(const OrtCustomOp *op, const OrtApi *api, const 
         return own->ort->create_status(ASSAY__ORT_FAIL, "marker: id out of range");
     struct marker_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return own->ort->create_status(ASSAY__ORT_FAIL, "marker: out of memory");
-    kernel->ort = own->ort;
-    kernel->log = own->log;
-    kernel->id = (uint32_t)id;
-    kernel->fixed = fixed != 0;
+    *kernel = (struct marker_kernel){
+        .ort = own->ort, .log = own->log, .id = (uint32_t)id, .fixed = fixed != 0};
     *result = kernel;
     return NULL;
 }
@@ -306,18 +304,13 @@ static size_t marker_no_inplace(int **input, int **output)
 
 static void marker_release_map(int *input, int *output)
 {
-    (void)input;
-    (void)output;
+    (void)input, (void)output;
 }
 
-static void marker_op_fill(struct marker_op *op, const struct assay__ort *ort,
-                           struct assay__marker_log *log, const char *name, bool rank_zero)
+static struct marker_op marker_op(const struct assay__ort *ort, struct assay__marker_log *log,
+                                  const char *name, bool rank_zero)
 {
-    op->name = name;
-    op->ort = ort;
-    op->log = log;
-    op->rank_zero = rank_zero;
-    op->base = (OrtCustomOp){
+    OrtCustomOp base = {
         .version = (uint32_t)ort->api_version,
         .CreateKernel = marker_create_old,
         .GetName = marker_name,
@@ -343,6 +336,7 @@ static void marker_op_fill(struct marker_op *op, const struct assay__ort *ort,
         .GetAliasMap = marker_alias,
         .ReleaseAliasMap = marker_release_map,
     };
+    return (struct marker_op){base, name, ort, log, rank_zero};
 }
 
 int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log *log,
@@ -357,8 +351,8 @@ int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log
     struct assay__marker_ops *ops = calloc(1, sizeof *ops);
     if (!ops) return assay__no_memory(error);
     ops->ort = ort;
-    marker_op_fill(&ops->general, ort, log, ASSAY__MARKER_OP, false);
-    marker_op_fill(&ops->scalar, ort, log, ASSAY__MARKER_OP_SCALAR, true);
+    ops->general = marker_op(ort, log, ASSAY__MARKER_OP, false);
+    ops->scalar = marker_op(ort, log, ASSAY__MARKER_OP_SCALAR, true);
     OrtStatus *status = ort->create_custom_op_domain(ASSAY__MARKER_DOMAIN, &ops->domain);
     if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->general.base);
     if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->scalar.base);

@@ -137,28 +137,24 @@ static void take_pace(struct assay__conversation *talk)
 
 static void answer(struct assay__conversation *talk, const struct assay__window_plan *plan)
 {
-    struct assay__buf line = {0};
-    struct assay__json_writer writer;
-    assay__json_start(&writer, &line, false);
-    assay__json_object(&writer);
-    assay__json_put_object(&writer, plan ? "window" : "stop");
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, plan ? "window" : "stop");
+    assay__json_object(out);
     if (plan) {
         bool first_forced = talk->next_window == 1 && talk->request->job.warmup >= 0;
-        assay__json_put_integer(&writer, "iterations", (int64_t)plan->iterations);
-        assay__json_put_number(&writer, "seconds", plan->seconds);
+        assay__json_put_integer(out, "iterations", (int64_t)plan->iterations);
+        assay__json_put_number(out, "seconds", plan->seconds);
         assay__json_put_integer(
-            &writer, "rewarm", first_forced || talk->pace_ns >= REWARM_BELOW_NS ? 0 : REWARM_STEPS);
-    } else {
-        assay__json_put_number(&writer, "latency_ns", talk->outcome->summary.p50);
-    }
-    assay__json_object_end(&writer);
-    assay__json_object_end(&writer);
-    if (plan) {
+            out, "rewarm", first_forced || talk->pace_ns >= REWARM_BELOW_NS ? 0 : REWARM_STEPS);
         assay__watch_window_begins(talk->request->watch, talk->request->launch);
         talk->window_ns = assay__now_ns();
+    } else {
+        assay__json_put_number(out, "latency_ns", talk->outcome->summary.p50);
     }
-    int code = assay__channel_send(&talk->channel, &line, ANSWER_TIMEOUT_MS);
-    assay__buf_free(&line);
+    assay__json_object_end(out);
+    assay__json_object_end(out);
+    int code = assay__channel_send(&talk->channel, &message.text, ANSWER_TIMEOUT_MS);
+    assay__buf_free(&message.text);
     if (code && code != ASSAY_EIO) /* when it is gone, its last messages can still be read */
         assay_error_set(&talk->error, code, "worker does not read its answers");
 }

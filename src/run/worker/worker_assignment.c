@@ -80,45 +80,36 @@ static size_t read_dims(const struct assay__json *list, const char **names, int6
     return count;
 }
 
-static int answer(struct telling *tell, const struct assay__json *root)
-{
-    const char *names[DIMS_MOST], *name = assay__json_get_string(root, "engine", "");
-    int64_t values[DIMS_MOST];
-    struct assay__assignment_options options = {
-        .size = sizeof options,
-        .model_path = assay__json_get_string(root, "model", NULL),
-        .library = assay__json_get_string(root, "library", NULL),
-        .device = assay__json_get_string(root, "device", NULL),
-        .optimization = assay__json_get_string(root, "optimization", NULL),
-        .dim_names = names,
-        .dim_values = values,
-        .dim_count = read_dims(assay__json_get(root, "dims"), names, values),
-        .about = introduce,
-    };
-    const struct assay__engine_ops *engine = assay__engine_find(name);
-    if (!engine)
-        return assay_error_set(tell->error, ASSAY_ENOTFOUND, "no engine is called '%s'", name);
-    if (!engine->assignment)
-        return assay_error_set(tell->error, ASSAY_EUNSUPPORTED,
-                               "engine '%s' cannot say which nodes run where", name);
-    int code = engine->assignment(&options, on_node, tell, tell->error);
-    if (code && tell->log[0] && !strstr(tell->error->message, tell->log)) {
-        struct assay_error own = *tell->error;
-        assay_error_set(tell->error, code, "%.150s; %.90s", own.message, tell->log);
-    }
-    return code ? code : send_nodes(tell);
-}
-
 int assay__assignment_answer(struct assay__channel *channel, const struct assay__json *job,
                              struct assay_error *error)
 {
     struct telling tell = {.channel = channel, .error = error};
+    const char *names[DIMS_MOST], *name = assay__json_get_string(job, "engine", "");
+    int64_t values[DIMS_MOST];
+    struct assay__assignment_options options = {
+        .size = sizeof options,
+        .model_path = assay__json_get_string(job, "model", NULL),
+        .library = assay__json_get_string(job, "library", NULL),
+        .device = assay__json_get_string(job, "device", NULL),
+        .optimization = assay__json_get_string(job, "optimization", NULL),
+        .dim_names = names,
+        .dim_values = values,
+        .dim_count = read_dims(assay__json_get(job, "dims"), names, values),
+        .about = introduce,
+    };
+    const struct assay__engine_ops *engine = assay__engine_find(name);
+    if (!engine) return assay_error_set(error, ASSAY_ENOTFOUND, "no engine is called '%s'", name);
+    if (!engine->assignment)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "engine '%s' cannot say which nodes run where", name);
     assay_log_set(on_log, &tell, ASSAY_LOG_ERROR);
-    int code = answer(&tell, job);
+    int code = engine->assignment(&options, on_node, &tell, error);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
+    if (code && tell.log[0] && !strstr(error->message, tell.log)) {
+        struct assay_error own = *error;
+        assay_error_set(error, code, "%.150s; %.90s", own.message, tell.log);
+    }
+    if (code == 0) code = send_nodes(&tell);
     assay__buf_free(&tell.nodes.text);
-    if (code) return code;
-    struct assay__message done;
-    assay__json_bool(assay__message_open(&done, "done"), true);
-    return assay__message_send(&done, channel, error);
+    return code ? code : assay__message_send_done(channel, error);
 }

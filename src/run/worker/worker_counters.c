@@ -279,13 +279,6 @@ int assay__worker_counters_run(struct assay__worker_counters *counters,
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-static void write_event(struct assay__json_writer *out, const struct assay__counted_event *event)
-{
-    assay__json_object(out);
-    assay__fields_send(out, &assay__message_event, event);
-    assay__json_object_end(out);
-}
-
 void assay__worker_counters_write(const struct assay__worker_counters *counters,
                                   struct assay__json_writer *out)
 {
@@ -300,23 +293,26 @@ void assay__worker_counters_write(const struct assay__worker_counters *counters,
     assay__json_put_array(out, "events");
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
         const struct tally *tally = &counters->tallies[e];
-        write_event(out, &(struct assay__counted_event){
-                             .name = assay__perf_event_name((enum assay__perf_event)e),
-                             .source = counters->channels[e].source,
-                             .reason = tally->reason,
-                             .user_only = counters->channels[e].user_only,
-                             .grown = tally->grown,
-                             .share = tally->share,
-                             .wall_ns = tally->wall_ns,
-                             .completions = (int64_t)tally->completions});
+        assay__message_put(out, &assay__message_event,
+                           &(struct assay__counted_event){
+                               .name = assay__perf_event_name((enum assay__perf_event)e),
+                               .source = counters->channels[e].source,
+                               .reason = tally->reason,
+                               .user_only = counters->channels[e].user_only,
+                               .grown = tally->grown,
+                               .share = tally->share,
+                               .wall_ns = tally->wall_ns,
+                               .completions = (int64_t)tally->completions});
     }
     /* The clock follows the events as one more of them. */
-    write_event(out, &(struct assay__counted_event){.name = "elapsed",
-                                                    .source = "clock",
-                                                    .grown = counters->wall_ns * 1e-9,
-                                                    .share = 1,
-                                                    .wall_ns = counters->wall_ns,
-                                                    .completions = (int64_t)counters->completions});
+    assay__message_put(
+        out, &assay__message_event,
+        &(struct assay__counted_event){.name = "elapsed",
+                                       .source = "clock",
+                                       .grown = counters->wall_ns * 1e-9,
+                                       .share = 1,
+                                       .wall_ns = counters->wall_ns,
+                                       .completions = (int64_t)counters->completions});
     assay__json_array_end(out);
     assay__json_object_end(out);
 }

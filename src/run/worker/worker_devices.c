@@ -85,13 +85,9 @@ int assay__devices_answer(struct assay__channel *channel, const struct assay__js
     const char *name = assay__json_get_string(job, "engine", ""),
                *library = assay__json_get_string(job, "library", NULL);
     const struct assay__engine_ops *engine = assay__engine_find(name);
-    if (!engine)
-        return assay_error_set(error, ASSAY_ENOTFOUND, "no engine is called '%s'", name);
+    if (!engine) return assay_error_set(error, ASSAY_ENOTFOUND, "no engine is called '%s'", name);
     assay_log_set(on_log, &asked, ASSAY_LOG_ERROR);
     int code = engine->devices(library, on_about, on_device, &asked, error);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
-    if (code) return code;
-    struct assay__message done;
-    assay__json_bool(assay__message_open(&done, "done"), true);
-    return assay__message_send(&done, channel, error);
+    return code ? code : assay__message_send_done(channel, error);
 }
