@@ -145,14 +145,12 @@ struct assay__assignment_options {
 };
 
 /** A node and who would run it. Strings live until the callback returns. */
-struct assay__assigned_node {
+struct assay__assigned {
     const char *name, *op, *domain; /* name "": it has none */
     const char *provider;           /* who runs it: the engine's name of the provider */
     size_t subgraph;                /* nodes of one number are one piece for the provider */
-    const char *target;             /* the engine's name of the device's own provider */
-    const char *version;            /* of the engine */
 };
-typedef int assay__assigned_fn(void *context, const struct assay__assigned_node *node);
+typedef int assay__assigned_fn(void *context, const struct assay__assigned *node);
 
 /** Members marked optional may be NULL. Append only. */
 struct assay__engine_ops {

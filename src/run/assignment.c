@@ -21,39 +21,32 @@ static const char *copy_text(struct assignment_query *ask, const struct assay__j
     return assay__arena_strdup(ask->arena, item && item->string ? item->string : "");
 }
 
-static int hear_node(struct assignment_query *ask, const struct assay__json *row,
-                     struct assay_error *error)
-{
-    const struct assay__json *at[5] = {0};
-    size_t n = 0, count = ask->into->count;
-    for (const struct assay__json *cell = row->first; cell && n < 5; cell = cell->next)
-        at[n++] = cell;
-    if (n < 5 || !at[4]->is_integer || at[4]->integer < 0)
-        return assay_error_set(error, ASSAY_EFORMAT, "the worker sent a node without a provider");
-    if (assay__vec_grow((void **)&ask->nodes, &ask->capacity, count + 1, sizeof *ask->nodes))
-        return assay__no_memory(error);
-    struct assay__assigned node = {copy_text(ask, at[0]), copy_text(ask, at[1]),
-                                   copy_text(ask, at[2]), copy_text(ask, at[3]),
-                                   (size_t)at[4]->integer};
-    if (!node.name || !node.op || !node.domain || !node.provider) return assay__no_memory(error);
-    ask->nodes[ask->into->count++] = node;
-    return 0;
-}
-
 static int hear(void *context, const struct assay__json *root, struct assay__arena *arena,
                 struct assay_error *error)
 {
     struct assignment_query *ask = context;
     const struct assay__json *nodes = assay__json_get(root, "nodes"),
                              *target = assay__json_get(root, "target");
-    int code = 0;
     (void)arena;
-    for (const struct assay__json *row = nodes ? nodes->first : NULL; row && !code; row = row->next)
-        code = hear_node(ask, row, error);
-    if (code || !target) return code;
-    ask->into->target = copy_text(ask, target);
-    ask->into->version = copy_text(ask, assay__json_get(root, "version"));
-    return ask->into->target && ask->into->version ? 0 : assay__no_memory(error);
+    for (const struct assay__json *row = nodes ? nodes->first : NULL; row; row = row->next) {
+        const struct assay__json *at[5] = {0};
+        size_t n = 0, count = ask->into->count;
+        for (const struct assay__json *cell = row->first; cell && n < 5; cell = cell->next)
+            at[n++] = cell;
+        if (n < 5 || !at[4]->is_integer || at[4]->integer < 0)
+            return assay_error_set(error, ASSAY_EFORMAT,
+                                   "the worker sent a node without a provider");
+        if (assay__vec_grow((void **)&ask->nodes, &ask->capacity, count + 1, sizeof *ask->nodes))
+            return assay__no_memory(error);
+        ask->nodes[ask->into->count++] = (struct assay__assigned){
+            copy_text(ask, at[0]), copy_text(ask, at[1]), copy_text(ask, at[2]),
+            copy_text(ask, at[3]), (size_t)at[4]->integer};
+    }
+    if (target) {
+        ask->into->target = copy_text(ask, target);
+        ask->into->version = copy_text(ask, assay__json_get(root, "version"));
+    }
+    return assay__arena_failed(ask->arena) ? assay__no_memory(error) : 0;
 }
 
 static void write_job(void *context, struct assay__json_writer *out)

@@ -36,11 +36,6 @@ struct assay__assignment_request {
     const volatile int *interrupt;
 };
 
-struct assay__assigned {
-    const char *name, *op, *domain, *provider;
-    size_t subgraph;
-};
-
 struct assay__assignment {
     const char *target,
         *version; /* the device's own provider; "" when the engine named neither it nor a node */

@@ -157,31 +157,19 @@ static size_t class_of(size_t size)
     return class < ASSAY__TRACK_CLASSES ? class : ASSAY__TRACK_CLASSES - 1;
 }
 
-static void count_allocated(struct track_site *site, size_t size)
-{
-    int phase = atomic_load_explicit(&current, memory_order_relaxed);
-    struct account *a = &accounts[phase];
-    atomic_fetch_add_explicit(&a->count, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&a->bytes, size, memory_order_relaxed);
-    atomic_fetch_add_explicit(&a->class_count[class_of(size)], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&a->class_bytes[class_of(size)], size, memory_order_relaxed);
-    if (phase >= ASSAY__TRACK_PHASES) return;
-    atomic_fetch_add_explicit(&site->count[phase], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&site->bytes[phase], size, memory_order_relaxed);
-}
-
 static void record_block(void *address, size_t size, uint32_t index)
 {
-    if (insert(address, size, index)) {
-        int64_t now = atomic_fetch_add(&live, (int64_t)size) + (int64_t)size;
-        struct account *a = account();
-        int64_t peak = atomic_load_explicit(&a->peak, memory_order_relaxed);
-        while (now > peak && !atomic_compare_exchange_weak(&a->peak, &peak, now))
-            continue;
-        atomic_fetch_add_explicit(&(&track_sites()[index])->live_bytes, (int64_t)size,
-                                  memory_order_relaxed);
-    } else
+    if (!insert(address, size, index)) {
         atomic_fetch_add(&lost, 1);
+        return;
+    }
+    int64_t now = atomic_fetch_add(&live, (int64_t)size) + (int64_t)size;
+    struct account *a = account();
+    int64_t peak = atomic_load_explicit(&a->peak, memory_order_relaxed);
+    while (now > peak && !atomic_compare_exchange_weak(&a->peak, &peak, now))
+        continue;
+    atomic_fetch_add_explicit(&track_sites()[index].live_bytes, (int64_t)size,
+                              memory_order_relaxed);
 }
 
 void track_allocated(void *address, size_t size)
@@ -189,7 +177,17 @@ void track_allocated(void *address, size_t size)
     if (!address || !recording()) return;
     busy = true;
     uint32_t index = track_site_here();
-    count_allocated(&track_sites()[index], size);
+    struct track_site *site = &track_sites()[index];
+    int phase = atomic_load_explicit(&current, memory_order_relaxed);
+    struct account *a = &accounts[phase];
+    atomic_fetch_add_explicit(&a->count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&a->bytes, size, memory_order_relaxed);
+    atomic_fetch_add_explicit(&a->class_count[class_of(size)], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&a->class_bytes[class_of(size)], size, memory_order_relaxed);
+    if (phase < ASSAY__TRACK_PHASES) {
+        atomic_fetch_add_explicit(&site->count[phase], 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&site->bytes[phase], size, memory_order_relaxed);
+    }
     record_block(address, size, index);
     busy = false;
 }
@@ -257,22 +255,19 @@ static void read_heap(void)
                                              (double)info.uordblks + (double)info.hblkhd};
 }
 
-static void end_phase(int phase)
-{
-    struct track_site *sites = track_sites();
-    if (phase >= ASSAY__TRACK_PHASES) return;
-    accounts[phase].live_at_end = atomic_load(&live);
-    for (uint32_t i = 0; sites && i < TRACK_SITES; i++)
-        sites[i].live_at[phase] = atomic_load(&sites[i].live_bytes);
-    if (phase == ASSAY__TRACK_WARM) read_heap();
-}
-
 static void set_phase(enum assay__track_phase phase)
 {
     busy = true;
-    end_phase(atomic_load(&current));
+    struct track_site *sites = track_sites();
+    int ended = atomic_load(&current);
+    if (ended < ASSAY__TRACK_PHASES) {
+        accounts[ended].live_at_end = atomic_load(&live);
+        for (uint32_t i = 0; sites && i < TRACK_SITES; i++)
+            sites[i].live_at[ended] = atomic_load(&sites[i].live_bytes);
+    }
+    if (ended == ASSAY__TRACK_WARM) read_heap();
     if (!marks) marks = track_map(MARKS * sizeof *marks);
-    if (!shards && track_sites() && marks) shards = track_map(SHARDS * sizeof *shards);
+    if (!shards && sites && marks) shards = track_map(SHARDS * sizeof *shards);
     atomic_store(&accounts[phase].peak, atomic_load(&live));
     atomic_store(&current, (int)phase);
     busy = false;

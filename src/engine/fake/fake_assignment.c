@@ -39,14 +39,12 @@ static int report_nodes(const struct assay__model *model, const char *script,
         bool away = listed(script, node->op);
         if (i > 0 && away != before) piece++;
         before = away;
-        struct assay__assigned_node told = {
+        struct assay__assigned told = {
             .name = node->name ? node->name : "",
             .op = node->op,
             .domain = node->domain,
             .provider = away ? "CPUExecutionProvider" : TARGET,
             .subgraph = piece,
-            .target = TARGET,
-            .version = VERSION,
         };
         int code = found(context, &told);
         if (code) return code;

@@ -41,22 +41,13 @@ static int prepare(struct assignment_query *ask)
                                            o->provider_options, false, ask->error);
 }
 
-static const char *target_of(const struct assignment_query *ask)
-{
-    return assay__ort_provider(ask->options.device ? ask->options.device : "cpu");
-}
-
 static int report_subgraph(struct assignment_query *ask, size_t index,
                            const OrtEpAssignedSubgraph *piece)
 {
     const struct assay__ort *ort = &ask->ort;
     const OrtEpAssignedNode *const *nodes = NULL;
     size_t count = 0;
-    struct assay__assigned_node told = {
-        .subgraph = index,
-        .target = target_of(ask),
-        .version = ort->version,
-    };
+    struct assay__assigned told = {.subgraph = index};
     OrtStatus *status = ort->ep_assigned_subgraph_get_ep_name(piece, &told.provider);
     if (!status) status = ort->ep_assigned_subgraph_get_nodes(piece, &nodes, &count);
     int code = assay__ort_check(ort, status, ask->error, "assignment");
@@ -96,7 +87,9 @@ int assay__ort_assignment(const struct assay__assignment_options *options,
             &ask.ort, ask.ort.session_get_ep_graph_assignment_info(ask.session, &pieces, &count),
             ask.error, "assignment");
         if (!code && ask.options.about)
-            code = ask.options.about(ask.context, target_of(&ask), ask.ort.version);
+            code = ask.options.about(
+                ask.context, assay__ort_provider(ask.options.device ? ask.options.device : "cpu"),
+                ask.ort.version);
         for (size_t i = 0; i < count && !code; i++)
             code = report_subgraph(&ask, i, pieces[i]);
     }

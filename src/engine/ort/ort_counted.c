@@ -182,50 +182,40 @@ static int reduce(struct counting *c)
     return 0;
 }
 
-static const char *describe(struct counting *c)
-{
-    double run_ns = c->run_ns / (double)c->runs;
-    const char *note = assay__arena_printf(
-        c->work->arena,
-        "%zu runs of the graph with markers that read the counters at both ends of every layer, "
-        "%.1f "
-        "times as long as an unprofiled run; a reading takes about %.1f µs, which is subtracted: "
-        "layers shorter than that are rough; counts are sums over the threads of the worker%s",
-        c->runs, run_ns / c->graph->plain_ns, typical(c->reading_ns, c->runs) * 1e-3,
-        c->skipped ? "; readings in which a counter had no turn are left out" : "");
-    return note ? note : "";
-}
-
-static int allocate(struct counting *c)
-{
-    size_t rows = c->graph->node_count * c->counters + c->counters;
-    size_t room = SAMPLE_MEMORY / sizeof(double) / (rows ? rows : 1);
-    c->runs_most = room < RUNS_LEAST ? RUNS_LEAST : room > RUNS_MOST ? RUNS_MOST : room;
-    c->nodes = calloc(rows * c->runs_most + 1, sizeof *c->nodes);
-    c->gaps = calloc(2 * c->counters * CHAIN_RUNS, sizeof *c->gaps);
-    c->correction = calloc(c->counters, sizeof *c->correction);
-    c->reading_ns = calloc(c->runs_most, sizeof *c->reading_ns);
-    if (!c->nodes || !c->gaps || !c->correction || !c->reading_ns) return ASSAY_ENOMEM;
-    c->readings = c->nodes + c->graph->node_count * c->counters * c->runs_most;
-    c->owns = c->gaps + c->counters * CHAIN_RUNS;
-    return 0;
-}
-
 void assay__layers_counted(struct assay__layer_work *work, const struct assay__counted_graph *graph)
 {
     struct assay_error error = {0};
     struct counting c = {.work = work, .graph = graph, .counters = work->counters->count};
-    const char *failed = NULL;
-    int code = allocate(&c);
-    if (code == 0) code = run_graph(&c, &error);
+    size_t rows = graph->node_count * c.counters + c.counters;
+    size_t room = SAMPLE_MEMORY / sizeof(double) / (rows ? rows : 1);
+    c.runs_most = room < RUNS_LEAST ? RUNS_LEAST : room > RUNS_MOST ? RUNS_MOST : room;
+    c.nodes = calloc(rows * c.runs_most + 1, sizeof *c.nodes);
+    c.gaps = calloc(2 * c.counters * CHAIN_RUNS, sizeof *c.gaps);
+    c.correction = calloc(c.counters, sizeof *c.correction);
+    c.reading_ns = calloc(c.runs_most, sizeof *c.reading_ns);
+    int code = c.nodes && c.gaps && c.correction && c.reading_ns ? 0 : ASSAY_ENOMEM;
+    if (code == 0) {
+        c.readings = c.nodes + graph->node_count * c.counters * c.runs_most;
+        c.owns = c.gaps + c.counters * CHAIN_RUNS;
+        code = run_graph(&c, &error);
+    }
     if (code == 0) code = run_chain(&c, &error);
     if (code == 0) code = reduce(&c);
     if (code)
-        failed = assay__arena_printf(work->arena, "layers could not be counted: %s",
-                                     error.message[0] ? error.message : "out of memory");
-    work->result->counter_note = code == 0 ? describe(&c)
-                                 : failed  ? failed
-                                           : "layers could not be counted: out of memory";
+        work->result->counter_note = assay__arena_text(
+            work->arena, "layers could not be counted: %s",
+            error.message[0] ? error.message : "out of memory");
+    else
+        work->result->counter_note = assay__arena_text(
+            work->arena,
+            "%zu runs of the graph with markers that read the counters at both ends of every "
+            "layer, "
+            "%.1f times as long as an unprofiled run; a reading takes about %.1f µs, which is "
+            "subtracted: layers shorter than that are rough; counts are sums over the threads of "
+            "the worker%s",
+            c.runs, c.run_ns / (double)c.runs / graph->plain_ns,
+            typical(c.reading_ns, c.runs) * 1e-3,
+            c.skipped ? "; readings in which a counter had no turn are left out" : "");
     free(c.nodes);
     free(c.gaps);
     free(c.correction);

@@ -131,20 +131,6 @@ static struct assay__layers no_layers(void)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-static int order_result(struct assay__layer_work *work, struct assay_error *error)
-{
-    struct assay__layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
-                                                      sizeof *ordered);
-    if (!ordered || work->reason.failed) return assay__no_memory(error);
-    for (size_t i = 0; i < work->layer_count; i++)
-        ordered[i] = work->layers[work->order ? work->order[i] : i];
-    work->result->items = ordered;
-    work->result->count = work->layer_count;
-    work->result->reason = assay__arena_strndup(
-        work->arena, work->reason.length ? work->reason.data : "", work->reason.length);
-    return work->result->reason ? 0 : assay__no_memory(error);
-}
-
 static int run_method(struct assay__layer_work *work, enum assay_layer_method method,
                       struct assay_error *error)
 {
@@ -204,7 +190,15 @@ int assay__ort_layers(struct assay__session *session, const struct assay__layer_
     if (!code && work->counters && !result->counter_note)
         result->counter_note = "counters of layers are read by markers only, and these layers were "
                                "timed in another way";
-    if (!code) code = order_result(work, &own);
+    struct assay__layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
+                                                      sizeof *ordered);
+    for (size_t i = 0; !code && ordered && i < work->layer_count; i++)
+        ordered[i] = work->layers[work->order ? work->order[i] : i];
+    result->items = ordered;
+    result->count = work->layer_count;
+    result->reason = assay__arena_text(work->arena, "%s", assay__buf_text(&work->reason));
+    if (!code && (assay__arena_failed(work->arena) || work->reason.failed))
+        code = assay__no_memory(&own);
     if (code) {
         *result = no_layers();
         if (error) *error = own;

@@ -63,21 +63,6 @@ static bool out_of_time(const struct assay__marking *m)
     return assay__layers_elapsed_s(m->work) > m->work->budget_s;
 }
 
-/** Puts one run's gaps into the samples; false when the markers ran in another order. */
-static bool collect(struct assay__marking *m, const struct assay__marker_log *log, size_t run,
-                    size_t runs)
-{
-    if (log->count != m->plan.mark_count) return false;
-    for (size_t p = 0; p < log->count; p++) {
-        if (log->events[p].id != m->sequence[p]) return false;
-        size_t node = m->first_of[p];
-        if (node == SIZE_MAX || p == 0) continue;
-        double gap_ns = (double)(log->events[p].entry_ns - log->events[p - 1].exit_ns);
-        m->samples[node * runs + run] = gap_ns - m->gap_ns;
-    }
-    return true;
-}
-
 /** Each node's samples stand `stride` apart; `runs` of them are filled. */
 static void reduce_nodes(struct assay__marking *m, struct assay__marking_round *round,
                          size_t stride, size_t runs)
@@ -114,12 +99,22 @@ static int run_marked(struct assay__marking *m, struct assay__marking_round *rou
                       struct assay_error *error)
 {
     struct assay__timed timed = {0};
+    const struct assay__marker_event *events;
     int code = open_warm(m, m->marked_path, m->plan.mark_count, &timed, error);
     size_t done = 0;
     for (size_t tries = 0; !code && done < runs && tries < 2 * runs; tries++) {
         if (done >= RUNS_LEAST && out_of_time(m)) break;
         code = assay__timed_run(&timed, &m->times[done], error);
-        if (!code && collect(m, &timed.log, done, runs)) done++;
+        bool usable = !code && timed.log.count == m->plan.mark_count;
+        events = timed.log.events;
+        for (size_t p = 0; usable && p < timed.log.count; p++) {
+            usable = events[p].id == m->sequence[p]; /* else the markers ran in another order */
+            size_t node = m->first_of[p];
+            if (!usable || node == SIZE_MAX || p == 0) continue;
+            double gap_ns = (double)(events[p].entry_ns - events[p - 1].exit_ns);
+            m->samples[node * runs + done] = gap_ns - m->gap_ns;
+        }
+        done += usable;
     }
     if (!code && done < RUNS_LEAST)
         code = assay_error_set(error, ASSAY_EENGINE, "nodes ran in another order from run to run");
@@ -215,13 +210,6 @@ static void put_plain_away(struct assay__marking *m)
     assay__timed_suspend(m->work->session);
 }
 
-static int take_plain_back(struct assay__marking *m, struct assay_error *error)
-{
-    if (m->plain.session) return 0;
-    int code = assay__timed_resume(m->work->session, error);
-    return code ? code : assay__timed_borrow(m->work->session, &m->plain, error);
-}
-
 static int measure_round(struct assay__marking *m, const struct amounts *amounts, double *before_ns,
                          struct assay_error *error)
 {
@@ -232,7 +220,8 @@ static int measure_round(struct assay__marking *m, const struct amounts *amounts
     if (m->alone) put_plain_away(m);
     int code = run_marked(m, round, amounts->marked, error);
     if (!code) code = run_bracket(m, round, amounts->bracket, error);
-    if (!code) code = take_plain_back(m, error);
+    if (!code && m->alone) code = assay__timed_resume(m->work->session, error);
+    if (!code && m->alone) code = assay__timed_borrow(m->work->session, &m->plain, error);
     if (!code)
         code = assay__timed_median(&m->plain, warm_runs(m), amounts->plain, &round->after_ns,
                                    error);

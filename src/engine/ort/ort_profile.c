@@ -106,38 +106,31 @@ static int read_members(struct assay__json_reader *reader, struct assay__arena *
     }
 }
 
-static int read_events(struct profile *profile, struct assay__json_reader *reader,
-                       struct assay_error *error)
-{
-    struct assay__json_token token;
-    int code = assay__json_next(reader, &token, error);
-    if (code) return code;
-    if (token.kind != ASSAY__JSON_ARRAY)
-        return assay_error_set(error, ASSAY_EFORMAT, "the engine's profile is no list");
-    for (;;) {
-        if ((code = assay__json_next(reader, &token, error))) return code;
-        if (token.kind == ASSAY__JSON_ARRAY_END) return 0;
-        if (token.kind != ASSAY__JSON_OBJECT)
-            return assay_error_set(error, ASSAY_EFORMAT, "an event that is no object");
-        struct assay__arena *arena = assay__arena_new();
-        if (!arena) return assay__no_memory(error);
-        struct event event = {
-            .name = "", .category = "", .op = "", .provider = "", .duration_us = NAN};
-        code = read_members(reader, arena, &event, false, error);
-        if (!code) code = add_event(profile, &event, error);
-        assay__arena_free(arena);
-        if (code) return code;
-    }
-}
-
 static int read_profile(struct profile *profile, const char *path, struct assay_error *error)
 {
     struct assay__mapping mapping = {0};
+    struct assay__json_token token;
     int code = assay__file_map(path, &mapping, error);
     if (code) return code;
     struct assay__json_reader *reader = assay__json_reader_new((const char *)mapping.data,
                                                                mapping.size);
-    code = reader ? read_events(profile, reader, error) : assay__no_memory(error);
+    code = reader ? assay__json_next(reader, &token, error) : assay__no_memory(error);
+    if (!code && token.kind != ASSAY__JSON_ARRAY)
+        code = assay_error_set(error, ASSAY_EFORMAT, "the engine's profile is no list");
+    while (!code) {
+        code = assay__json_next(reader, &token, error);
+        if (code || token.kind == ASSAY__JSON_ARRAY_END) break;
+        struct event event = {
+            .name = "", .category = "", .op = "", .provider = "", .duration_us = NAN};
+        struct assay__arena *arena = assay__arena_new();
+        if (!arena)
+            code = assay__no_memory(error);
+        else if (token.kind != ASSAY__JSON_OBJECT)
+            code = assay_error_set(error, ASSAY_EFORMAT, "an event that is no object");
+        if (!code) code = read_members(reader, arena, &event, false, error);
+        if (!code) code = add_event(profile, &event, error);
+        assay__arena_free(arena);
+    }
     assay__json_reader_free(reader);
     assay__file_unmap(&mapping);
     return code;

@@ -28,16 +28,6 @@ bool assay__arm_interrupted(const struct assay__arm *arm)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Real time that is neither session creation nor inferences nor layers nor building a zoo model. */
-static double overhead_s(const struct assay__arm *arm)
-{
-    double spent = (double)(arm->building_ns + arm->extra_ns);
-    for (size_t i = 0; i < arm->outcome_count; i++)
-        spent += arm->outcomes[i].spent.open_ns + arm->outcomes[i].spent.steps_ns +
-                 arm->outcomes[i].spent.layers_ns;
-    return ((double)(assay__now_ns() - arm->start_ns) - spent) / 1e9;
-}
-
 /* The trial's state and, when a launch failed, the code and the first reason. */
 static int conclude(struct assay__arm *arm, struct assay_error *error)
 {
@@ -83,6 +73,12 @@ int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
                       struct assay_error *error)
 {
     struct assay_profile *profile = arm->recording->profile;
+    /* The overhead is real time that is neither session creation nor inferences nor layers nor
+     * building a zoo model. */
+    double spent_ns = (double)(arm->building_ns + arm->extra_ns);
+    for (size_t i = 0; i < arm->outcome_count; i++)
+        spent_ns += arm->outcomes[i].spent.open_ns + arm->outcomes[i].spent.steps_ns +
+                    arm->outcomes[i].spent.layers_ns;
     struct assay__trial_input input = {
         .profile = profile,
         .trial = assay__arm_trial(arm),
@@ -93,7 +89,7 @@ int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
         .precision = ASSAY__GOAL_PRECISION,
         .warmup_forced = arm->options.measuring.warmup_given,
         .streams = arm->options.target.streams,
-        .overhead_run_s = overhead_s(arm),
+        .overhead_run_s = ((double)(assay__now_ns() - arm->start_ns) - spent_ns) / 1e9,
         .generate = arm->options.workload.generate,
     };
     int code = 0;

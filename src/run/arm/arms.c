@@ -271,46 +271,37 @@ int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t ind
     return code ? assay__no_memory(error) : 0;
 }
 
-/* Of the outputs that can be read as numbers; *elements is 0 when there is none. */
-static int count_nonfinite(const char *folder, struct assay__arena *arena, int64_t *broken,
-                           int64_t *elements, struct assay_error *error)
+int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_error *error)
 {
+    struct assay_error why = {0};
     struct assay__output *outputs = NULL;
     size_t count = 0;
-    int code = *folder ? assay__outputs_read(folder, arena, &outputs, &count, error)
-                       : assay_error_set(error, ASSAY_ENOTFOUND, "no outputs were kept");
+    int64_t broken = 0, elements = 0; /* of the outputs that can be read as numbers */
+    char note[96];
+    if (index >= arms->count || !arms->items[index]) return 0;
+    const char *folder = arms->items[index]->outputs;
+    struct assay_metrics *metrics = assay__arms_trial(arms, index)->metrics;
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena) return assay__no_memory(error);
+    int code = *folder ? assay__outputs_read(folder, arena, &outputs, &count, &why)
+                       : assay_error_set(&why, ASSAY_ENOTFOUND, "no outputs were kept");
     for (size_t i = 0; i < count && code == 0; i++) {
         double *numbers = NULL;
         int64_t own = 0;
         if (*outputs[i].reason) continue;
-        code = assay__single_run_numbers(&outputs[i], &numbers, &own, error);
+        code = assay__single_run_numbers(&outputs[i], &numbers, &own, &why);
         for (int64_t n = 0; n < own && code == 0; n++)
-            *broken += !isfinite(numbers[n]);
-        if (code == 0) *elements += own;
+            broken += !isfinite(numbers[n]);
+        if (code == 0) elements += own;
         free(numbers);
     }
-    return code;
-}
-
-int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_error *error)
-{
-    struct assay_error why = {0};
-    int64_t broken = 0, elements = 0;
-    char note[96];
-    if (index >= arms->count || !arms->items[index]) return 0;
-    struct assay_metrics *metrics = assay__arms_trial(arms, index)->metrics;
-    struct assay__arena *arena = assay__arena_new();
-    int code = arena ? count_nonfinite(arms->items[index]->outputs, arena, &broken, &elements, &why)
-                     : ASSAY_ENOMEM;
     assay__arena_free(arena);
+    if (code == ASSAY_ENOMEM) return assay__no_memory(error);
     snprintf(note, sizeof note, "of %lld numbers of the first outputs", (long long)elements);
-    if (code != ASSAY_ENOMEM) {
-        assay__metrics_put_known(metrics, "outputs.nonfinite", ASSAY_MEASURED,
-                                 code || !elements ? (double)NAN : (double)broken, "outputs", note,
-                                 code ? why.message : "no output has numbers");
-        code = assay_metrics_failed(metrics);
-    }
-    return code ? assay__no_memory(error) : 0;
+    assay__metrics_put_known(metrics, "outputs.nonfinite", ASSAY_MEASURED,
+                             code || !elements ? (double)NAN : (double)broken, "outputs", note,
+                             code ? why.message : "no output has numbers");
+    return assay_metrics_failed(metrics) ? assay__no_memory(error) : 0;
 }
 
 int assay__arms_drift(struct assay__arms *arms, size_t reference, struct assay_error *error)

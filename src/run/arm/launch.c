@@ -99,22 +99,6 @@ static void explain(struct assay__conversation *talk)
     if (!outcome->reason) outcome->reason = "the launch failed (out of memory for the reason)";
 }
 
-/* The latency was complete when the layer pass failed: the launch counts, its layers do not. */
-static bool only_layers_lost(struct assay__conversation *talk)
-{
-    struct assay__outcome *outcome = talk->outcome;
-    if (strcmp(talk->phase, ASSAY__PHASE_LAYERS) != 0 || outcome->total == 0) return false;
-    if (talk->error.code == ASSAY_EINTERRUPTED) return false;
-    outcome->layers.count = 0;
-    outcome->layers.method = "";
-    outcome->layers.reason = outcome->reason;
-    outcome->has_layers = true;
-    outcome->remark = outcome->reason;
-    outcome->reason = "";
-    outcome->code = 0;
-    return true;
-}
-
 static void end_worker(struct assay__conversation *talk, struct assay__child *child, FILE *log)
 {
     struct assay__outcome *outcome = talk->outcome;
@@ -128,75 +112,59 @@ static void end_worker(struct assay__conversation *talk, struct assay__child *ch
         assay__conversation_take(talk);
     char tail[LOG_TAIL + 1];
     assay__child_log_tail(log, tail, sizeof tail);
-    outcome->log_tail = assay__arena_strdup(talk->request->arena, tail);
-    if (!outcome->log_tail) outcome->log_tail = "";
-    if (talk->error.code) {
-        explain(talk);
-        only_layers_lost(talk);
-    } else if (outcome->exit_known && !outcome->exit.exited) {
-        const char *remark = assay__arena_printf(
-            talk->request->arena,
-            "the worker died of %s while closing, after everything was measured",
-            assay__signal_name(outcome->exit.signal));
-        outcome->remark = remark ? remark : "";
+    outcome->log_tail = assay__arena_text(talk->request->arena, "%s", tail);
+    if (!talk->error.code) {
+        if (outcome->exit_known && !outcome->exit.exited)
+            outcome->remark = assay__arena_text(
+                talk->request->arena,
+                "the worker died of %s while closing, after everything was measured",
+                assay__signal_name(outcome->exit.signal));
+        return;
+    }
+    explain(talk);
+    /* The latency was complete when the layer pass failed: the launch counts, its layers do not. */
+    if (strcmp(talk->phase, ASSAY__PHASE_LAYERS) == 0 && outcome->total > 0 &&
+        talk->error.code != ASSAY_EINTERRUPTED) {
+        outcome->layers.count = 0;
+        outcome->layers.method = "";
+        outcome->layers.reason = outcome->remark = outcome->reason;
+        outcome->has_layers = true;
+        outcome->reason = "";
+        outcome->code = 0;
     }
 }
 
 /* --- the conversation ------------------------------------------------------------------------- */
 
-static bool interrupted(const struct assay__request *request)
-{
-    return request->interrupt && *request->interrupt;
-}
-
-/* Nothing came for a while: alive when the counts in the ring move. */
-static int silent(struct assay__conversation *talk, uint64_t *last_ns, uint64_t *progress)
-{
-    uint64_t now = assay__now_ns(), seen = assay__ring_progress(&talk->ring);
-    if (seen != *progress) {
-        *progress = seen;
-        *last_ns = now;
-    }
-    if ((double)(now - *last_ns) / 1e9 < talk->request->timeout_s) return 0;
-    return assay_error_set(&talk->error, ASSAY_ETIMEOUT,
-                           "worker hung: no sign of life for %g s; killed",
-                           talk->request->timeout_s);
-}
-
-/* Even when it shows signs of life. */
-static bool too_long(struct assay__conversation *talk, uint64_t begin_ns)
-{
-    double limit_s = talk->request->limit_s;
-    if (!(limit_s > 0) || (double)(assay__now_ns() - begin_ns) / 1e9 < limit_s) return false;
-    assay_error_set(&talk->error, ASSAY_ETIMEOUT, "the launch took more than %g s; ended there",
-                    limit_s);
-    return true;
-}
-
-static int poll_ms(const struct assay__request *request, uint64_t last_ns, uint64_t begin_ns)
-{
-    uint64_t now_ns = assay__now_ns();
-    double left = request->timeout_s * 1e3 - (double)(now_ns - last_ns) / 1e6;
-    double whole = request->limit_s * 1e3 - (double)(now_ns - begin_ns) / 1e6;
-    if (request->limit_s > 0 && whole < left) left = whole;
-    int limit = request->interrupt ? INTERRUPT_POLL_MS : 600000;
-    return left < 1 ? 1 : left < limit ? (int)ceil(left) : limit;
-}
-
 static int converse(struct assay__conversation *talk)
 {
+    const struct assay__request *request = talk->request;
     uint64_t begin_ns = assay__now_ns(), last_ns = begin_ns, progress = 0;
+    const int most_ms = request->interrupt ? INTERRUPT_POLL_MS : 600000;
     while (!talk->done && talk->error.code == 0) {
         const char *line;
         size_t length;
-        if (interrupted(talk->request))
+        if (request->interrupt && *request->interrupt)
             return assay_error_set(&talk->error, ASSAY_EINTERRUPTED, "interrupted");
-        if (too_long(talk, begin_ns)) break;
-        int code = assay__channel_read(&talk->channel, poll_ms(talk->request, last_ns, begin_ns),
-                                       &line, &length);
+        uint64_t now_ns = assay__now_ns();
+        double silence_ms = request->timeout_s * 1e3 - (double)(now_ns - last_ns) / 1e6;
+        double whole_ms = request->limit_s * 1e3 - (double)(now_ns - begin_ns) / 1e6;
+        if (request->limit_s > 0 && whole_ms <= 0) /* even when it shows signs of life */
+            return assay_error_set(&talk->error, ASSAY_ETIMEOUT,
+                                   "the launch took more than %g s; ended there", request->limit_s);
+        double left_ms = request->limit_s > 0 ? fmin(silence_ms, whole_ms) : silence_ms;
+        int wait_ms = left_ms < 1 ? 1 : left_ms < most_ms ? (int)ceil(left_ms) : most_ms;
+        int code = assay__channel_read(&talk->channel, wait_ms, &line, &length);
         if (code == ASSAY_EINTERRUPTED) continue;
-        if (code == ASSAY_ETIMEOUT) {
-            silent(talk, &last_ns, &progress);
+        if (code == ASSAY_ETIMEOUT) { /* alive when the counts in the ring move */
+            uint64_t seen = assay__ring_progress(&talk->ring);
+            now_ns = assay__now_ns();
+            if (seen != progress) last_ns = now_ns;
+            progress = seen;
+            if ((double)(now_ns - last_ns) / 1e9 >= request->timeout_s)
+                assay_error_set(&talk->error, ASSAY_ETIMEOUT,
+                                "worker hung: no sign of life for %g s; killed",
+                                request->timeout_s);
             continue;
         }
         if (code == ASSAY_ELIMIT)

@@ -66,19 +66,6 @@ void assay__recording_note(struct assay__recording *recording, const struct assa
     recording->store = NULL;
 }
 
-/* The energy of a launch is known when its trial is concluded: after the launch itself was kept. */
-static int put_energies(struct assay__store *store, const struct assay__trial *trial,
-                        struct assay_error *error)
-{
-    int code = 0;
-    for (size_t i = 0; i < trial->launch_count && code == 0; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        if (launch->metrics && assay_metrics_get(launch->metrics, "energy.inference.gross"))
-            code = assay__store_put_launch(store, trial->id, launch, error);
-    }
-    return code;
-}
-
 int assay__recording_finish(struct assay__recording *recording, struct assay_error *error)
 {
     struct assay_profile *profile = recording->profile;
@@ -91,7 +78,13 @@ int assay__recording_finish(struct assay__recording *recording, struct assay_err
         int put = assay__store_put_profile(recording->store, profile, &stored);
         for (size_t i = 0; i < profile->trial_count && put == 0; i++) {
             put = assay__store_put_trial(recording->store, &profile->trials[i], &stored);
-            if (put == 0) put = put_energies(recording->store, &profile->trials[i], &stored);
+            /* The energy of a launch is known when its trial is concluded: after it was kept. */
+            const struct assay__trial *trial = &profile->trials[i];
+            for (size_t k = 0; k < trial->launch_count && put == 0; k++)
+                if (trial->launches[k].metrics &&
+                    assay_metrics_get(trial->launches[k].metrics, "energy.inference.gross"))
+                    put = assay__store_put_launch(recording->store, trial->id, &trial->launches[k],
+                                                  &stored);
         }
         if (put == 0 && profile->finding_count)
             put = assay__store_put_findings(recording->store, profile, &stored);

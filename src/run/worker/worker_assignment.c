@@ -17,7 +17,6 @@ struct telling {
     struct assay__channel *channel;
     struct assay__message nodes; /* those that are not sent yet */
     size_t pending;
-    bool introduced;
     char log[512];
     struct assay_error *error;
 };
@@ -35,18 +34,15 @@ static int introduce(void *context, const char *target, const char *version)
 {
     struct telling *tell = context;
     struct assay__message message;
-    tell->introduced = true;
     struct assay__json_writer *out = assay__message_open(&message, "target");
     assay__json_string(out, target ? target : "");
     assay__json_put_string(out, "version", version ? version : "");
     return assay__message_send(&message, tell->channel, tell->error);
 }
 
-static int on_node(void *context, const struct assay__assigned_node *node)
+static int on_node(void *context, const struct assay__assigned *node)
 {
     struct telling *tell = context;
-    int code = tell->introduced ? 0 : introduce(tell, node->target, node->version);
-    if (code) return code;
     struct assay__json_writer *out = &tell->nodes.writer;
     if (tell->pending++ == 0) assay__json_array(assay__message_open(&tell->nodes, "nodes"));
     assay__json_array(out);
