@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "model/shapes/shapes.h"
-#include "run/locate.h"
+#include "run/child.h"
 #include "run/single_run.h"
 
 #include <math.h>

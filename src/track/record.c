@@ -50,11 +50,6 @@ static struct assay__track_heap heap_at_end;
 /* initial-exec: reading it must not allocate, which the general model may. */
 static _Thread_local bool busy __attribute__((tls_model("initial-exec")));
 
-bool track_busy(void)
-{
-    return busy;
-}
-
 void track_busy_set(bool value)
 {
     busy = value;

@@ -8,7 +8,7 @@
 #include "base/no_memory.h"
 #include "engine/engine.h"
 #include "probe/nvml.h"
-#include "run/locate.h"
+#include "run/child.h"
 
 #include <math.h>
 #include <stdlib.h>

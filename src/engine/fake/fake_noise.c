@@ -1,4 +1,6 @@
-/* fake_noise.c - adds the noise of a real machine to the steps of the fake engine. A step takes
+/* fake_noise.c - adds the noise of a real machine to the steps of the fake engine: of each step, of
+ * each launch, and of the machine, whose state depends on the machine's time alone, so that the
+ * launches of one comparison share it. Grammar: doc/fake-engine.md. A step takes
  *
  *   scripted x (1 + launch's level + drift(t) + mode(t) + wander(t)) x (1 + white N(0, 1)),   t the
  *     machine's time.
@@ -9,7 +11,7 @@
  * x_(i-1) + sqrt(1 - p^2) e_i with p = exp(-1/8), where e_i depends on the machine's seed and i
  * alone. It is begun 96 points before it is needed, what lies further back is forgotten (exp(-12)):
  * so it too is a function of t. */
-#include "engine/fake/fake_noise.h"
+#include "engine/fake/fake.h"
 
 #include "base/text.h"
 
@@ -104,16 +106,6 @@ static double stay_ns(const struct assay__fake_noise *noise, struct assay__fake_
     return -mean * log(1 - assay__random_unit(&state->telegraph));
 }
 
-static double mode_at(const struct assay__fake_noise *noise, struct assay__fake_noise_state *state,
-                      double at_ns)
-{
-    for (int i = 0; i < STAYS_MOST && state->mode_until_ns <= at_ns; i++) {
-        state->slow = !state->slow;
-        state->mode_until_ns += stay_ns(noise, state);
-    }
-    return state->slow ? noise->mode : 0;
-}
-
 static double grid_normal(const struct assay__fake_noise *noise, uint64_t point)
 {
     struct assay__random random;
@@ -168,7 +160,11 @@ double assay__fake_noise_factor(const struct assay__fake_noise *noise,
     double at_ns = (double)noise->machine_at_ns + (double)(now_ns - state->open_ns);
     double factor = 1 + state->level;
     if (noise->drift_ns) factor += noise->drift * fmin(at_ns / (double)noise->drift_ns, 1);
-    if (noise->mode_ns) factor += mode_at(noise, state, at_ns);
+    for (int i = 0; noise->mode_ns && i < STAYS_MOST && state->mode_until_ns <= at_ns; i++) {
+        state->slow = !state->slow;
+        state->mode_until_ns += stay_ns(noise, state);
+    }
+    if (state->slow) factor += noise->mode;
     if (noise->wander_ns) factor += wander_at(noise, state, at_ns);
     if (noise->white > 0) factor *= 1 + noise->white * assay__random_normal(random);
     return fmax(factor, FACTOR_LEAST);

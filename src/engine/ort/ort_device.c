@@ -18,7 +18,7 @@
 #define DEVICE_MAX 16 /* of one kind */
 #define OPTIONS_MAX 8 /* of a provider */
 
-enum append_how { APPEND_NOTHING, APPEND_NAMED, APPEND_CUDA, APPEND_TENSORRT };
+enum append { NOTHING, BY_NAME, CUDA, TENSORRT };
 
 struct device_row {
     const char *device;   /* the name, without ":N" for numbered ones */
@@ -26,47 +26,41 @@ struct device_row {
     const char *append;   /* the name its generic append function takes */
     const char *title;    /* for people */
     const char *kind;     /* "cpu" | "gpu" | "npu" */
-    enum append_how how;
+    enum append how;
     bool numbered;   /* device:0, device:1, … */
     const char *key; /* provider option: takes the number, or `value` */
     const char *value;
     const char *memory; /* name of its memory, for statistics; NULL: in main memory or not known */
 };
 
+#define EP(name) name "ExecutionProvider"
+
 static const struct device_row rows[] = {
-    {"cpu", "CPUExecutionProvider", "CPU", "CPU", "cpu", APPEND_NOTHING, false, NULL, NULL, "Cpu"},
-    {"cuda", "CUDAExecutionProvider", "CUDA", "CUDA", "gpu", APPEND_CUDA, true, "device_id", NULL,
+    {"cpu", EP("CPU"), "CPU", "CPU", "cpu", NOTHING, false, NULL, NULL, "Cpu"},
+    {"cuda", EP("CUDA"), "CUDA", "CUDA", "gpu", CUDA, true, "device_id", NULL, "Cuda"},
+    {"tensorrt", EP("Tensorrt"), "TensorRT", "TensorRT", "gpu", TENSORRT, true, "device_id", NULL,
      "Cuda"},
-    {"tensorrt", "TensorrtExecutionProvider", "TensorRT", "TensorRT", "gpu", APPEND_TENSORRT, true,
-     "device_id", NULL, "Cuda"},
-    {"tensorrt-rtx", "NvTensorRTRTXExecutionProvider", "NvTensorRtRtx", "TensorRT RTX", "gpu",
-     APPEND_NAMED, true, "device_id", NULL, NULL},
-    {"migraphx", "MIGraphXExecutionProvider", "MIGraphX", "MIGraphX", "gpu", APPEND_NAMED, true,
+    {"tensorrt-rtx", EP("NvTensorRTRTX"), "NvTensorRtRtx", "TensorRT RTX", "gpu", BY_NAME, true,
      "device_id", NULL, NULL},
-    {"rocm", "ROCMExecutionProvider", "ROCM", "ROCm", "gpu", APPEND_NAMED, true, "device_id", NULL,
+    {"migraphx", EP("MIGraphX"), "MIGraphX", "MIGraphX", "gpu", BY_NAME, true, "device_id", NULL,
      NULL},
-    {"directml", "DmlExecutionProvider", "DML", "DirectML", "gpu", APPEND_NAMED, true, "device_id",
-     NULL, NULL},
-    {"webgpu", "WebGpuExecutionProvider", "WebGPU", "WebGPU", "gpu", APPEND_NAMED, true, NULL, NULL,
-     NULL},
-    {"coreml", "CoreMLExecutionProvider", "CoreML", "Core ML", "npu", APPEND_NAMED, false, NULL,
-     NULL, NULL},
-    {"coreml:ane", "CoreMLExecutionProvider", "CoreML", "Core ML", "npu", APPEND_NAMED, false,
-     "MLComputeUnits", "CPUAndNeuralEngine", NULL},
-    {"coreml:gpu", "CoreMLExecutionProvider", "CoreML", "Core ML", "gpu", APPEND_NAMED, false,
-     "MLComputeUnits", "CPUAndGPU", NULL},
-    {"openvino:cpu", "OpenVINOExecutionProvider", "OpenVINO", "OpenVINO", "cpu", APPEND_NAMED,
-     false, "device_type", "CPU", NULL},
-    {"openvino:gpu", "OpenVINOExecutionProvider", "OpenVINO", "OpenVINO", "gpu", APPEND_NAMED,
-     false, "device_type", "GPU", NULL},
-    {"openvino:npu", "OpenVINOExecutionProvider", "OpenVINO", "OpenVINO", "npu", APPEND_NAMED,
-     false, "device_type", "NPU", NULL},
-    {"qnn", "QNNExecutionProvider", "QNN", "QNN", "npu", APPEND_NAMED, false, "backend_type", "htp",
-     NULL},
-    {"vitisai", "VitisAIExecutionProvider", "VitisAI", "Vitis AI", "npu", APPEND_NAMED, false, NULL,
-     NULL, NULL},
-    {"xnnpack", "XnnpackExecutionProvider", "XNNPACK", "XNNPACK", "cpu", APPEND_NAMED, false, NULL,
-     NULL, NULL},
+    {"rocm", EP("ROCM"), "ROCM", "ROCm", "gpu", BY_NAME, true, "device_id", NULL, NULL},
+    {"directml", EP("Dml"), "DML", "DirectML", "gpu", BY_NAME, true, "device_id", NULL, NULL},
+    {"webgpu", EP("WebGpu"), "WebGPU", "WebGPU", "gpu", BY_NAME, true, NULL, NULL, NULL},
+    {"coreml", EP("CoreML"), "CoreML", "Core ML", "npu", BY_NAME, false, NULL, NULL, NULL},
+    {"coreml:ane", EP("CoreML"), "CoreML", "Core ML", "npu", BY_NAME, false, "MLComputeUnits",
+     "CPUAndNeuralEngine", NULL},
+    {"coreml:gpu", EP("CoreML"), "CoreML", "Core ML", "gpu", BY_NAME, false, "MLComputeUnits",
+     "CPUAndGPU", NULL},
+    {"openvino:cpu", EP("OpenVINO"), "OpenVINO", "OpenVINO", "cpu", BY_NAME, false, "device_type",
+     "CPU", NULL},
+    {"openvino:gpu", EP("OpenVINO"), "OpenVINO", "OpenVINO", "gpu", BY_NAME, false, "device_type",
+     "GPU", NULL},
+    {"openvino:npu", EP("OpenVINO"), "OpenVINO", "OpenVINO", "npu", BY_NAME, false, "device_type",
+     "NPU", NULL},
+    {"qnn", EP("QNN"), "QNN", "QNN", "npu", BY_NAME, false, "backend_type", "htp", NULL},
+    {"vitisai", EP("VitisAI"), "VitisAI", "Vitis AI", "npu", BY_NAME, false, NULL, NULL, NULL},
+    {"xnnpack", EP("Xnnpack"), "XNNPACK", "XNNPACK", "cpu", BY_NAME, false, NULL, NULL, NULL},
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
@@ -206,10 +200,10 @@ static int append_row(const struct assay__ort *ort, OrtSessionOptions *options,
                                "options of a provider are key=value;key=value: \"%.100s\"", more);
     int code = 0;
     switch (row->how) {
-    case APPEND_NOTHING: return 0;
-    case APPEND_CUDA: code = append_cuda(ort, options, keys, values, count, error); break;
-    case APPEND_TENSORRT: code = append_tensorrt(ort, options, keys, values, count, error); break;
-    case APPEND_NAMED:
+    case NOTHING: return 0;
+    case CUDA: code = append_cuda(ort, options, keys, values, count, error); break;
+    case TENSORRT: code = append_tensorrt(ort, options, keys, values, count, error); break;
+    case BY_NAME:
         code = assay__ort_check(
             ort, ort->append_execution_provider(options, row->append, keys, values, count), error,
             row->title);
@@ -351,7 +345,7 @@ static int report_row(const struct listing *list, const struct device_row *row)
                             "this ONNX Runtime build has no %s provider", row->title);
         device.available = reason.code == 0;
         if (!device.available && number > 0) return 0; /* one more than there are */
-        if (device.available && (row->how == APPEND_CUDA || row->how == APPEND_TENSORRT))
+        if (device.available && (row->how == CUDA || row->how == TENSORRT))
             assay__adapter_cuda(number, &adapter);
         else if (device.available && strcmp(row->device, "webgpu") == 0)
             assay__adapter_vulkan(&adapter);

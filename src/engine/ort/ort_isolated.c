@@ -55,20 +55,20 @@ struct isolated {
 
 /* --- real values ------------------------------------------------------------------------------ */
 
-static void describe_value(const struct assay__ort *ort, const OrtValue *value,
-                           struct described *out)
+static int describe_value(struct isolated *it, const char *name, const OrtValue *value)
 {
+    const struct assay__ort *ort = &it->work->session->ort;
+    struct described *out = &it->described[it->described_count];
     int type = 0;
-    memset(out, 0, sizeof *out);
     out->value = value;
-    if (!value) return;
-    OrtStatus *status = ort->get_value_type(value, &type);
+    OrtStatus *status = value ? ort->get_value_type(value, &type) : NULL;
     if (!status && type == ASSAY__ORT_TYPE_TENSOR) {
         status = assay__ort_shape_read(ort, value, &out->shape);
         out->tensor = !status;
         out->bytes = assay__ort_shape_bytes(&out->shape);
     }
     assay__ort_ignore(ort, status);
+    return assay__map_set(it->values, name, it->described_count++);
 }
 
 /** Makes every inner value of the graph an output and runs it once. */
@@ -123,15 +123,10 @@ static int describe_all(struct isolated *it, struct assay_error *error)
     it->initializers = assay__map_new();
     it->done = assay__map_new();
     int code = it->described && it->values && it->initializers && it->done ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; !code && i < session->input_count; i++) {
-        describe_value(&session->ort, session->input_values[i],
-                       &it->described[it->described_count]);
-        code = assay__map_set(it->values, session->input_names[i], it->described_count++);
-    }
-    for (size_t i = 0; !code && i < it->name_count; i++) {
-        describe_value(&session->ort, it->whole.outputs[i], &it->described[it->described_count]);
-        code = assay__map_set(it->values, it->names[i], it->described_count++);
-    }
+    for (size_t i = 0; !code && i < session->input_count; i++)
+        code = describe_value(it, session->input_names[i], session->input_values[i]);
+    for (size_t i = 0; !code && i < it->name_count; i++)
+        code = describe_value(it, it->names[i], it->whole.outputs[i]);
     for (size_t i = 0; !code && i < graph->initializer_count; i++)
         code = assay__map_set(it->initializers, graph->initializers[i].name, i);
     return code ? assay_error_set(error, code, "out of memory for inner values") : 0;
@@ -286,11 +281,9 @@ static int add_copy(struct isolated *it, struct assay__model *model, const struc
                                                             outputs, node->output_count)
                                     : NULL;
     if (!made) return ASSAY_ENOMEM;
-    made->domain = node->domain;
-    made->attrs = node->attrs;
-    made->attr_count = node->attr_count;
-    made->extra = node->extra;
-    made->extra_size = node->extra_size;
+    *made = *node;
+    made->name = name;
+    made->outputs = outputs;
     for (size_t k = 0; k < node->output_count; k++) {
         size_t at = assay__map_get(it->values, node->outputs[k]);
         if (at == ASSAY__MAP_NONE || !it->described[at].tensor ||

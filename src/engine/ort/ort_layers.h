@@ -7,7 +7,6 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "engine/ort/ort_marker.h"
 #include "engine/ort/ort_session.h"
 #include "model/graph.h"
 
@@ -53,6 +52,39 @@ int assay__layers_path(struct assay__layer_work *work, const char *name, char *o
 void assay__layers_unlink(const char *path);
 /** What to call a node: its name, else its first output's. */
 const char *assay__layers_node_name(const struct assay__node *node);
+
+/* --- the marker: passes its tensor through and writes down when it ran (ort_marker.c) --------- */
+
+/* the first API version with alias maps, without which a marker copies */
+#define ASSAY__MARKER_API 18
+
+struct assay__marker_event {
+    uint64_t entry_ns, exit_ns;
+    uint32_t id;
+};
+
+/** Where the markers of one session write. Set count to 0 before a run; afterwards events stand
+ * in the order of time. */
+struct assay__marker_log {
+    struct assay__marker_event *events;
+    size_t count, capacity;
+    bool *scalars;    /* by id, capacity entries; set when a marker has seen a scalar */
+    uint64_t dropped; /* events that found no room */
+    /* times the engine gave a marker a separate buffer, so that it had to copy */
+    uint64_t copies;
+    const struct assay__layer_counters *counters; /* read by every marker; NULL: none */
+    double *counts; /* of event i: counters->count at its entry, as many at its exit, from 2 i */
+};
+
+struct assay__marker_ops;
+
+/** The operators of one session (domain and names: ort_instrument.h). `log` and the result
+ * outlive that session. ASSAY_EUNSUPPORTED when the library is older than ASSAY__MARKER_API. */
+int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log *log,
+                          struct assay__marker_ops **ops, struct assay_error *error);
+int assay__marker_ops_add(struct assay__marker_ops *ops, OrtSessionOptions *options,
+                          struct assay_error *error);
+void assay__marker_ops_free(struct assay__marker_ops *ops); /* NULL legal */
 
 /* --- sessions that are timed (ort_timed.c) ---------------------------------------------------- */
 

@@ -20,7 +20,7 @@
  *
  * Attributes: id (int), fixed (int, 0 or 1). Runs on the CPU provider. Not safe for two runs of
  * one session at a time. */
-#include "engine/ort/ort_marker.h"
+#include "engine/ort/ort_layers.h"
 
 #include "base/clock.h"
 #include "base/no_memory.h"

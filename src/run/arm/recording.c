@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "run/trial/describe.h"
-#include "run/locate.h"
+#include "run/child.h"
 
 #include <string.h>
 #include <time.h>
