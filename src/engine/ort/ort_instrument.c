@@ -130,16 +130,6 @@ static enum assay__value_kind kind_by_operator(const struct assay__node *node)
     return known_domain ? ASSAY__KIND_TENSOR : ASSAY__KIND_UNKNOWN;
 }
 
-/** What the body of an If or Loop declares for output k of the node. */
-static enum assay__value_kind kind_by_body(const struct assay__node *node, size_t k)
-{
-    bool loop = strcmp(node->op, "Loop") == 0;
-    const struct assay__attr *attr = assay__node_attr(node, loop ? "body" : "then_branch");
-    size_t at = loop ? k + 1 : k; /* a Loop's body outputs its condition first */
-    return attr && attr->g && at < attr->g->output_count ? attr->g->outputs[at].kind
-                                                         : ASSAY__KIND_UNKNOWN;
-}
-
 static enum assay__value_kind kind_of(const struct insertion *work, const char *name)
 {
     size_t at = assay__map_get(work->kinds, name);
@@ -150,26 +140,30 @@ static enum assay__value_kind kind_of(const struct insertion *work, const char *
 static int note_kinds(struct insertion *work)
 {
     const struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < work->known_count; i++)
-        if (assay__map_set(work->kinds, work->known[i]->name, (size_t)work->known[i]->kind))
-            return ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->initializer_count; i++)
-        if (assay__map_set(work->kinds, graph->initializers[i].name, (size_t)ASSAY__KIND_TENSOR))
-            return ASSAY_ENOMEM;
+    int code = 0;
+    for (size_t i = 0; i < work->known_count && !code; i++)
+        code = assay__map_set(work->kinds, work->known[i]->name, (size_t)work->known[i]->kind);
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(work->kinds, graph->initializers[i].name, (size_t)ASSAY__KIND_TENSOR);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
-        for (size_t k = 0; k < node->output_count; k++) {
+        bool loop = strcmp(node->op, "Loop") == 0, branch = strcmp(node->op, "If") == 0;
+        const struct assay__attr *body = loop || branch
+                                             ? assay__node_attr(node, loop ? "body" : "then_branch")
+                                             : NULL;
+        for (size_t k = 0; k < node->output_count && !code; k++) {
             if (!node->outputs[k][0] || kind_of(work, node->outputs[k]) != ASSAY__KIND_UNKNOWN)
                 continue;
             enum assay__value_kind kind = kind_by_operator(node);
-            bool body = strcmp(node->op, "If") == 0 || strcmp(node->op, "Loop") == 0;
-            if (body) kind = kind_by_body(node, k);
-            if (strcmp(node->op, "Identity") == 0 && node->input_count)
+            size_t at = loop ? k + 1 : k; /* a Loop's body outputs its condition first */
+            if (body && body->g && at < body->g->output_count)
+                kind = body->g->outputs[at].kind;
+            else if (strcmp(node->op, "Identity") == 0 && node->input_count)
                 kind = kind_of(work, node->inputs[0]);
-            if (assay__map_set(work->kinds, node->outputs[k], (size_t)kind)) return ASSAY_ENOMEM;
+            code = assay__map_set(work->kinds, node->outputs[k], (size_t)kind);
         }
     }
-    return 0;
+    return code;
 }
 
 static bool can_carry(const struct insertion *work, const char *name)
@@ -227,43 +221,34 @@ static int add_marker(struct insertion *work, const char *value, bool input, siz
     return rename ? assay__map_set(work->renamed, value, id) : 0;
 }
 
-static int add_behind(struct insertion *work, const struct assay__node *node, size_t index)
-{
-    bool any = false;
-    const char *dangling = NULL;
-    for (size_t k = 0; k < node->output_count; k++) {
-        const char *name = node->outputs[k];
-        if (!can_carry(work, name)) continue;
-        if (!dangling) dangling = name;
-        if (assay__map_get(work->consumed, name) == ASSAY__MAP_NONE) continue;
-        int code = add_marker(work, name, false, index, true);
-        if (code) return code;
-        any = true;
-    }
-    work->plan->node_marked[index] = dangling != NULL;
-    return !any && dangling ? add_marker(work, dangling, false, index, false) : 0;
-}
-
 static int add_all(struct insertion *work)
 {
     const struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < graph->input_count; i++) {
+    int code = 0;
+    for (size_t i = 0; i < graph->input_count && !code; i++) {
         const char *name = graph->inputs[i].name;
-        bool wanted = assay__map_get(work->consumed, name) != ASSAY__MAP_NONE &&
-                      assay__map_get(work->initializers, name) == ASSAY__MAP_NONE &&
-                      can_carry(work, name);
-        int code = wanted ? add_marker(work, name, true, i, true) : 0;
-        if (code) return code;
+        if (assay__map_get(work->consumed, name) != ASSAY__MAP_NONE &&
+            assay__map_get(work->initializers, name) == ASSAY__MAP_NONE && can_carry(work, name))
+            code = add_marker(work, name, true, i, true);
     }
-    for (size_t i = 0; i < graph->node_count; i++) {
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
         if (work->node_count >= work->node_capacity) return ASSAY_ELIMIT;
-        work->nodes[work->node_count++] = graph->nodes[i];
-        int code = !work->options->nodes || work->options->nodes[i]
-                       ? add_behind(work, &graph->nodes[i], i)
-                       : 0;
-        if (code) return code;
+        work->nodes[work->node_count++] = *node;
+        if (work->options->nodes && !work->options->nodes[i]) continue;
+        const char *dangling = NULL;
+        bool any = false;
+        for (size_t k = 0; k < node->output_count && !code; k++) {
+            if (!can_carry(work, node->outputs[k])) continue;
+            if (!dangling) dangling = node->outputs[k];
+            if (assay__map_get(work->consumed, node->outputs[k]) == ASSAY__MAP_NONE) continue;
+            code = add_marker(work, node->outputs[k], false, i, true);
+            any = true;
+        }
+        if (!code && !any && dangling) code = add_marker(work, dangling, false, i, false);
+        work->plan->node_marked[i] = dangling != NULL;
     }
-    return 0;
+    return code;
 }
 
 /* --- renaming in consumers and in the bodies they hold ---------------------------------------- */

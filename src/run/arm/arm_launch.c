@@ -141,14 +141,19 @@ static int keep_facts(struct assay__arm *arm, const struct assay__outcome *outco
         assay__arena_printf(profile->arena, "%d (engine's default)", target->threads));
 }
 
+/* One more launch of the trial, and room for its outcome. */
+static struct assay__launch *next_launch(struct assay__arm *arm)
+{
+    return assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
+                           sizeof *arm->outcomes)
+               ? NULL
+               : assay__trial_launch(arm->recording->profile, assay__arm_trial(arm));
+}
+
 int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
 {
     struct assay__request request;
-    if (assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
-                        sizeof *arm->outcomes))
-        return assay__no_memory(error);
-    struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
-                                                       assay__arm_trial(arm));
+    struct assay__launch *launch = next_launch(arm);
     if (!launch) return assay__no_memory(error);
     launch->streams = arm->options.target.streams;
     persist_launch(arm, launch);
@@ -164,11 +169,7 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
 
 int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct assay_error *error)
 {
-    if (assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
-                        sizeof *arm->outcomes))
-        return assay__no_memory(error);
-    struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
-                                                       assay__arm_trial(arm));
+    struct assay__launch *launch = next_launch(arm);
     if (!launch) return assay__no_memory(error);
     struct assay__launch empty = *launch;
     *launch = *kept;

@@ -56,21 +56,18 @@ static int send_fields(struct worker *worker, const char *key,
     return assay__message_send_fields(&worker->channel, key, table, element, &worker->error);
 }
 
-static int send_phase(struct worker *worker, const char *phase)
+static int send_text(struct worker *worker, const char *key, const char *text)
 {
     struct assay__message message;
-    assay__json_string(assay__message_open(&message, "phase"), phase);
+    assay__json_string(assay__message_open(&message, key), text);
     return message_send(worker, &message);
 }
 
 static void forward_log(void *context, enum assay_log_level level, const char *domain,
                         const char *text)
 {
-    struct assay__message message;
-    (void)level;
-    (void)domain;
-    assay__json_string(assay__message_open(&message, "log"), text);
-    message_send(context, &message);
+    (void)level, (void)domain;
+    send_text(context, "log", text);
 }
 
 static int read_line(struct worker *worker, const char **line, size_t *length)
@@ -191,7 +188,8 @@ static int first_step(struct worker *worker)
     uint64_t start = engine->now_ns ? engine->now_ns(worker->session) : real;
     int code = engine->step(worker->session, 0);
     if (code) {
-        send_phase(worker, "first"); /* sent only now: the parent must sleep while it runs */
+        send_text(worker, "phase",
+                  "first"); /* sent only now: the parent must sleep while it runs */
         return step_failed(worker, code);
     }
     uint64_t end = assay__now_ns();
@@ -308,7 +306,7 @@ static int read_answer(struct worker *worker, struct answer *answer)
 static int measure(struct worker *worker, double *latency_ns)
 {
     size_t prerun = 0;
-    int code = send_phase(worker, "warming up");
+    int code = send_text(worker, "phase", "warming up");
     if (code == 0)
         code = assay__streams_start(worker->engine, worker->session, &worker->ring,
                                     &worker->streams, &worker->error);
@@ -334,11 +332,6 @@ static int measure(struct worker *worker, double *latency_ns)
     return code;
 }
 
-static double known_bytes(bool known, uint64_t bytes)
-{
-    return known ? (double)bytes : NAN;
-}
-
 /* Another machine's files in place of /proc do not describe this process. */
 static void read_own_memory(struct assay__memory *memory)
 {
@@ -348,18 +341,16 @@ static void read_own_memory(struct assay__memory *memory)
 
 static int send_memory(struct worker *worker)
 {
+    const struct assay__memory *begin = &worker->baseline;
     struct assay__memory now;
-    double arena = NAN, arena_peak = NAN;
+    struct assay__worker_memory told = {.arena = NAN, .arena_peak = NAN};
     read_own_memory(&now);
-    if (worker->engine->memory) worker->engine->memory(worker->session, &arena, &arena_peak);
-    const struct assay__worker_memory told = {
-        .baseline = known_bytes(worker->baseline.rss_known, worker->baseline.rss_bytes),
-        .rss = known_bytes(now.rss_known, now.rss_bytes),
-        .peak = known_bytes(now.peak_known, now.peak_rss_bytes),
-        .pss = known_bytes(now.pss_known, now.pss_bytes),
-        .arena = arena,
-        .arena_peak = arena_peak,
-    };
+    if (worker->engine->memory)
+        worker->engine->memory(worker->session, &told.arena, &told.arena_peak);
+    told.baseline = begin->rss_known ? (double)begin->rss_bytes : NAN;
+    told.rss = now.rss_known ? (double)now.rss_bytes : NAN;
+    told.peak = now.peak_known ? (double)now.peak_rss_bytes : NAN;
+    told.pss = now.pss_known ? (double)now.pss_bytes : NAN;
     return send_fields(worker, "memory", &assay__message_memory, &told);
 }
 
@@ -376,7 +367,7 @@ static int send_allocations(struct worker *worker)
 
 static int still_counting(void *worker)
 {
-    return send_phase(worker, "counting");
+    return send_text(worker, "phase", "counting");
 }
 
 /* The same loop once more, with the counters (worker_counters.h). */
@@ -425,7 +416,7 @@ static int send_layers(struct worker *worker, const struct assay__layers *layers
 static int time_layers(struct worker *worker, double latency_ns)
 {
     if (worker->job.layers == ASSAY_LAYERS_OFF) return 0;
-    int code = send_phase(worker, "layers");
+    int code = send_text(worker, "phase", "layers");
     if (code) return code;
     struct assay__layer_options options = {
         .size = sizeof options,
@@ -464,7 +455,7 @@ static int work(struct worker *worker)
     if (code == 0 && worker->job.counters) /* before there are threads to miss */
         code = assay__worker_counters_open(worker->arena, &worker->job, &worker->counters,
                                            &worker->error);
-    if (code == 0) code = send_phase(worker, "loading");
+    if (code == 0) code = send_text(worker, "phase", "loading");
     if (code == 0) code = make_inputs(worker);
     if (code == 0) code = open_session(worker);
     if (code == 0) code = first_step(worker);
