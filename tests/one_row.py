@@ -106,8 +106,9 @@ const struct assay__probe_ops assay__probe_example = {.name = "example", .summar
 """
 ENGINE = """
 #include "engine/engines.h"
-static int devices(const char *library, assay__device_fn *found, void *context, struct assay_error *error)
-{ (void)library, (void)found, (void)context, (void)error; return 0; }
+static int devices(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                   void *context, struct assay_error *error)
+{ (void)library, (void)about, (void)found, (void)context, (void)error; return 0; }
 const struct assay__engine_ops assay__engine_example = {.abi = ASSAY__ENGINE_ABI, .size = sizeof assay__engine_example,
     .name = "example", .summary = "an example", .devices = devices};
 """

@@ -26,7 +26,7 @@
 #include "profile/facts.h"
 #include "run/builds.h"
 #include "run/devices.h"
-#include "run/locate.h"
+#include "run/child.h"
 #include "run/worker/ring.h"
 
 #include <math.h>

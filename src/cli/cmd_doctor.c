@@ -8,7 +8,7 @@
 #include "probe/live.h"
 #include "probe/sysfs.h"
 #include "run/devices.h"
-#include "run/locate.h"
+#include "run/child.h"
 
 #include "engine/engine.h"
 #include <math.h>

@@ -266,7 +266,7 @@ int assay__run_go(struct assay__invocation *invocation, const struct assay__run_
         asked.conclude = assay__require_conclude;
         asked.conclude_context = (void *)(uintptr_t)o->table;
     }
-    int code = assay__run_judged(&asked, &profile, &error);
+    int code = assay__run_with_ceilings(&asked, &profile, &error);
     assay__bar_erase(&bar);
     int status = show_run(o, code, profile, &error);
     assay_profile_close(profile);

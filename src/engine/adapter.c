@@ -87,8 +87,10 @@ static void choose(const struct device_properties *found, uint32_t count,
                          : "Vulkan's only device is of type CPU");
 }
 
-static void ask_vulkan(void *library, struct assay__adapter *adapter)
+/* NULL, or why the adapter is not known. */
+static const char *ask_vulkan(void *library, struct assay__adapter *adapter)
 {
+    if (!library) return "there is no libvulkan.so.1 to ask";
     union vulkan_symbol create = {assay__library_symbol(library, "vkCreateInstance")},
                         destroy = {assay__library_symbol(library, "vkDestroyInstance")},
                         enumerate = {assay__library_symbol(library, "vkEnumeratePhysicalDevices")},
@@ -96,45 +98,32 @@ static void ask_vulkan(void *library, struct assay__adapter *adapter)
     struct instance_create_info info = {.type = 1};
     VkInstance instance = NULL;
     VkPhysicalDevice devices[DEVICE_MOST] = {NULL};
-    struct device_properties *found = calloc(DEVICE_MOST, sizeof *found); /* 20 kB */
+    struct device_properties found[DEVICE_MOST] = {{0}}; /* 20 kB */
     uint32_t count = DEVICE_MOST;
-    if (!found || !create.object || !destroy.object || !enumerate.object || !get.object ||
-        create.create(&info, NULL, &instance) != 0) {
-        snprintf(adapter->note, sizeof adapter->note,
-                 "its adapter is not known: Vulkan gives no instance");
-        free(found);
-        return;
-    }
+    if (!create.object || !destroy.object || !enumerate.object || !get.object ||
+        create.create(&info, NULL, &instance) != 0)
+        return "Vulkan gives no instance";
     /* VK_INCOMPLETE (5): more than asked for; those are enough to know that there are several */
     int32_t result = enumerate.enumerate(instance, &count, devices);
-    if (result < 0 || count == 0 || count > DEVICE_MOST) {
-        snprintf(adapter->note, sizeof adapter->note,
-                 "its adapter is not known: Vulkan lists no device");
-    } else {
-        for (uint32_t i = 0; i < count; i++) {
-            get.properties(devices[i], &found[i]);
-            found[i].device_name[sizeof found[i].device_name - 1] = '\0';
-        }
-        choose(found, count, adapter);
+    bool listed = result >= 0 && count > 0 && count <= DEVICE_MOST;
+    for (uint32_t i = 0; i < count && listed; i++) {
+        get.properties(devices[i], &found[i]);
+        found[i].device_name[sizeof found[i].device_name - 1] = '\0';
     }
+    if (listed) choose(found, count, adapter);
     destroy.destroy(instance, NULL);
-    free(found);
+    return listed ? NULL : "Vulkan lists no device";
 }
 
 void assay__adapter_vulkan(struct assay__adapter *adapter)
 {
     *adapter = (struct assay__adapter){0};
     void *library = assay__library_open(or_default("ASSAY_VULKAN_LIBRARY", "libvulkan.so.1"), NULL);
-    if (!library) {
-        snprintf(adapter->note, sizeof adapter->note,
-                 "its adapter is not known: there is no libvulkan.so.1 to ask");
-        return;
-    }
-    ask_vulkan(library, adapter);
-    assay__library_close(library);
+    const char *unknown = ask_vulkan(library, adapter);
+    if (unknown)
+        snprintf(adapter->note, sizeof adapter->note, "its adapter is not known: %s", unknown);
+    if (library) assay__library_close(library);
 }
-
-/* --- CUDA ------------------------------------------------------------------------------------- */
 
 typedef int cuda_init_fn(unsigned flags);
 typedef int cuda_get_fn(int *device, int number);

@@ -7,7 +7,7 @@
 
 #include "base/no_memory.h"
 #include "model/inputs/generation_roles.h"
-#include "profile/facts.h"
+#include "profile/profile.h"
 
 #include <assay/error.h>
 #include <assay/metric.h>
@@ -92,35 +92,6 @@ struct assay__layer_options {
     const struct assay__layer_counters *counters; /* NULL: none are wanted */
 };
 
-struct assay__engine_layer {
-    const char *name, *op, *provider;
-    double time_ns;         /* NaN unavailable */
-    double host_enqueue_ns; /* NaN unless that is all the engine gives */
-    double flops, bytes;    /* NaN unknown */
-    enum assay_state state;
-    const char *note;        /* "" or e.g. "alone, hot cache" or why it is unavailable */
-    const char *const *from; /* nodes of the original model */
-    size_t from_count;
-    /* what each counter of the options grew by in one run, NaN unknown; noise may put it a little
-     * below 0; NULL: nothing known */
-    const double *counters;
-};
-
-/** Strings and arrays belong to the session and live until it is closed or layers() is called
- *  again. */
-struct assay__layer_result {
-    const char *method; /* really used */
-    const char *reason; /* "" or what must be said */
-    const struct assay__engine_layer *layers;
-    size_t layer_count;
-    double engine_ns;    /* fixed cost per run; NaN */
-    double scale_factor; /* NaN when not scaled */
-    double slowdown;     /* instrumented / plain run; NaN */
-    double spread, contention;
-    int sessions, discarded;
-    const char *counter_note; /* how the layers' counters were taken, or why not; NULL: nothing */
-};
-
 /* --- devices ---------------------------------------------------------------------------------- */
 
 struct assay__device {
@@ -174,14 +145,12 @@ struct assay__assignment_options {
 };
 
 /** A node and who would run it. Strings live until the callback returns. */
-struct assay__assigned_node {
+struct assay__assigned {
     const char *name, *op, *domain; /* name "": it has none */
     const char *provider;           /* who runs it: the engine's name of the provider */
     size_t subgraph;                /* nodes of one number are one piece for the provider */
-    const char *target;             /* the engine's name of the device's own provider */
-    const char *version;            /* of the engine */
 };
-typedef int assay__assigned_fn(void *context, const struct assay__assigned_node *node);
+typedef int assay__assigned_fn(void *context, const struct assay__assigned *node);
 
 /** Members marked optional may be NULL. Append only. */
 struct assay__engine_ops {
@@ -190,9 +159,10 @@ struct assay__engine_ops {
     const char *name;
     const char *summary;
     /** Calls back for every device this engine could offer here, available or not (with the
-     *  reason). */
-    int (*devices)(const char *library, assay__device_fn *found, void *context,
-                   struct assay_error *error);
+     *  reason). `about` (NULL: try all) is asked before each is tried, so that a parent knows which
+     *  one a crash belongs to. */
+    int (*devices)(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                   void *context, struct assay_error *error);
     /** Loads the model and creates what is needed to run it. */
     int (*open)(const struct assay__session_options *options, struct assay__session **session,
                 struct assay_error *error);
@@ -205,9 +175,10 @@ struct assay__engine_ops {
     /** optional: the outputs of the last step of stream 0; data borrowed until the next step. */
     int (*outputs)(struct assay__session *session, const struct assay__host_tensor **outputs,
                    size_t *count, struct assay_error *error);
-    /** optional: where the time of one run goes. */
+    /** optional: where the time of one run goes. Strings and arrays belong to the session and live
+     *  until it is closed or layers() is called again. */
     int (*layers)(struct assay__session *session, const struct assay__layer_options *options,
-                  struct assay__layer_result *result, struct assay_error *error);
+                  struct assay__layers *result, struct assay_error *error);
     /** optional: a scripted clock in ns instead of the real one (tests). */
     uint64_t (*now_ns)(struct assay__session *session);
     /** optional: bytes the engine's own arena holds / held at its peak; NaN unknown. */
@@ -217,10 +188,6 @@ struct assay__engine_ops {
      *  step. */
     int (*tokens)(struct assay__session *session, struct assay__token_times *times,
                   struct assay_error *error);
-    /** optional: devices(), told of each device before it is tried, so that a parent knows which
-     *  one a crash belongs to. */
-    int (*devices_each)(const char *library, assay__device_about_fn *about, assay__device_fn *found,
-                        void *context, struct assay_error *error);
     /** optional: how the engine's own arena is used. */
     void (*arena_use)(struct assay__session *session, struct assay__arena_use *use);
     /** optional: makes a session of its own, without inputs, tells of every node after the engine's
@@ -249,8 +216,6 @@ int assay__assignment_options_read(const struct assay__assignment_options *given
 int assay__session_options_read(const struct assay__session_options *given,
                                 struct assay__session_options *own, struct assay_error *error);
 
-/** No layers yet: every number is unknown. */
-struct assay__layer_result assay__layer_result_unknown(const char *method);
 /** The counters that a caller asks of layers(); NULL: none, or its (older) struct has no place for
  *  them. */
 const struct assay__layer_counters *assay__layer_counters(

@@ -6,7 +6,6 @@
 
 #include "base/options_read.h"
 
-#include <math.h>
 #include <string.h>
 
 #define ROW(NAME) &assay__engine_##NAME,
@@ -58,17 +57,6 @@ int assay__assignment_options_read(const struct assay__assignment_options *given
         return assay_error_set(error, ASSAY_EINVAL,
                                "assignment options name dimensions but hold none");
     return 0;
-}
-
-struct assay__layer_result assay__layer_result_unknown(const char *method)
-{
-    return (struct assay__layer_result){.method = method,
-                                        .reason = "",
-                                        .engine_ns = NAN,
-                                        .scale_factor = NAN,
-                                        .slowdown = NAN,
-                                        .spread = NAN,
-                                        .contention = NAN};
 }
 
 const struct assay__layer_counters *assay__layer_counters(

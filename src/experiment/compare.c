@@ -218,9 +218,8 @@ static int put_placements(struct assay__arms *arms, struct assay_error *error)
     for (size_t i = 0; i < arms->count && !code; i++) {
         if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
         assay__progress(&arms->whole.callbacks, "asking for the placement", -1);
-        code = assay__placement_put(assay__arm_options(arms->items[i]),
-                                    assay__arm_model_path(arms->items[i]), arms->recording.profile,
-                                    assay__arms_trial(arms, i), error);
+        code = assay__placement_put(&arms->items[i]->options, arms->items[i]->model_path,
+                                    arms->recording.profile, assay__arms_trial(arms, i), error);
     }
     return code == ASSAY_EINTERRUPTED ? 0 : code;
 }

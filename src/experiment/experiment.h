@@ -12,8 +12,8 @@
 #include <assay/tune.h>
 
 /** assay__run with the ceilings of its device. */
-int assay__run_judged(const struct assay__run_options *options, struct assay_profile **profile,
-                      struct assay_error *error);
+int assay__run_with_ceilings(const struct assay__run_options *options,
+                             struct assay_profile **profile, struct assay_error *error);
 int assay__compare(const struct assay__run_options *run,
                    const struct assay_compare_options *options, struct assay_profile **profile,
                    struct assay_error *error);

@@ -16,8 +16,8 @@ int assay__experiment_read(const struct assay_run_options *run, const void *opti
     return code || !own ? code : assay__options_read(options, own, own_size, what, error);
 }
 
-int assay__run_judged(const struct assay__run_options *given, struct assay_profile **profile,
-                      struct assay_error *error)
+int assay__run_with_ceilings(const struct assay__run_options *given, struct assay_profile **profile,
+                             struct assay_error *error)
 {
     struct assay__run_options options = *given;
     struct assay__arena *arena = assay__arena_new(); /* of the ceilings; the profile copies them */
@@ -34,5 +34,5 @@ int assay_run(const struct assay_run_options *options, struct assay_profile **pr
 {
     struct assay__run_options own;
     int code = assay__experiment_read(options, NULL, NULL, 0, "run", &own, profile, error);
-    return code ? code : assay__run_judged(&own, profile, error);
+    return code ? code : assay__run_with_ceilings(&own, profile, error);
 }

@@ -244,8 +244,8 @@ static void judge_outputs(struct session *s, size_t point, size_t index)
     if (!isfinite(s->job->plan->drift_limit) || s->drift_known[same_device][value] ||
         reference == SIZE_MAX)
         return;
-    if (assay__drift_folders(assay__arm_outputs(s->arms->items[reference]),
-                             assay__arm_outputs(s->arms->items[index]), &drift, NULL) == 0)
+    if (assay__drift_folders(s->arms->items[reference]->outputs, s->arms->items[index]->outputs,
+                             &drift, NULL) == 0)
         for (size_t i = 0; i < drift.output_count; i++)
             worst = drift.outputs[i].broken ? INFINITY : fmax(worst, drift.outputs[i].relative_l2);
     assay__drift_free(&drift);

@@ -158,6 +158,8 @@ struct assay__layers {
     int sessions, discarded; /* passes used and thrown away */
     size_t launch_count;     /* launches whose times are kept layer by layer */
     const int *launch_ids;
+    /* while it is captured: how the layers' counters were taken, or why not; NULL; not stored */
+    const char *counter_note;
 };
 
 /** The 95 % interval of a layer's time over launches (base/stats.h: 93.75 % with five), in ns.

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "model/shapes/shapes.h"
-#include "run/locate.h"
+#include "run/child.h"
 #include "run/single_run.h"
 
 #include <math.h>
@@ -21,32 +21,7 @@ struct exposing {
     bool bodies;
 };
 
-static double float_bytes(const struct assay__shape_entry *entry)
-{
-    double bytes = 4;
-    for (int d = 0; entry->rank > 0 && d < entry->rank; d++)
-        bytes *= entry->dims[d] >= 0 ? (double)entry->dims[d] : 1;
-    return bytes;
-}
-
-/* Every float32 value that a node makes, after the graph's own outputs. */
-static int expose_node(struct exposing *work, const struct assay__node *node)
-{
-    work->bodies |= assay__node_body(node, 0) != NULL;
-    for (size_t k = 0; k < node->output_count; k++) {
-        const char *name = node->outputs[k];
-        const struct assay__shape_entry *entry = *name ? assay__shapes_get(work->shapes, name)
-                                                       : NULL;
-        if (!entry || entry->dtype != ASSAY__FLOAT32) continue;
-        work->bytes += float_bytes(entry);
-        if (assay__map_get(work->stated, name) != ASSAY__MAP_NONE) continue;
-        if (assay__map_set(work->stated, name, 1)) return ASSAY_ENOMEM;
-        work->outputs[work->count++] = (struct assay__value){
-            .name = name, .kind = ASSAY__KIND_TENSOR, .dtype = ASSAY__FLOAT32, .rank = -1};
-    }
-    return 0;
-}
-
+/* Every float32 value that a node makes becomes an output, after the graph's own. */
 static int expose(struct exposing *work, const struct assay__workload *workload,
                   struct assay_error *error)
 {
@@ -67,8 +42,24 @@ static int expose(struct exposing *work, const struct assay__workload *workload,
         work->outputs[work->count++] = graph->outputs[i];
         code = assay__map_set(work->stated, graph->outputs[i].name, 1);
     }
-    for (size_t n = 0; n < graph->node_count && !code; n++)
-        code = expose_node(work, &graph->nodes[n]);
+    for (size_t n = 0; n < graph->node_count && !code; n++) {
+        const struct assay__node *node = &graph->nodes[n];
+        work->bodies |= assay__node_body(node, 0) != NULL;
+        for (size_t k = 0; k < node->output_count && !code; k++) {
+            const char *name = node->outputs[k];
+            const struct assay__shape_entry *entry = *name ? assay__shapes_get(work->shapes, name)
+                                                           : NULL;
+            if (!entry || entry->dtype != ASSAY__FLOAT32) continue;
+            double bytes = 4;
+            for (int d = 0; d < entry->rank; d++)
+                bytes *= entry->dims[d] >= 0 ? (double)entry->dims[d] : 1;
+            work->bytes += bytes;
+            if (assay__map_get(work->stated, name) != ASSAY__MAP_NONE) continue;
+            code = assay__map_set(work->stated, name, 1);
+            work->outputs[work->count++] = (struct assay__value){
+                .name = name, .kind = ASSAY__KIND_TENSOR, .dtype = ASSAY__FLOAT32, .rank = -1};
+        }
+    }
     return code ? assay_error_set(error, code, "out of memory") : 0;
 }
 
@@ -85,49 +76,27 @@ static int check_size(const struct exposing *work, struct assay_error *error)
     return 0;
 }
 
-/* The model with those outputs, in the private folder; as it was afterwards. */
-static int write_exposed(const struct exposing *work, const char *path,
-                         const volatile int *interrupt, struct assay_error *error)
-{
-    struct assay__graph *graph = &work->model->graph;
-    struct assay__value *outputs = graph->outputs;
-    size_t count = graph->output_count;
-    graph->outputs = work->outputs;
-    graph->output_count = work->count;
-    int code = assay__model_write_until(work->model, path, interrupt, error);
-    graph->outputs = outputs;
-    graph->output_count = count;
-    return code;
-}
-
-/* Of |x| over the finite numbers of an output. */
-static int find_largest(const struct assay__output *output, double *largest,
-                        struct assay_error *error)
-{
-    double *numbers = NULL;
-    int64_t count = 0;
-    int code = assay__single_run_numbers(output, &numbers, &count, error);
-    for (int64_t i = 0; i < count && !code; i++)
-        if (isfinite(numbers[i])) *largest = fmax(*largest, fabs(numbers[i]));
-    free(numbers);
-    return code;
-}
-
+/* The largest |x| over the finite numbers of each output. */
 static int find_ranges(const struct assay__output *outputs, size_t count, double limit,
                        struct assay__activation_ranges *ranges, struct assay_error *error)
 {
+    int code = 0;
     ranges->values = assay__arena_array(ranges->arena, count, sizeof *ranges->values);
     if (!ranges->values) return assay__no_memory(error);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !code; i++) {
         struct assay__activation_range range = {outputs[i].name, 0};
+        double *numbers = NULL;
+        int64_t elements = 0;
         if (outputs[i].dtype != ASSAY__FLOAT32 || *outputs[i].reason) continue;
-        int code = find_largest(&outputs[i], &range.largest, error);
-        if (code) return code;
+        code = assay__single_run_numbers(&outputs[i], &numbers, &elements, error);
+        for (int64_t k = 0; k < elements && !code; k++)
+            if (isfinite(numbers[k])) range.largest = fmax(range.largest, fabs(numbers[k]));
+        free(numbers);
         ranges->looked_at++;
         ranges->largest = fmax(ranges->largest, range.largest);
         if (range.largest > limit) ranges->values[ranges->count++] = range;
     }
-    return 0;
+    return code;
 }
 
 static int run_exposed(struct assay__single_run *once, const struct exposing *work, double limit,
@@ -140,7 +109,17 @@ static int run_exposed(struct assay__single_run *once, const struct exposing *wo
     if (code) return code;
     if (assay__path_join(once->folder, "exposed.onnx", path, sizeof path))
         code = assay_error_set(error, ASSAY_ELIMIT, "the temporary path is too long");
-    if (!code) code = write_exposed(work, path, once->options->interrupt, error);
+    if (!code) {
+        /* The model with those outputs, in the private folder; as it was afterwards. */
+        struct assay__graph *graph = &work->model->graph;
+        struct assay__value *kept = graph->outputs;
+        size_t kept_count = graph->output_count;
+        graph->outputs = work->outputs;
+        graph->output_count = work->count;
+        code = assay__model_write_until(work->model, path, once->options->interrupt, error);
+        graph->outputs = kept;
+        graph->output_count = kept_count;
+    }
     if (!code) code = assay__single_run_run(once, path, "exposed", &outputs, &count, error);
     if (!code) code = find_ranges(outputs, count, limit, ranges, error);
     assay__folder_remove(once->folder);

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/no_memory.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -81,15 +81,14 @@ static bool next_line(const char **at, const char *end, struct line *line)
     while (to > from && is_blank(to[-1]))
         to--;
     if (from == to || *from == '#') return true;
-    const char *blank = from;
-    while (blank < to && !is_blank(*blank))
-        blank++;
     line->name = from;
-    line->name_length = (size_t)(blank - from);
-    while (blank < to && is_blank(*blank))
-        blank++;
-    line->path = blank;
-    line->path_length = (size_t)(to - blank);
+    while (from < to && !is_blank(*from))
+        from++;
+    line->name_length = (size_t)(from - line->name);
+    while (from < to && is_blank(*from))
+        from++;
+    line->path = from;
+    line->path_length = (size_t)(to - from);
     if (line->path_length == 0)
         line->wrong = "not of the form NAME PATH";
     else if (line->path[0] != '/')
@@ -256,12 +255,9 @@ int assay__build_path_check(struct assay__arena *arena, const char *given, const
 /* Folders that do not identify a build: those of the packages' layout, versions, links to one. */
 static bool is_generic_folder(const char *part)
 {
-    static const char *const words[] = {"capi", "onnxruntime", "lib",           "lib64",  "bin",
-                                        ".",    "..",          "site-packages", "current"};
-    if (strncmp(part, "libonnxruntime", 14) == 0) return true;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(part, words[i]) == 0) return true;
-    return part[strspn(part, "0123456789.")] == '\0';
+    return assay__text_is_one_of(part, "capi onnxruntime lib lib64 bin . .. site-packages current "
+                                       "libonnxruntime*") ||
+           part[strspn(part, "0123456789.")] == '\0';
 }
 
 static void name_from(const char *part, char *out, size_t out_size)
@@ -298,19 +294,6 @@ const char *assay__build_name_for(struct assay__arena *arena, const char *path,
 
 /* --- a device with its build ------------------------------------------------------------------ */
 
-static int unknown_build(const struct assay__builds *builds, const char *name,
-                         struct assay_error *error)
-{
-    struct assay__buf known = {0};
-    for (size_t i = 0; i < builds->count; i++)
-        assay__buf_printf(&known, "%s%s", i ? ", " : "", builds->items[i].name);
-    int code = assay_error_set(error, ASSAY_ENOTFOUND,
-                               "no build of ONNX Runtime is called '%s' (known: %.200s)", name,
-                               known.length ? known.data : "none");
-    assay__buf_free(&known);
-    return code;
-}
-
 int assay__build_resolve(struct assay__arena *arena, const char *text, const char **library,
                          const char **device, struct assay_error *error)
 {
@@ -329,7 +312,16 @@ int assay__build_resolve(struct assay__arena *arena, const char *text, const cha
     if (code == 0) code = assay__builds_read(arena, &builds, error);
     if (code) return code;
     const struct assay__build *build = assay__builds_find(&builds, name);
-    if (!build) return unknown_build(&builds, name, error);
+    if (!build) {
+        struct assay__buf known = {0};
+        for (size_t i = 0; i < builds.count; i++)
+            assay__buf_printf(&known, "%s%s", i ? ", " : "", builds.items[i].name);
+        code = assay_error_set(error, ASSAY_ENOTFOUND,
+                               "no build of ONNX Runtime is called '%s' (known: %.200s)", name,
+                               known.length ? known.data : "none");
+        assay__buf_free(&known);
+        return code;
+    }
     *library = build->library;
     return 0;
 }

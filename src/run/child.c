@@ -1,19 +1,69 @@
-/* child.c - a worker's log and its end, and the conversation with one that is asked a question. */
+/* child.c - where the worker's executable is, a worker's log and its end, and the conversation with
+ * one that is asked a question. A program that uses libassay lies anywhere, hence the places
+ * relative to the library. */
 #include "run/child.h"
 
 #include "base/clock.h"
-#include "run/locate.h"
+#include "base/file.h"
 #include "run/worker/channel.h"
+#include "run/worker/messages.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define EXIT_GRACE_NS 3000000000u /* a driver may take its time to unload */
 #define POLL_MS 500 /* a signal ends poll() at once; this is for one that came just before */
 #define SEND_TIMEOUT_MS 30000
+
+static const char worker_name[] = "assay-worker";
+
+static bool usable(const char *path)
+{
+    return assay__file_exists(path) && access(path, X_OK) == 0;
+}
+
+/* `file`'s folder joined with `relative` ("" for the folder itself), when the worker is there. */
+static bool beside(const char *file, const char *relative, char *out, size_t out_size)
+{
+    char folder[PATH_MAX], place[PATH_MAX];
+    if (file[0] == '\0' || assay__path_folder(file, folder, sizeof folder)) return false;
+    if (relative[0] && assay__path_join(folder, relative, place, sizeof place)) return false;
+    return assay__path_join(relative[0] ? place : folder, worker_name, out, out_size) == 0 &&
+           usable(out);
+}
+
+static const char address_in_library;
+
+int assay__worker_locate(char *out, size_t out_size, struct assay_error *error)
+{
+    const char *given = getenv("ASSAY_WORKER");
+    if (given && given[0]) {
+        if (snprintf(out, out_size, "%s%s", given[0] == '/' ? "" : "./", given) >= (int)out_size)
+            return assay_error_set(error, ASSAY_ELIMIT, "ASSAY_WORKER is too long");
+        if (usable(out)) return 0;
+        return assay_error_set(error, ASSAY_ENOTFOUND, "ASSAY_WORKER=%s is not a program", given);
+    }
+    char program[PATH_MAX] = "", library[PATH_MAX] = "";
+    if (assay__executable_path(program, sizeof program)) program[0] = '\0';
+    if (beside(program, "", out, out_size) || beside(program, "../libexec/assay", out, out_size))
+        return 0;
+#ifdef ASSAY_LIBEXECDIR
+    if (assay__path_join(ASSAY_LIBEXECDIR, worker_name, out, out_size) == 0 && usable(out))
+        return 0;
+#endif
+    assay__library_path(&address_in_library, library, sizeof library);
+    if (beside(library, "", out, out_size) || beside(library, "../libexec/assay", out, out_size))
+        return 0;
+    return assay_error_set(
+        error, ASSAY_ENOTFOUND,
+        "assay-worker is neither beside the program (%s) nor in libexec/assay: set ASSAY_WORKER",
+        program[0] ? program : "?");
+}
 
 int assay__child_log_open(FILE **log)
 {
@@ -49,15 +99,13 @@ int assay__child_end(struct assay__child *child, uint64_t grace_ns, struct assay
 static int send_job(const struct assay__question *question, struct assay__channel *channel,
                     struct assay_error *error)
 {
-    struct assay__buf line = {0};
-    struct assay__json_writer out;
-    assay__json_start(&out, &line, false);
-    assay__json_object(&out);
-    assay__json_put_integer(&out, "job", 1);
-    question->write_job(question->context, &out);
-    assay__json_object_end(&out);
-    int code = assay__channel_send(channel, &line, SEND_TIMEOUT_MS);
-    assay__buf_free(&line);
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, "job");
+    assay__json_integer(out, 1);
+    question->write_job(question->context, out);
+    assay__json_object_end(out);
+    int code = assay__channel_send(channel, &message.text, SEND_TIMEOUT_MS);
+    assay__buf_free(&message.text);
     if (code == ASSAY_EIO) return 0; /* it is gone: what it said before is still to be read */
     return code ? assay_error_set(error, code, "the worker does not take its job") : 0;
 }

@@ -1,5 +1,5 @@
-/* child.h - a worker process as its parent sees it: what it wrote, how it ended, and questions to
- * it that are no launch (devices.h, assignment.h). */
+/* child.h - a worker process as its parent sees it: where its program is, what it wrote, how it
+ * ended, and questions to it that are no launch (devices.h, assignment.h). */
 #ifndef ASSAY_RUN_CHILD_H
 #define ASSAY_RUN_CHILD_H
 
@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+/** $ASSAY_WORKER; else assay-worker beside the running program, in its ../libexec/assay, in the
+ * installed place, beside libassay or in its ../libexec/assay. ASSAY_ENOTFOUND names them. */
+int assay__worker_locate(char *out, size_t out_size, struct assay_error *error);
 /** A descriptor for the worker's stdout and stderr: a nameless file, so that nothing is left behind
  *  whatever happens. *log NULL: /dev/null, and the caller closes it. */
 int assay__child_log_open(FILE **log);

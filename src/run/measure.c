@@ -58,24 +58,6 @@ static int warm_up(struct measuring *m)
     return code;
 }
 
-static int run_window(struct measuring *m, const struct assay__window_plan *plan)
-{
-    uint64_t deadline = ASSAY__LOOP_NO_DEADLINE;
-    size_t done = 0;
-    if (isfinite(plan->seconds))
-        deadline = assay__loop_now(&m->loop) + (uint64_t)(plan->seconds * 1e9);
-    int code = assay__loop_run(&m->loop, plan->iterations, deadline, &done);
-    if (code) return code;
-    if (assay__samples_reserve(&m->samples, done)) return ASSAY_ENOMEM;
-    const uint64_t *stamps = m->loop.stamps;
-    for (size_t i = 0; i < done; i++)
-        m->samples.values[m->samples.count++] = (double)(stamps[i + 1] - stamps[i]);
-    m->wall_ns += (double)(stamps[done] - stamps[0]);
-    if (done) m->pace_ns = (double)(stamps[done] - stamps[0]) / (double)done;
-    m->windows++;
-    return 0;
-}
-
 static int run_windows(struct measuring *m)
 {
     for (;;) {
@@ -90,8 +72,19 @@ static int run_windows(struct measuring *m)
             if (decision == ASSAY__GOAL_JUDGE) decision = assay__goal_next(&m->goal, &taken, &plan);
         }
         if (decision == ASSAY__GOAL_STOP) return 0;
-        int code = run_window(m, &plan);
+        uint64_t deadline = ASSAY__LOOP_NO_DEADLINE;
+        size_t done = 0;
+        if (isfinite(plan.seconds))
+            deadline = assay__loop_now(&m->loop) + (uint64_t)(plan.seconds * 1e9);
+        int code = assay__loop_run(&m->loop, plan.iterations, deadline, &done);
         if (code) return code;
+        if (assay__samples_reserve(&m->samples, done)) return ASSAY_ENOMEM;
+        const uint64_t *stamps = m->loop.stamps;
+        for (size_t i = 0; i < done; i++)
+            m->samples.values[m->samples.count++] = (double)(stamps[i + 1] - stamps[i]);
+        m->wall_ns += (double)(stamps[done] - stamps[0]);
+        if (done) m->pace_ns = (double)(stamps[done] - stamps[0]) / (double)done;
+        m->windows++;
     }
 }
 

@@ -2,16 +2,6 @@
  * unwritable place costs no measurement. */
 #include "run/arm/arm.h"
 
-static int measure(struct assay__recording *recording, struct assay__arm *arm, int launches,
-                   struct assay_error *error)
-{
-    int code = assay__recording_store(recording, error);
-    if (code == 0) code = assay__arm_begin(arm, error);
-    for (int i = 0; i < launches && code == 0 && !assay__arm_interrupted(arm); i++)
-        code = assay__arm_launch(arm, error);
-    return code ? code : assay__arm_extra(arm, error);
-}
-
 int assay__run(const struct assay__run_options *given, struct assay_profile **profile,
                struct assay_error *error)
 {
@@ -28,7 +18,14 @@ int assay__run(const struct assay__run_options *given, struct assay_profile **pr
     if (code == 0)
         code = assay__arm_open(&recording, given, NULL, &arm,
                                error); /* which checks its own copy */
-    if (code == 0) code = measure(&recording, arm, options.measuring.launches, error);
+    if (code == 0) {
+        code = assay__recording_store(&recording, error);
+        if (code == 0) code = assay__arm_begin(arm, error);
+        for (int i = 0; i < options.measuring.launches && code == 0 && !assay__arm_interrupted(arm);
+             i++)
+            code = assay__arm_launch(arm, error);
+        code = code ? code : assay__arm_extra(arm, error);
+    }
     if (code == 0) {
         measured = true;
         code = assay__arm_finish(arm, NULL, error);

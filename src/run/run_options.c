@@ -95,15 +95,20 @@ static bool is_time(double seconds)
     return isfinite(seconds) && seconds >= 0;
 }
 
-/* The numbers: the member that is out of its range, NULL when none is. */
-static const char *wrong_number(const struct assay__run_options *options)
+static int check_limits(const struct assay__run_options *options, struct assay_error *error)
 {
     const struct assay_measuring_options *m = &options->measuring;
     const struct assay_watching_options *watching = &options->watching;
     const struct {
         const char *name;
+        int value, least, most;
+    } counts[] = {{"launches", m->launches, 1, 1000},
+                  {"streams", options->target.streams, 1, 1024},
+                  {"threads", options->target.threads, 0, 4096}};
+    const struct {
+        const char *name;
         bool legal;
-    } members[] = {
+    } numbers[] = {
         {"batch", options->workload.batch >= 0},
         {"sequence", options->workload.sequence >= 0},
         {"iterations", m->iterations >= 0},
@@ -114,27 +119,16 @@ static const char *wrong_number(const struct assay__run_options *options)
         {"interval_s", is_time(watching->interval_s)},
         {"idle_s", is_time(watching->idle_s)},
     };
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        if (!members[i].legal) return members[i].name;
-    return NULL;
-}
-
-static int check_limits(const struct assay__run_options *options, struct assay_error *error)
-{
-    const struct {
-        const char *name;
-        int value, least, most;
-    } counts[] = {{"launches", options->measuring.launches, 1, 1000},
-                  {"streams", options->target.streams, 1, 1024},
-                  {"threads", options->target.threads, 0, 4096}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value < counts[i].least || counts[i].value > counts[i].most)
             return assay__refuse_option(error, counts[i].name,
                                         "%d %s: between 1 and %d are possible", counts[i].value,
                                         counts[i].name, counts[i].most);
-    const char *wrong = wrong_number(options);
-    return wrong ? assay__refuse_option(error, wrong, "'%s' is negative or not a number", wrong)
-                 : 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!numbers[i].legal)
+            return assay__refuse_option(error, numbers[i].name, "'%s' is negative or not a number",
+                                        numbers[i].name);
+    return 0;
 }
 
 int assay__run_options_check(struct assay__run_options *options, struct assay_error *error)

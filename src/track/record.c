@@ -50,11 +50,6 @@ static struct assay__track_heap heap_at_end;
 /* initial-exec: reading it must not allocate, which the general model may. */
 static _Thread_local bool busy __attribute__((tls_model("initial-exec")));
 
-bool track_busy(void)
-{
-    return busy;
-}
-
 void track_busy_set(bool value)
 {
     busy = value;
@@ -125,8 +120,72 @@ static void close_gap(struct shard *shard, size_t gap)
     shard->used--;
 }
 
-static struct track_block take(void *address)
+/* --- the accounts ----------------------------------------------------------------------------- */
+
+static bool recording(void)
 {
+    return shards && !busy && atomic_load_explicit(&inside, memory_order_relaxed) > 0;
+}
+
+static struct account *account(void)
+{
+    return &accounts[atomic_load_explicit(&current, memory_order_relaxed)];
+}
+
+static void release(const struct track_block *block)
+{
+    struct account *a = account();
+    atomic_fetch_sub(&live, (int64_t)block->size);
+    atomic_fetch_sub_explicit(&track_sites()[block->site].live_bytes, (int64_t)block->size,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&a->freed_count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&a->freed_bytes, block->size, memory_order_relaxed);
+}
+
+static size_t class_of(size_t size)
+{
+    size_t class = size < 2 ? 0 : 63u - (size_t)__builtin_clzll((unsigned long long)size);
+    return class < ASSAY__TRACK_CLASSES ? class : ASSAY__TRACK_CLASSES - 1;
+}
+
+static void record_block(void *address, size_t size, uint32_t index)
+{
+    if (!insert(address, size, index)) {
+        atomic_fetch_add(&lost, 1);
+        return;
+    }
+    int64_t now = atomic_fetch_add(&live, (int64_t)size) + (int64_t)size;
+    struct account *a = account();
+    int64_t peak = atomic_load_explicit(&a->peak, memory_order_relaxed);
+    while (now > peak && !atomic_compare_exchange_weak(&a->peak, &peak, now))
+        continue;
+    atomic_fetch_add_explicit(&track_sites()[index].live_bytes, (int64_t)size,
+                              memory_order_relaxed);
+}
+
+void track_allocated(void *address, size_t size)
+{
+    if (!address || !recording()) return;
+    busy = true;
+    uint32_t index = track_site_here();
+    struct track_site *site = &track_sites()[index];
+    int phase = atomic_load_explicit(&current, memory_order_relaxed);
+    struct account *a = &accounts[phase];
+    atomic_fetch_add_explicit(&a->count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&a->bytes, size, memory_order_relaxed);
+    atomic_fetch_add_explicit(&a->class_count[class_of(size)], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&a->class_bytes[class_of(size)], size, memory_order_relaxed);
+    if (phase < ASSAY__TRACK_PHASES) {
+        atomic_fetch_add_explicit(&site->count[phase], 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&site->bytes[phase], size, memory_order_relaxed);
+    }
+    record_block(address, size, index);
+    busy = false;
+}
+
+struct track_block track_take(void *address)
+{
+    if (!shards || busy) return (struct track_block){0};
     uint64_t hash = hash_of((uintptr_t)address);
     struct shard *shard = shard_of(hash);
     struct track_block block = {0};
@@ -141,91 +200,10 @@ static struct track_block take(void *address)
     return block;
 }
 
-/* --- the accounts ----------------------------------------------------------------------------- */
-
-static bool recording(void)
-{
-    return shards && !busy && atomic_load_explicit(&inside, memory_order_relaxed) > 0;
-}
-
-static struct account *account(void)
-{
-    return &accounts[atomic_load_explicit(&current, memory_order_relaxed)];
-}
-
-static void grow(struct track_site *site, size_t size)
-{
-    int64_t now = atomic_fetch_add(&live, (int64_t)size) + (int64_t)size;
-    struct account *a = account();
-    int64_t peak = atomic_load_explicit(&a->peak, memory_order_relaxed);
-    while (now > peak && !atomic_compare_exchange_weak(&a->peak, &peak, now))
-        continue;
-    atomic_fetch_add_explicit(&site->live_bytes, (int64_t)size, memory_order_relaxed);
-}
-
-static void shrink(const struct track_block *block)
-{
-    atomic_fetch_sub(&live, (int64_t)block->size);
-    atomic_fetch_sub_explicit(&track_sites()[block->site].live_bytes, (int64_t)block->size,
-                              memory_order_relaxed);
-}
-
-static void count_freed(const struct track_block *block)
-{
-    struct account *a = account();
-    atomic_fetch_add_explicit(&a->freed_count, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&a->freed_bytes, block->size, memory_order_relaxed);
-}
-
-static size_t class_of(size_t size)
-{
-    size_t class = size < 2 ? 0 : 63u - (size_t)__builtin_clzll((unsigned long long)size);
-    return class < ASSAY__TRACK_CLASSES ? class : ASSAY__TRACK_CLASSES - 1;
-}
-
-static void count_allocated(struct track_site *site, size_t size)
-{
-    int phase = atomic_load_explicit(&current, memory_order_relaxed);
-    struct account *a = &accounts[phase];
-    atomic_fetch_add_explicit(&a->count, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&a->bytes, size, memory_order_relaxed);
-    atomic_fetch_add_explicit(&a->class_count[class_of(size)], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&a->class_bytes[class_of(size)], size, memory_order_relaxed);
-    if (phase >= ASSAY__TRACK_PHASES) return;
-    atomic_fetch_add_explicit(&site->count[phase], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&site->bytes[phase], size, memory_order_relaxed);
-}
-
-static void record_block(void *address, size_t size, uint32_t index)
-{
-    if (insert(address, size, index))
-        grow(&track_sites()[index], size);
-    else
-        atomic_fetch_add(&lost, 1);
-}
-
-void track_allocated(void *address, size_t size)
-{
-    if (!address || !recording()) return;
-    busy = true;
-    uint32_t index = track_site_here();
-    count_allocated(&track_sites()[index], size);
-    record_block(address, size, index);
-    busy = false;
-}
-
-struct track_block track_take(void *address)
-{
-    if (!shards || busy) return (struct track_block){0};
-    return take(address);
-}
-
 void track_releasing(void *address)
 {
     struct track_block block = track_take(address);
-    if (!block.known) return;
-    shrink(&block);
-    count_freed(&block); /* also between inferences: what they left is released then */
+    if (block.known) release(&block); /* also between inferences: what they left is released then */
 }
 
 /* A reallocation is the release of the old block and the allocation of the new one. size 0 frees
@@ -236,10 +214,7 @@ void track_reallocated(void *old_address, struct track_block old, void *address,
         if (old.known && !insert(old_address, old.size, old.site)) atomic_fetch_add(&lost, 1);
         return;
     }
-    if (old.known) {
-        shrink(&old);
-        count_freed(&old);
-    }
+    if (old.known) release(&old);
     if (!address) return;
     if (recording())
         track_allocated(address, size);
@@ -266,22 +241,19 @@ static void read_heap(void)
                                              (double)info.uordblks + (double)info.hblkhd};
 }
 
-static void end_phase(int phase)
-{
-    struct track_site *sites = track_sites();
-    if (phase >= ASSAY__TRACK_PHASES) return;
-    accounts[phase].live_at_end = atomic_load(&live);
-    for (uint32_t i = 0; sites && i < TRACK_SITES; i++)
-        sites[i].live_at[phase] = atomic_load(&sites[i].live_bytes);
-    if (phase == ASSAY__TRACK_WARM) read_heap();
-}
-
 static void set_phase(enum assay__track_phase phase)
 {
     busy = true;
-    end_phase(atomic_load(&current));
+    struct track_site *sites = track_sites();
+    int ended = atomic_load(&current);
+    if (ended < ASSAY__TRACK_PHASES) {
+        accounts[ended].live_at_end = atomic_load(&live);
+        for (uint32_t i = 0; sites && i < TRACK_SITES; i++)
+            sites[i].live_at[ended] = atomic_load(&sites[i].live_bytes);
+    }
+    if (ended == ASSAY__TRACK_WARM) read_heap();
     if (!marks) marks = track_map(MARKS * sizeof *marks);
-    if (!shards && track_sites() && marks) shards = track_map(SHARDS * sizeof *shards);
+    if (!shards && sites && marks) shards = track_map(SHARDS * sizeof *shards);
     atomic_store(&accounts[phase].peak, atomic_load(&live));
     atomic_store(&current, (int)phase);
     busy = false;

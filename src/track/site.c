@@ -49,11 +49,6 @@ struct walk {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-static bool is_own(const char *address)
-{
-    return address >= __ehdr_start && address < _end;
-}
-
 /* Libraries that allocations only pass through. */
 static bool is_library_of_language(const char *module)
 {
@@ -88,22 +83,13 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
     struct walk *walk = argument;
     char *address = (char *)_Unwind_GetIP(context);
     if (!address || ++walk->seen > WALK_MOST) return _URC_END_OF_STACK;
-    if (!walk->outside && is_own(address)) return _URC_NO_REASON;
+    if (!walk->outside && address >= __ehdr_start && address < _end) return _URC_NO_REASON;
     walk->outside = true;
     if (!is_passed(address - 1)) /* within the call, not after it */
         walk->frames[walk->depth++] = address;
     else if (walk->passed_depth < TRACK_FRAMES)
         walk->passed[walk->passed_depth++] = address;
     return walk->depth == TRACK_FRAMES ? _URC_END_OF_STACK : _URC_NO_REASON;
-}
-
-static uint64_t hash_frames(const struct walk *walk)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a, over words */
-    for (int i = 0; i < walk->depth; i++)
-        hash = (hash ^ (uint64_t)(uintptr_t)walk->frames[i]) * 1099511628211u;
-    hash ^= hash >> 32;
-    return hash ? hash : 1;
 }
 
 static uint32_t add_site(const struct walk *walk, uint64_t hash)
@@ -138,7 +124,11 @@ uint32_t track_site_here(void)
         memcpy(walk.frames, walk.passed, sizeof walk.frames);
         walk.depth = walk.passed_depth;
     }
-    uint64_t hash = hash_frames(&walk);
+    uint64_t hash = 14695981039346656037u; /* FNV-1a, over words */
+    for (int i = 0; i < walk.depth; i++)
+        hash = (hash ^ (uint64_t)(uintptr_t)walk.frames[i]) * 1099511628211u;
+    hash ^= hash >> 32;
+    if (!hash) hash = 1;
     for (uint32_t i = 0; i < 64; i++) {
         uint32_t at = (uint32_t)((hash + i) % (TRACK_SITES - 1)) + 1;
         uint64_t there = atomic_load_explicit(&table[at].hash, memory_order_acquire);
@@ -148,20 +138,6 @@ uint32_t track_site_here(void)
     return add_site(&walk, hash);
 }
 
-/* --- text ------------------------------------------------------------------------------------- */
-
-/* "libx.so+0x12 (name) < +0x34 < liby.so+0x56": a module is named when it is another one than
- * before. */
-static void add_frame(char *text, size_t size, const void *address, const Dl_info *info,
-                      bool same_module)
-{
-    size_t used = strlen(text);
-    size_t offset = (size_t)((const char *)address - (const char *)info->dli_fbase);
-    snprintf(text + used, size - used, "%s%s+0x%zx%s%.60s%s", used ? " < " : "",
-             same_module ? "" : base_name(info->dli_fname), offset, info->dli_sname ? " (" : "",
-             info->dli_sname ? info->dli_sname : "", info->dli_sname ? ")" : "");
-}
-
 static void describe(const struct track_site *site, char *text, size_t size)
 {
     Dl_info info;
@@ -169,7 +145,14 @@ static void describe(const struct track_site *site, char *text, size_t size)
     text[0] = '\0';
     for (int i = 0; i < site->depth; i++) {
         if (!dladdr((const char *)site->frames[i] - 1, &info) || !info.dli_fbase) continue;
-        add_frame(text, size, site->frames[i], &info, info.dli_fbase == module);
+        /* "libx.so+0x12 (name) < +0x34 < liby.so+0x56": a module is named when it is another one
+         * than before. */
+        size_t used = strlen(text);
+        size_t offset = (size_t)((const char *)site->frames[i] - (const char *)info.dli_fbase);
+        snprintf(text + used, size - used, "%s%s+0x%zx%s%.60s%s", used ? " < " : "",
+                 (info.dli_fbase == module) ? "" : base_name(info.dli_fname), offset,
+                 info.dli_sname ? " (" : "", info.dli_sname ? info.dli_sname : "",
+                 info.dli_sname ? ")" : "");
         module = info.dli_fbase;
     }
     if (!text[0]) snprintf(text, size, "%s", site->depth ? "unknown code" : "unknown caller");

@@ -37,9 +37,8 @@ struct track_block {
 struct track_block track_take(void *address);
 void track_reallocated(void *old_address, struct track_block old, void *address, size_t size);
 
-/** True while this thread is inside the tracker: what is allocated meanwhile is the tracker's (or
- *  the unwinder's) own. */
-bool track_busy(void);
+/** Whether this thread is inside the tracker: what is allocated meanwhile is the tracker's (or the
+ *  unwinder's) own. */
 void track_busy_set(bool busy);
 
 void track_lock(volatile int *lock);

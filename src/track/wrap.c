@@ -115,18 +115,15 @@ PUBLIC void free(void *address)
     next.free(address);
 }
 
-static void *move_early(void *old, size_t size)
-{
-    void *address = malloc(size);
-    size_t room = (size_t)(early + EARLY_BYTES - (char *)old);
-    if (address) memcpy(address, old, size < room ? size : room);
-    return address;
-}
-
 PUBLIC void *realloc(void *old, size_t size)
 {
     if (!old) return malloc(size);
-    if (is_early(old)) return move_early(old, size);
+    if (is_early(old)) {
+        void *address = malloc(size);
+        size_t room = (size_t)(early + EARLY_BYTES - (char *)old);
+        if (address) memcpy(address, old, size < room ? size : room);
+        return address;
+    }
     if (!ready()) return refuse();
     struct track_block before = track_take(old);
     void *address = next.realloc(old, size);

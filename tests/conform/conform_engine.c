@@ -256,14 +256,14 @@ static void test_layers_twice(void)
     for (int i = 0; i < 100; i++)
         CHECK_INT(ops->step(session, 0), 0);
     for (int round = 0; round < 2; round++) {
-        struct assay__layer_result result;
+        struct assay__layers result;
         struct assay_error error = {0};
         int code = ops->layers(session, &wanted, &result, &error);
         if (code) printf("  %s\n", error.message);
         CHECK_INT(code, 0);
-        CHECK(result.method && result.method[0] && result.reason && result.layer_count > 0);
-        for (size_t i = 0; i < result.layer_count; i++) {
-            const struct assay__engine_layer *layer = &result.layers[i];
+        CHECK(result.method && result.method[0] && result.reason && result.count > 0);
+        for (size_t i = 0; i < result.count; i++) {
+            const struct assay__layer *layer = &result.items[i];
             CHECK(layer->name && layer->op && layer->provider && layer->note);
             CHECK((layer->state == ASSAY_UNAVAILABLE) ==
                   isnan(layer->time_ns)); /* unknown is not zero */
@@ -353,9 +353,9 @@ static void test_devices(void)
     struct assay_error error = {0};
     int count = 0, calls = 0;
     library_choose();
-    CHECK_INT(engine_under_test()->devices(NULL, device_check, &count, &error), 0);
+    CHECK_INT(engine_under_test()->devices(NULL, NULL, device_check, &count, &error), 0);
     CHECK(count >= 1);
-    CHECK_INT(engine_under_test()->devices(NULL, device_stop, &calls, &error),
+    CHECK_INT(engine_under_test()->devices(NULL, NULL, device_stop, &calls, &error),
               42); /* the callback stops it */
     CHECK_INT(calls, 1);
 }

@@ -120,10 +120,10 @@ static inline void close_fixture(struct opened *opened)
     assay__model_free(opened->model);
 }
 
-static inline struct assay__layer_result measure(struct opened *opened,
-                                                 enum assay_layer_method method, double budget_s)
+static inline struct assay__layers measure(struct opened *opened, enum assay_layer_method method,
+                                           double budget_s)
 {
-    struct assay__layer_result result;
+    struct assay__layers result;
     struct assay_error error = {0};
     struct assay__layer_options options = {
         .size = sizeof options, .method = method, .budget_s = budget_s};
@@ -132,11 +132,11 @@ static inline struct assay__layer_result measure(struct opened *opened,
     return result;
 }
 
-static inline const struct assay__engine_layer *layer_named(
-    const struct assay__layer_result *result, const char *name)
+static inline const struct assay__layer *layer_named(const struct assay__layers *result,
+                                                     const char *name)
 {
-    for (size_t i = 0; i < result->layer_count; i++)
-        if (strcmp(result->layers[i].name, name) == 0) return &result->layers[i];
+    for (size_t i = 0; i < result->count; i++)
+        if (strcmp(result->items[i].name, name) == 0) return &result->items[i];
     return NULL;
 }
 

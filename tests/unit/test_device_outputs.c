@@ -10,7 +10,7 @@
 #include "engine/ort/ort_abi.h"
 #include "model/graph.h"
 #include "run/builds.h"
-#include "run/locate.h"
+#include "run/child.h"
 #include "run/single_run.h"
 #include "zoo/model_open.h"
 #include "zoo/zoo.h"

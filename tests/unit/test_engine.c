@@ -176,8 +176,9 @@ static int missing_device(void *context, const struct assay__device *device)
 static void test_devices_without_library(void)
 {
     int count = 0;
-    CHECK_INT(assay__engine_find("ort")->devices("/no/such/lib.so", missing_device, &count, NULL),
-              0);
+    CHECK_INT(
+        assay__engine_find("ort")->devices("/no/such/lib.so", NULL, missing_device, &count, NULL),
+        0);
     CHECK_INT(count, 1);
 }
 

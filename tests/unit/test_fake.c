@@ -63,7 +63,7 @@ static void test_script_defaults(void)
     CHECK(isnan(now) && isnan(peak));
     CHECK_INT(fake_step(session), 100000);
     struct assay__layer_options options = {.size = sizeof options};
-    struct assay__layer_result result;
+    struct assay__layers result;
     struct assay_error error = {0};
     CHECK_INT(fake()->layers(session, &options, &result, &error), ASSAY_EUNSUPPORTED);
     fake()->close(session);
@@ -235,18 +235,18 @@ static void test_script_layers(void)
     struct assay__session *session = fake_open(
         "layers=conv1:60us:Conv,relu1:30us,x:-;engine=10us;memory=1e6;memory_peak=2e6");
     struct assay__layer_options options = {.size = sizeof options, .method = ASSAY_LAYERS_AUTO};
-    struct assay__layer_result result;
+    struct assay__layers result;
     CHECK_INT(fake()->layers(session, &options, &result, NULL), 0);
-    CHECK_INT(result.layer_count, 3);
+    CHECK_INT(result.count, 3);
     CHECK_STR(result.method, "scripted");
-    CHECK_STR(result.layers[0].name, "conv1");
-    CHECK_STR(result.layers[0].op, "Conv");
-    CHECK_NEAR(result.layers[0].time_ns, 60000, 0);
-    CHECK_INT(result.layers[0].state, ASSAY_MEASURED);
-    CHECK_STR(result.layers[0].from[0], "conv1");
-    CHECK_STR(result.layers[1].op, "relu1");
-    CHECK(isnan(result.layers[2].time_ns));
-    CHECK_INT(result.layers[2].state, ASSAY_UNAVAILABLE);
+    CHECK_STR(result.items[0].name, "conv1");
+    CHECK_STR(result.items[0].op, "Conv");
+    CHECK_NEAR(result.items[0].time_ns, 60000, 0);
+    CHECK_INT(result.items[0].state, ASSAY_MEASURED);
+    CHECK_STR(result.items[0].from[0], "conv1");
+    CHECK_STR(result.items[1].op, "relu1");
+    CHECK(isnan(result.items[2].time_ns));
+    CHECK_INT(result.items[2].state, ASSAY_UNAVAILABLE);
     CHECK_NEAR(result.engine_ns, 10000, 0);
     CHECK(isnan(result.scale_factor) && isnan(result.slowdown));
     double now = 0, peak = 0;

@@ -226,11 +226,11 @@ static void test_difference_says_no(void)
 /* --- every layer is there --------------------------------------------------------------------- */
 
 /* What must hold for any result over node list of the optimised graph. */
-static void check_result(const struct assay__layer_result *result, struct opened *opened)
+static void check_result(const struct assay__layers *result, struct opened *opened)
 {
-    CHECK(result->layer_count > 0);
-    for (size_t i = 0; i < result->layer_count; i++) {
-        const struct assay__engine_layer *layer = &result->layers[i];
+    CHECK(result->count > 0);
+    for (size_t i = 0; i < result->count; i++) {
+        const struct assay__layer *layer = &result->items[i];
         CHECK(layer->name[0] != '\0' && layer->op[0] != '\0');
         CHECK_STR(layer->provider, "CPUExecutionProvider");
         CHECK(isnan(layer->time_ns) == (layer->state == ASSAY_UNAVAILABLE));
@@ -238,7 +238,7 @@ static void check_result(const struct assay__layer_result *result, struct opened
         CHECK(!isnan(layer->time_ns) || layer->note[0] != '\0');
         CHECK(isnan(layer->host_enqueue_ns) && isnan(layer->flops) && isnan(layer->bytes));
         for (size_t k = 0; k < i; k++)
-            CHECK(strcmp(result->layers[k].name, layer->name) != 0);
+            CHECK(strcmp(result->items[k].name, layer->name) != 0);
         /* Each origin is a node of the model and belongs to one layer only. */
         for (size_t f = 0; f < layer->from_count; f++) {
             size_t owners = 0;
@@ -247,9 +247,9 @@ static void check_result(const struct assay__layer_result *result, struct opened
                 known |= strcmp(assay__layers_node_name(&opened->model->graph.nodes[n]),
                                 layer->from[f]) == 0;
             CHECK(known);
-            for (size_t k = 0; k < result->layer_count; k++)
-                for (size_t g = 0; g < result->layers[k].from_count; g++)
-                    owners += strcmp(result->layers[k].from[g], layer->from[f]) == 0;
+            for (size_t k = 0; k < result->count; k++)
+                for (size_t g = 0; g < result->items[k].from_count; g++)
+                    owners += strcmp(result->items[k].from[g], layer->from[f]) == 0;
             CHECK_INT(owners, 1);
         }
     }
@@ -257,14 +257,13 @@ static void check_result(const struct assay__layer_result *result, struct opened
 
 /* Layers stand in execution order: nothing before what it reads. Checked through the origins'
  * order in the model, for models whose nodes are written in one possible order. */
-static void check_order(const struct assay__layer_result *result, const char *earlier,
-                        const char *later)
+static void check_order(const struct assay__layers *result, const char *earlier, const char *later)
 {
     size_t at[2] = {SIZE_MAX, SIZE_MAX};
-    for (size_t i = 0; i < result->layer_count; i++)
-        for (size_t f = 0; f < result->layers[i].from_count; f++) {
-            if (strcmp(result->layers[i].from[f], earlier) == 0) at[0] = i;
-            if (strcmp(result->layers[i].from[f], later) == 0) at[1] = i;
+    for (size_t i = 0; i < result->count; i++)
+        for (size_t f = 0; f < result->items[i].from_count; f++) {
+            if (strcmp(result->items[i].from[f], earlier) == 0) at[0] = i;
+            if (strcmp(result->items[i].from[f], later) == 0) at[1] = i;
         }
     CHECK(at[0] != SIZE_MAX && at[1] != SIZE_MAX);
     CHECK(at[0] < at[1]);
@@ -274,9 +273,9 @@ static void test_every_layer(void)
 {
     for (size_t i = 0; i < ALL_COUNT; i++) {
         struct opened opened = open_fixture(all_models[i]);
-        struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_AUTO, 0.15);
-        printf("  %s: %zu layers, engine %.1f us, factor %.2f. %s\n", all_models[i],
-               result.layer_count, result.engine_ns / 1e3, result.scale_factor, result.reason);
+        struct assay__layers result = measure(&opened, ASSAY_LAYERS_AUTO, 0.15);
+        printf("  %s: %zu layers, engine %.1f us, factor %.2f. %s\n", all_models[i], result.count,
+               result.engine_ns / 1e3, result.scale_factor, result.reason);
         CHECK_STR(result.method, "markers");
         CHECK(!strstr(result.reason, "differ by up to"));
         CHECK(!strstr(result.reason, "copy"));
@@ -291,8 +290,8 @@ static void test_every_layer(void)
 static void test_control_flow_layers(void)
 {
     struct opened opened = open_fixture("if");
-    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
-    const struct assay__engine_layer *chooser = layer_named(&result, "choose");
+    struct assay__layers result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
+    const struct assay__layer *chooser = layer_named(&result, "choose");
     CHECK(chooser && chooser->time_ns > 0);
     check_order(&result, "hidden_only_in_branch", "choose");
     check_order(&result, "side_only_in_other_branch", "choose");
@@ -313,8 +312,8 @@ static void test_control_flow_layers(void)
 static void test_sequence_layers(void)
 {
     struct opened opened = open_fixture("sequence");
-    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
-    const struct assay__engine_layer *split = layer_named(&result, "split_to_sequence");
+    struct assay__layers result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
+    const struct assay__layer *split = layer_named(&result, "split_to_sequence");
     CHECK(split && isnan(split->time_ns));
     CHECK_HAS(split->note, "cannot carry a marker");
     CHECK(layer_named(&result, "take")->time_ns > 0);
@@ -330,9 +329,9 @@ static void test_sequence_layers(void)
 static void test_random_layers(void)
 {
     struct opened opened = open_fixture("random");
-    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
+    struct assay__layers result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.15);
     CHECK_HAS(result.reason, "random");
-    const struct assay__engine_layer *noise = layer_named(&result, "no_inputs");
+    const struct assay__layer *noise = layer_named(&result, "no_inputs");
     CHECK(noise != NULL);
     if (isnan(noise->time_ns)) CHECK_HAS(noise->note, "before the first marker");
     CHECK(layer_named(&result, "like")->time_ns > 0);
@@ -342,14 +341,14 @@ static void test_random_layers(void)
 static void test_off_and_again(void)
 {
     struct opened opened = open_fixture("split");
-    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_OFF, 0);
-    CHECK_INT(result.layer_count, 0);
+    struct assay__layers result = measure(&opened, ASSAY_LAYERS_OFF, 0);
+    CHECK_INT(result.count, 0);
     CHECK(isnan(result.engine_ns));
     result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.1);
-    size_t first = result.layer_count;
+    size_t first = result.count;
     result = measure(&opened, ASSAY_LAYERS_MARKERS,
                      0.1); /* the first result is gone, the second whole */
-    CHECK_INT(result.layer_count, first);
+    CHECK_INT(result.count, first);
     close_fixture(&opened);
 }
 
@@ -360,19 +359,19 @@ static void test_engine_method(void)
     static const char *const names[] = {"if", "sequence", "fusions", "strings"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct opened opened = open_fixture(names[i]);
-        struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_ENGINE, 0.3);
+        struct assay__layers result = measure(&opened, ASSAY_LAYERS_ENGINE, 0.3);
         CHECK_STR(result.method, "engine");
         CHECK(result.slowdown > 0);
         CHECK_HAS(result.reason, "times as long");
         CHECK(isnan(result.engine_ns));
         check_result(&result, &opened);
-        for (size_t k = 0; k < result.layer_count; k++)
-            CHECK_INT(result.layers[k].state, ASSAY_MEASURED);
+        for (size_t k = 0; k < result.count; k++)
+            CHECK_INT(result.items[k].state, ASSAY_MEASURED);
         if (i == 0) { /* nodes of the branches are part of the If */
             CHECK(layer_named(&result, "choose") != NULL);
             check_order(&result, "hidden_only_in_branch", "choose");
-            for (size_t k = 0; k < result.layer_count; k++)
-                CHECK(strcmp(result.layers[k].op, "Tanh") != 0);
+            for (size_t k = 0; k < result.count; k++)
+                CHECK(strcmp(result.items[k].op, "Tanh") != 0);
         }
         close_fixture(&opened);
     }
@@ -383,12 +382,12 @@ static void test_isolated_method(void)
     static const char *const names[] = {"if", "loop", "split", "lstm", "empty", "random"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct opened opened = open_fixture(names[i]);
-        struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_ISOLATED, 20);
+        struct assay__layers result = measure(&opened, ASSAY_LAYERS_ISOLATED, 20);
         CHECK_STR(result.method, "isolated");
         CHECK(result.engine_ns > 0);
         check_result(&result, &opened);
-        for (size_t k = 0; k < result.layer_count; k++)
-            CHECK_STR(result.layers[k].note, "alone, hot cache");
+        for (size_t k = 0; k < result.count; k++)
+            CHECK_STR(result.items[k].note, "alone, hot cache");
         close_fixture(&opened);
     }
 }
@@ -396,7 +395,7 @@ static void test_isolated_method(void)
 static void test_isolated_sequences(void)
 {
     struct opened opened = open_fixture("sequence");
-    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_ISOLATED, 20);
+    struct assay__layers result = measure(&opened, ASSAY_LAYERS_ISOLATED, 20);
     check_result(&result, &opened);
     CHECK(!isnan(layer_named(&result, "split_to_sequence")->time_ns)); /* takes a tensor */
     CHECK(isnan(layer_named(&result, "take")->time_ns));               /* takes a sequence */
@@ -408,34 +407,33 @@ static void test_isolated_sequences(void)
 /* --- origins ---------------------------------------------------------------------------------- */
 
 /* The layer that owns an original node, or NULL. */
-static const struct assay__engine_layer *owner_of(const struct assay__layer_result *result,
-                                                  const char *node)
+static const struct assay__layer *owner_of(const struct assay__layers *result, const char *node)
 {
-    for (size_t i = 0; i < result->layer_count; i++)
-        for (size_t f = 0; f < result->layers[i].from_count; f++)
-            if (strcmp(result->layers[i].from[f], node) == 0) return &result->layers[i];
+    for (size_t i = 0; i < result->count; i++)
+        for (size_t f = 0; f < result->items[i].from_count; f++)
+            if (strcmp(result->items[i].from[f], node) == 0) return &result->items[i];
     return NULL;
 }
 
 static void test_origins(void)
 {
     struct opened opened = open_fixture("fusions");
-    struct assay__layer_result result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.1);
-    const struct assay__engine_layer *conv = owner_of(&result, "conv");
-    for (size_t i = 0; i < result.layer_count; i++) {
-        printf("  %-12s %-24s <-", result.layers[i].op, result.layers[i].name);
-        for (size_t f = 0; f < result.layers[i].from_count; f++)
-            printf(" %s", result.layers[i].from[f]);
+    struct assay__layers result = measure(&opened, ASSAY_LAYERS_MARKERS, 0.1);
+    const struct assay__layer *conv = owner_of(&result, "conv");
+    for (size_t i = 0; i < result.count; i++) {
+        printf("  %-12s %-24s <-", result.items[i].op, result.items[i].name);
+        for (size_t f = 0; f < result.items[i].from_count; f++)
+            printf(" %s", result.items[i].from[f]);
         printf("\n");
     }
     CHECK(conv && strstr(conv->op, "Conv"));
     CHECK(owner_of(&result, "bn") == conv);
     CHECK(owner_of(&result, "relu") == conv);
     CHECK_STR(owner_of(&result, "pool")->op, "GlobalAveragePool");
-    const struct assay__engine_layer *gemm = owner_of(&result, "matmul");
+    const struct assay__layer *gemm = owner_of(&result, "matmul");
     CHECK(gemm && strstr(gemm->op, "Gemm"));
     CHECK(owner_of(&result, "bias_add") == gemm);
-    const struct assay__engine_layer *gelu = owner_of(&result, "gelu_erf");
+    const struct assay__layer *gelu = owner_of(&result, "gelu_erf");
     CHECK(gelu && strstr(gelu->op, "Gelu"));
     static const char *const parts[] = {"gelu_div", "gelu_add", "gelu_mul", "gelu_half"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -451,7 +449,7 @@ static void test_origins(void)
 static void test_origins_unoptimised(void)
 {
     struct opened opened = open_fixture("split");
-    struct assay__engine_layer *layers = calloc(opened.model->graph.node_count, sizeof *layers);
+    struct assay__layer *layers = calloc(opened.model->graph.node_count, sizeof *layers);
     struct assay__arena *arena = assay__arena_new();
     CHECK(layers && arena);
     CHECK_INT(assay__layers_origin(opened.model, opened.model, arena, layers), 0);
@@ -507,8 +505,8 @@ static void test_external_weights(void)
     assay__model_free(model);
     open_file(&opened, path);
     for (int method = ASSAY_LAYERS_MARKERS; method <= ASSAY_LAYERS_ENGINE; method++) {
-        struct assay__layer_result result = measure(&opened, (enum assay_layer_method)method, 0.2);
-        CHECK(result.layer_count >= 1);
+        struct assay__layers result = measure(&opened, (enum assay_layer_method)method, 0.2);
+        CHECK(result.count >= 1);
         check_result(&result, &opened);
     }
     /* Nothing of ours is left beside the model. */

@@ -41,9 +41,9 @@ static void fake_read(void *context, double *values)
 static const struct assay__layer_counters counters = {COUNTERS, fake_begin, fake_end, fake_read,
                                                       &reads};
 
-static struct assay__layer_result count(struct opened *opened, enum assay_layer_method method)
+static struct assay__layers count(struct opened *opened, enum assay_layer_method method)
 {
-    struct assay__layer_result result;
+    struct assay__layers result;
     struct assay_error error = {0};
     struct assay__layer_options options = {
         .size = sizeof options, .method = method, .budget_s = 0.3, .counters = &counters};
@@ -55,11 +55,11 @@ static struct assay__layer_result count(struct opened *opened, enum assay_layer_
 static void check_model(const char *name)
 {
     struct opened opened = open_fixture(name);
-    struct assay__layer_result result = count(&opened, ASSAY_LAYERS_MARKERS);
+    struct assay__layers result = count(&opened, ASSAY_LAYERS_MARKERS);
     size_t known = 0;
     CHECK_HAS(result.counter_note, "read the counters at both ends of every layer");
-    for (size_t i = 0; i < result.layer_count; i++) {
-        const double *values = result.layers[i].counters;
+    for (size_t i = 0; i < result.count; i++) {
+        const double *values = result.items[i].counters;
         if (!values) continue;
         known++;
         CHECK_NEAR(values[0], 0, 1e-9); /* one reading per layer, and one is subtracted */
@@ -67,7 +67,7 @@ static void check_model(const char *name)
         CHECK(isfinite(values[2]) && values[2] < 1e9);
         CHECK(isnan(values[3])); /* entry and exit are never both known */
         CHECK_NEAR(values[4], 0, 0);
-        CHECK(isfinite(result.layers[i].time_ns));
+        CHECK(isfinite(result.items[i].time_ns));
     }
     CHECK(known > 0);
     CHECK(reads > 0 && begins > 0);
@@ -84,10 +84,10 @@ static void test_markers(void)
 static void test_other_methods(void)
 {
     struct opened opened = open_fixture("split");
-    struct assay__layer_result result = count(&opened, ASSAY_LAYERS_ENGINE);
+    struct assay__layers result = count(&opened, ASSAY_LAYERS_ENGINE);
     CHECK_HAS(result.counter_note, "timed in another way");
-    for (size_t i = 0; i < result.layer_count; i++)
-        CHECK(result.layers[i].counters == NULL);
+    for (size_t i = 0; i < result.count; i++)
+        CHECK(result.items[i].counters == NULL);
     CHECK_INT(reads, 0);
     close_fixture(&opened);
 }
@@ -97,7 +97,7 @@ static void test_other_methods(void)
 static void test_not_asked(void)
 {
     struct opened opened = open_fixture("split");
-    struct assay__layer_result result;
+    struct assay__layers result;
     struct assay_error error = {0};
     struct assay__layer_options options = {.size = offsetof(struct assay__layer_options, counters),
                                            .method = ASSAY_LAYERS_MARKERS,
@@ -105,8 +105,8 @@ static void test_not_asked(void)
                                            .counters = &counters};
     CHECK_INT(assay__engine_find("ort")->layers(opened.session, &options, &result, &error), 0);
     CHECK(result.counter_note == NULL);
-    for (size_t i = 0; i < result.layer_count; i++)
-        CHECK(result.layers[i].counters == NULL);
+    for (size_t i = 0; i < result.count; i++)
+        CHECK(result.items[i].counters == NULL);
     CHECK_INT(reads, 0);
     close_fixture(&opened);
 }

@@ -215,7 +215,7 @@ static void close_spinning(struct opened *opened)
     struct assay__session *session = opened->session;
     const struct assay__ort *ort = &session->ort;
     assay__timed_hook(NULL, NULL);
-    assay__ort_layers_free(session);
+    assay__arena_free(session->layer_arena);
     assay__ort_release_values(ort, session->input_values, session->input_count);
     ort->release_session(session->session);
     ort->release_custom_op_domain(spin.domain);
@@ -254,18 +254,18 @@ static void find_spin(int64_t ns)
     fill_inputs(&opened);
     open_spinning(&opened, path);
     for (int attempt = 0; attempt < attempts && best > 300; attempt++) {
-        struct assay__layer_result result;
+        struct assay__layers result;
         struct assay_error error = {0};
         struct assay__layer_options options = {
             .size = sizeof options, .method = ASSAY_LAYERS_MARKERS, .budget_s = 0.8};
         spin.count = 0;
         if (assay__ort_layers(opened.session, &options, &result, &error))
             harness_fail(__FILE__, __LINE__, error.message);
-        const struct assay__engine_layer *layer = layer_named(&result, "the_spin");
+        const struct assay__layer *layer = layer_named(&result, "the_spin");
         CHECK(layer != NULL);
         double truth = spin_truth_ns(), found = layer->time_ns - truth;
         printf("  spin of %.0f ns: found %.0f ns, off by %+.0f ns (%zu layers, factor %.3f)\n",
-               truth, layer->time_ns, found, result.layer_count, result.scale_factor);
+               truth, layer->time_ns, found, result.count, result.scale_factor);
         best = fmin(best, fabs(found));
         CHECK_INT(layer->from_count, 1);
         CHECK_STR(layer->from[0], "the_spin");

@@ -294,7 +294,7 @@ static int count_devices(void *context, const struct assay__device *device)
 static void test_ort_devices(void)
 {
     int counts[2] = {0, 0};
-    CHECK_INT(ort_or_skip()->devices(NULL, count_devices, counts, NULL), 0);
+    CHECK_INT(ort_or_skip()->devices(NULL, NULL, count_devices, counts, NULL), 0);
     CHECK(counts[0] >= 10); /* known devices that are not here are named too */
     CHECK(counts[1] >= 1);
 }

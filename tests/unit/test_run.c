@@ -4,7 +4,7 @@
 #include "run_fixture.h"
 
 #include "profile/profile.h"
-#include "run/locate.h"
+#include "run/child.h"
 
 #include <sys/stat.h>
 

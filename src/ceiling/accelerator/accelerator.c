@@ -15,7 +15,7 @@
 #include "engine/engine.h"
 #include "probe/nvml.h"
 #include "run/arm/launch.h"
-#include "run/locate.h"
+#include "run/child.h"
 #include "run/worker/ring.h"
 
 #include <math.h>

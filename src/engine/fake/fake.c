@@ -5,7 +5,11 @@
  *
  * Each stream has its own clock and its own count of steps. now_ns() shows the clock of the stream
  * that the calling thread stepped last; a thread that never stepped sees stream 0's, or with
- * several streams the time at which the session was open: a new stream's clock starts there. */
+ * several streams the time at which the session was open: a new stream's clock starts there.
+ *
+ * A generation: a step makes `tokens` tokens, the first when `steady` and the like say, the others
+ * `decode` apart. Sequence b's k-th token is 100 b + k. The times of GENERATIONS_KEPT generations
+ * are kept until they are asked for; more are counted as dropped. */
 #include "engine/fake/fake.h"
 
 #include "base/clock.h"
@@ -21,6 +25,8 @@
 #define DEFAULT_STEADY_NS 100000 /* 100 µs */
 #define DEFAULT_DECODE_NS 10000
 #define DEFAULT_PROMPT 32
+#define GENERATIONS_KEPT 4096u
+#define TOKENS_MOST 65536
 
 void (*assay__fake_step_hook)(double steps);
 
@@ -62,6 +68,68 @@ static uint64_t step_duration_ns(struct assay__session *session, struct assay__f
     return duration_ns;
 }
 
+/* --- generations ------------------------------------------------------------------------------ */
+
+static int generation_open(struct assay__session *session,
+                           const struct assay__session_options *options, struct assay_error *error)
+{
+    const struct assay__generation *plan = options->generation;
+    if (!plan) return 0;
+    if (plan->tokens < 1 || plan->tokens > TOKENS_MOST || session->stream_count != 1)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "the fake engine makes 1 to %d tokens, in one stream", TOKENS_MOST);
+    for (size_t i = 0; i < options->input_count && plan->ids; i++)
+        if (strcmp(options->inputs[i].name, plan->ids) == 0 && options->inputs[i].rank == 2) {
+            session->batch = options->inputs[i].dims[0];
+            session->prompt = options->inputs[i].dims[1];
+        }
+    if (session->batch < 1 || session->batch > 4096)
+        return assay_error_set(error, ASSAY_ELIMIT, "the fake engine makes 1 to 4096 sequences");
+    session->tokens = plan->tokens;
+    session->times_ns = calloc(GENERATIONS_KEPT * (size_t)plan->tokens, sizeof(uint64_t));
+    session->ids = calloc((size_t)(plan->tokens * session->batch), sizeof(int64_t));
+    if (!session->times_ns || !session->ids) return assay__no_memory(error);
+    for (int64_t b = 0; b < session->batch; b++)
+        for (int64_t k = 0; k < plan->tokens; k++)
+            session->ids[b * plan->tokens + k] = 100 * b + k;
+    return 0;
+}
+
+static uint64_t generation_step(struct assay__session *session, uint64_t first_ns)
+{
+    bool room = session->generations < GENERATIONS_KEPT;
+    uint64_t now_ns = first_ns,
+             *times = session->times_ns + session->generations * (size_t)session->tokens;
+    for (int64_t k = 0; k < session->tokens; k++) {
+        if (k > 0) now_ns += session->decode_ns[(size_t)(k - 1) % session->decode_count];
+        if (room) times[k] = now_ns;
+    }
+    if (room)
+        session->generations++;
+    else
+        session->dropped++;
+    return now_ns;
+}
+
+static int fake_tokens(struct assay__session *session, struct assay__token_times *times,
+                       struct assay_error *error)
+{
+    if (session->tokens < 1)
+        return assay_error_set(error, ASSAY_EINVAL, "the session was not opened to generate");
+    *times = (struct assay__token_times){
+        .tokens = session->tokens,
+        .prompt = session->prompt,
+        .batch = session->batch,
+        .generations = session->generations,
+        .dropped = session->dropped,
+        .ns = session->times_ns,
+        .ids = session->ids,
+        .choose_ns = (double)session->choose_ns,
+    };
+    session->generations = session->dropped = 0;
+    return 0;
+}
+
 /* --- the engine's functions ------------------------------------------------------------------- */
 
 static void fake_close(struct assay__session *session)
@@ -76,32 +144,34 @@ static void fake_close(struct assay__session *session)
     free(session);
 }
 
-static void defaults_set(struct assay__session *session)
+static void set_defaults(struct assay__session *session)
 {
     static atomic_uint serials;
-    session->serial = atomic_fetch_add(&serials, 1) + 1;
-    session->load_ns = session->compile_ns = session->engine_ns = NAN;
-    session->memory_bytes = session->memory_peak_bytes = NAN;
-    session->steady_ns[0] = DEFAULT_STEADY_NS;
-    session->steady_count = 1;
-    session->output_times = 1;
-    session->decode_ns[0] = DEFAULT_DECODE_NS;
-    session->decode_count = 1;
-    session->prompt = DEFAULT_PROMPT;
-    session->batch = 1;
-    session->output_dims[0] = 1;
-    session->output_dims[1] = 4;
-    session->output_tensor = (struct assay__host_tensor){
-        .name = "output",
-        .dtype = 1,
-        .rank = 2,
-        .dims = session->output_dims,
-        .data = session->output,
-        .data_size = sizeof session->output,
+    *session = (struct assay__session){
+        .serial = atomic_fetch_add(&serials, 1) + 1,
+        .load_ns = NAN,
+        .compile_ns = NAN,
+        .engine_ns = NAN,
+        .memory_bytes = NAN,
+        .memory_peak_bytes = NAN,
+        .steady_ns = {DEFAULT_STEADY_NS},
+        .steady_count = 1,
+        .output_times = 1,
+        .decode_ns = {DEFAULT_DECODE_NS},
+        .decode_count = 1,
+        .prompt = DEFAULT_PROMPT,
+        .batch = 1,
+        .output_dims = {1, 4},
+        .output_tensor = {.name = "output",
+                          .dtype = 1,
+                          .rank = 2,
+                          .dims = session->output_dims,
+                          .data = session->output,
+                          .data_size = sizeof session->output},
     };
 }
 
-static int streams_make(struct assay__session *session, int count, struct assay_error *error)
+static int make_streams(struct assay__session *session, int count, struct assay_error *error)
 {
     session->stream_count = count > 0 ? count : 1;
     session->streams = calloc((size_t)session->stream_count, sizeof *session->streams);
@@ -117,18 +187,6 @@ static int streams_make(struct assay__session *session, int count, struct assay_
     return 0;
 }
 
-/* Touches every page, so that the memory is really there. */
-static int memory_hold(struct assay__session *session, struct assay_error *error)
-{
-    if (!(session->hold_bytes > 0)) return 0;
-    if (session->hold_bytes > 1e10)
-        return assay_error_set(error, ASSAY_ELIMIT, "fake engine's script: hold is at most 1e10");
-    session->held = malloc((size_t)session->hold_bytes);
-    if (!session->held) return assay__no_memory(error);
-    memset(session->held, 1, (size_t)session->hold_bytes);
-    return 0;
-}
-
 static int open_parts(struct assay__session *session, const struct assay__session_options *options,
                       struct assay_error *error)
 {
@@ -141,22 +199,28 @@ static int open_parts(struct assay__session *session, const struct assay__sessio
     session->threads = options->threads;
     int code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, options),
                                         error);
-    const char *own = assay__fake_device_script(device, session->arena);
     struct assay__session_options there = *options; /* `when_…` holds there as well */
-    there.script = own;
-    if (code == 0 && own)
+    there.script = assay__fake_device_script(device, session->arena);
+    if (code == 0 && there.script) {
         code = assay__fake_script_parse(session, assay__fake_script_for(session->arena, &there),
                                         error);
-    if (code == 0 && own) code = assay__fake_device_gone(own, error);
+        if (code == 0) code = assay__fake_device_gone(there.script, error);
+    }
     if (code) return code;
     snprintf(session->error_text, sizeof session->error_text, "the script fails step %lld",
              (long long)session->error_at);
     if (session->log) assay__log(ASSAY_LOG_WARNING, "fake", "%s", session->log);
     if (session->open_error)
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->open_error);
-    code = streams_make(session, options->streams, error);
-    if (code == 0) code = assay__fake_generation_open(session, options, error);
-    return code ? code : memory_hold(session, error);
+    code = make_streams(session, options->streams, error);
+    if (code == 0) code = generation_open(session, options, error);
+    if (code || !(session->hold_bytes > 0)) return code;
+    if (session->hold_bytes > 1e10)
+        return assay_error_set(error, ASSAY_ELIMIT, "fake engine's script: hold is at most 1e10");
+    session->held = malloc((size_t)session->hold_bytes);
+    if (!session->held) return assay__no_memory(error);
+    memset(session->held, 1, (size_t)session->hold_bytes); /* every page, so that it is there */
+    return 0;
 }
 
 static int fake_open(const struct assay__session_options *given, struct assay__session **session,
@@ -167,16 +231,15 @@ static int fake_open(const struct assay__session_options *given, struct assay__s
     *session = NULL;
     int code = assay__session_options_read(given, &options, error);
     if (code) return code;
-    struct assay__session *made = calloc(1, sizeof *made);
+    struct assay__session *made = malloc(sizeof *made);
     if (!made) return assay__no_memory(error);
-    defaults_set(made);
+    set_defaults(made);
     code = open_parts(made, &options, error);
-    if (code) {
+    if (code)
         fake_close(made);
-        return code;
-    }
-    *session = made;
-    return 0;
+    else
+        *session = made;
+    return code;
 }
 
 /* The failure that the script wants at this step. 0 or an error code; most of these do not return.
@@ -202,18 +265,6 @@ static int misfortune(struct assay__session *session, int64_t step)
  */
 static void *(*volatile ask_memory)(size_t) = malloc;
 
-static int step_memory(struct assay__session *session, int64_t step)
-{
-    void *held = NULL;
-    bool leaks = session->leak_bytes > 0 && !(session->leak_until && step > session->leak_until);
-    if (session->allocate_bytes > 0) {
-        held = ask_memory((size_t)session->allocate_bytes);
-        if (!held) return ASSAY_ENOMEM;
-        free(held);
-    }
-    return leaks && !ask_memory((size_t)session->leak_bytes) ? ASSAY_ENOMEM : 0;
-}
-
 static int fake_step(struct assay__session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
@@ -223,10 +274,16 @@ static int fake_step(struct assay__session *session, int stream_index)
     uint64_t start_ns = session->real_clock ? assay__now_ns() : 0;
     int64_t step = ++stream->steps;
     int code = misfortune(session, step);
-    if (code == 0) code = step_memory(session, step);
     if (code) return code;
+    if (session->allocate_bytes > 0) {
+        void *held = ask_memory((size_t)session->allocate_bytes);
+        if (!held) return ASSAY_ENOMEM;
+        free(held);
+    }
+    bool leaks = session->leak_bytes > 0 && !(session->leak_until && step > session->leak_until);
+    if (leaks && !ask_memory((size_t)session->leak_bytes)) return ASSAY_ENOMEM;
     uint64_t duration_ns = step_duration_ns(session, stream, step);
-    if (session->tokens) duration_ns = assay__fake_generation_step(session, duration_ns);
+    if (session->tokens) duration_ns = generation_step(session, duration_ns);
     if (session->real_clock)
         while (assay__now_ns() - start_ns < duration_ns)
             continue;
@@ -274,8 +331,7 @@ static int fake_outputs(struct assay__session *session, const struct assay__host
 
 /* Each layer is its share of a steady step, read at both ends as an engine would. */
 static int count_layers(struct assay__session *session,
-                        const struct assay__layer_counters *counters,
-                        struct assay__layer_result *result)
+                        const struct assay__layer_counters *counters, struct assay__layers *result)
 {
     size_t count = counters->count;
     free(session->counts);
@@ -284,7 +340,7 @@ static int count_layers(struct assay__session *session,
     double *before = session->counts + session->layer_count * count;
     counters->begin(counters->context);
     for (size_t i = 0; i < session->layer_count; i++) {
-        struct assay__engine_layer *layer = &session->layers[i];
+        struct assay__layer *layer = &session->layers[i];
         double *growth = session->counts + i * count;
         layer->counters = NULL;
         if (isnan(layer->time_ns)) continue;
@@ -302,16 +358,17 @@ static int count_layers(struct assay__session *session,
 }
 
 static int fake_layers(struct assay__session *session, const struct assay__layer_options *options,
-                       struct assay__layer_result *result, struct assay_error *error)
+                       struct assay__layers *result, struct assay_error *error)
 {
     const struct assay__layer_counters *counters = assay__layer_counters(options);
-    *result = assay__layer_result_unknown("scripted");
+    *result = assay__layers_unknown();
+    result->method = "scripted";
     if (session->layers_error)
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->layers_error);
     if (!session->layer_count)
         return assay_error_set(error, ASSAY_EUNSUPPORTED, "the script gives no layers");
-    result->layers = session->layers;
-    result->layer_count = session->layer_count;
+    result->items = session->layers;
+    result->count = session->layer_count;
     result->engine_ns = session->engine_ns;
     result->sessions = 1;
     if (counters && count_layers(session, counters, result)) return assay__no_memory(error);
@@ -340,8 +397,7 @@ const struct assay__engine_ops assay__engine_fake = {
     .now_ns = fake_now_ns,
     .memory = fake_memory,
     .close = fake_close,
-    .tokens = assay__fake_tokens,
-    .devices_each = assay__fake_devices_each,
+    .tokens = fake_tokens,
     .assignment = assay__fake_assignment,
     .device_kind = assay__fake_device_kind,
 };

@@ -1,8 +1,7 @@
 /* fake.h - what the files of the fake engine share: its session, and what each file does with it.
  *
- *   fake.c           the engine's functions: open, step, layers, close; its clock
+ *   fake.c           the engine's functions: open, step, generations, layers, close; its clock
  *   fake_script.c    reads the script into the session
- *   fake_generate.c generations: their tokens and when each is ready
  * The session is made and freed by fake.c only. */
 #ifndef ASSAY_ENGINE_FAKE_FAKE_H
 #define ASSAY_ENGINE_FAKE_FAKE_H
@@ -10,11 +9,53 @@
 #include "base/arena.h"
 #include "base/stats.h"
 #include "engine/engine.h"
-#include "engine/fake/fake_noise.h"
 
 #include <stdatomic.h>
 
 #define ASSAY__FAKE_STEADY_MOST 64
+
+/* --- noise that a real machine shows (fake_noise.c) ------------------------------------------- */
+
+/** What the script says. Shares are relative to the scripted time: 0.02 is 2 %. All zero: no
+ *  noise. */
+struct assay__fake_noise {
+    double white;                          /* standard deviation of each step */
+    double launch;                         /* standard deviation of a launch's level */
+    double launch_mode, launch_mode_share; /* this share of launches is so much slower */
+    uint64_t machine_seed, machine_at_ns;  /* the machine's time when the session is open */
+    double drift;                          /* reached after drift_ns of the machine's time */
+    uint64_t drift_ns;
+    double mode, mode_share; /* of the machine's time, in stays of mode_ns on average */
+    uint64_t mode_ns;
+    double wander; /* standard deviation, forgotten over wander_ns */
+    uint64_t wander_ns;
+    bool any;
+};
+
+/** The state of one stream. */
+struct assay__fake_noise_state {
+    double level;     /* of this launch, the same for all streams */
+    uint64_t open_ns; /* the session's clock when it was open */
+    struct assay__random telegraph;
+    double mode_until_ns; /* of the machine's time */
+    bool slow;
+    bool wandered;         /* the two ends below are known */
+    uint64_t wander_at;    /* the grid point before */
+    double wander_ends[2]; /* standard normal, at that point and the next */
+};
+
+/** Takes one key of the script. 0, ASSAY_ENOTFOUND (not a key of noise), ASSAY_EINVAL. `value` is
+ *  written to. */
+int assay__fake_noise_set(struct assay__fake_noise *noise, const char *key, char *value);
+/** A new stream. `seed` is the launch's, the same for all its streams. */
+void assay__fake_noise_open(const struct assay__fake_noise *noise, uint64_t seed, uint64_t open_ns,
+                            struct assay__fake_noise_state *state);
+/** What a step that begins at now_ns of the session's clock is multiplied by. At least 0.01. */
+double assay__fake_noise_factor(const struct assay__fake_noise *noise,
+                                struct assay__fake_noise_state *state, uint64_t now_ns,
+                                struct assay__random *random);
+
+/* --- the session ------------------------------------------------------------------------------ */
 
 struct assay__fake_stream {
     uint64_t now_ns;
@@ -48,7 +89,7 @@ struct assay__session {
     double engine_ns;
     int threads;
 
-    struct assay__engine_layer *layers;
+    struct assay__layer *layers;
     size_t layer_count;
     double *counts; /* of the layers, when counters were asked for */
 
@@ -82,22 +123,10 @@ int assay__fake_script_parse(struct assay__session *session, const char *script,
 const char *assay__fake_script_for(struct assay__arena *arena,
                                    const struct assay__session_options *options);
 
-/** Makes room for the generations that the options ask for; nothing when they ask for none. */
-int assay__fake_generation_open(struct assay__session *session,
-                                const struct assay__session_options *options,
-                                struct assay_error *error);
-/** The tokens of a generation whose first is there after first_ns; how long it takes. */
-uint64_t assay__fake_generation_step(struct assay__session *session, uint64_t first_ns);
-/** The engine's `tokens`: the times since the last call. */
-int assay__fake_tokens(struct assay__session *session, struct assay__token_times *times,
-                       struct assay_error *error);
-
 /* --- fake_devices.c, fake_assignment.c -------------------------------------------------------- */
 
-int assay__fake_devices(const char *library, assay__device_fn *found, void *context,
-                        struct assay_error *error);
-int assay__fake_devices_each(const char *library, assay__device_about_fn *about,
-                             assay__device_fn *found, void *context, struct assay_error *error);
+int assay__fake_devices(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                        void *context, struct assay_error *error);
 
 const char *assay__fake_device_kind(const char *name); /* its class, by the name */
 bool assay__fake_has_device(const char *name);

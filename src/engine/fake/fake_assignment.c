@@ -28,16 +28,6 @@ static bool listed(const char *list, const char *op)
     return false;
 }
 
-static void misbehave(const char *script)
-{
-    if (strcmp(script, "crash") == 0) {
-        signal(SIGSEGV, SIG_DFL); /* a sanitizer would catch it */
-        raise(SIGSEGV);
-    }
-    while (strcmp(script, "hang") == 0)
-        pause();
-}
-
 static int report_nodes(const struct assay__model *model, const char *script,
                         assay__assigned_fn *found, void *context)
 {
@@ -49,14 +39,12 @@ static int report_nodes(const struct assay__model *model, const char *script,
         bool away = listed(script, node->op);
         if (i > 0 && away != before) piece++;
         before = away;
-        struct assay__assigned_node told = {
+        struct assay__assigned told = {
             .name = node->name ? node->name : "",
             .op = node->op,
             .domain = node->domain,
             .provider = away ? "CPUExecutionProvider" : TARGET,
             .subgraph = piece,
-            .target = TARGET,
-            .version = VERSION,
         };
         int code = found(context, &told);
         if (code) return code;
@@ -73,7 +61,12 @@ int assay__fake_assignment(const struct assay__assignment_options *given, assay_
     int code = assay__assignment_options_read(given, &options, error);
     if (code) return code;
     if (!script) script = "";
-    misbehave(script);
+    if (strcmp(script, "crash") == 0) {
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer would catch it */
+        raise(SIGSEGV);
+    }
+    while (strcmp(script, "hang") == 0)
+        pause();
     if (strcmp(script, "old") == 0)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "this build of the fake engine cannot say which nodes run where");

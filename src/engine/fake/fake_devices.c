@@ -53,30 +53,6 @@ const char *assay__fake_device_kind(const char *name)
     return "gpu";
 }
 
-static int report_device(const char *name, const char *what, assay__device_fn *found, void *context)
-{
-    misbehave(what, name);
-    bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
-         refused = logs || strcmp(what, "refused") == 0, software = strcmp(what, "software") == 0;
-    if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver is of another version");
-    struct assay__device device = {
-        .name = name,
-        .kind = assay__fake_device_kind(name),
-        .engine = "fake",
-        .library = "",
-        .available = !missing && !refused,
-        .reason = missing   ? "this fake engine has no such provider"
-                  : refused ? "the script refuses it"
-                            : "",
-        .version = "1",
-        .hardware = software ? "Fake adapter" : "",
-        .software = software,
-        .note = software ? "the script says so" : "",
-        .offered = !missing,
-    };
-    return found(context, &device);
-}
-
 bool assay__fake_has_device(const char *name)
 {
     const char *script = getenv("ASSAY_FAKE_DEVICES");
@@ -121,31 +97,37 @@ int assay__fake_device_gone(const char *script, struct assay_error *error)
     return count < most ? 0 : assay_error_set(error, ASSAY_EENGINE, "the device is gone");
 }
 
-int assay__fake_devices_each(const char *library, assay__device_about_fn *about,
-                             assay__device_fn *found, void *context, struct assay_error *error)
+int assay__fake_devices(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                        void *context, struct assay_error *error)
 {
     (void)library;
     const char *script = getenv("ASSAY_FAKE_DEVICES");
     char *copy = strdup(script && script[0] ? script : "cpu"), *rest = copy;
     int code = copy ? 0 : assay__no_memory(error);
     while (code == 0 && rest) {
-        char *item = strsep(&rest, ";");
-        char *equals = strchr(item, '=');
+        char *item = strsep(&rest, ";"), *equals = strchr(item, '=');
+        const char *what = equals ? equals + 1 : "works";
         if (equals) *equals = '\0';
-        struct assay__device next = {.name = item,
-                                     .kind = assay__fake_device_kind(item),
-                                     .engine = "fake",
-                                     .library = "",
-                                     .version = "1"};
-        if (!*item || (about && about(context, &next) != ASSAY__DEVICE_TRY)) continue;
-        code = report_device(item, equals ? equals + 1 : "works", found, context);
+        struct assay__device device = {.name = item,
+                                       .kind = assay__fake_device_kind(item),
+                                       .engine = "fake",
+                                       .library = "",
+                                       .version = "1"};
+        if (!*item || (about && about(context, &device) != ASSAY__DEVICE_TRY)) continue;
+        misbehave(what, item);
+        bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
+             refused = logs || strcmp(what, "refused") == 0;
+        if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver is of another version");
+        device.available = !missing && !refused;
+        device.offered = !missing;
+        device.reason = missing   ? "this fake engine has no such provider"
+                        : refused ? "the script refuses it"
+                                  : "";
+        device.software = strcmp(what, "software") == 0;
+        device.hardware = device.software ? "Fake adapter" : "";
+        device.note = device.software ? "the script says so" : "";
+        code = found(context, &device);
     }
     free(copy);
     return code;
-}
-
-int assay__fake_devices(const char *library, assay__device_fn *found, void *context,
-                        struct assay_error *error)
-{
-    return assay__fake_devices_each(library, NULL, found, context, error);
 }

@@ -1,4 +1,6 @@
-/* fake_noise.c - adds the noise of a real machine to the steps of the fake engine. A step takes
+/* fake_noise.c - adds the noise of a real machine to the steps of the fake engine: of each step, of
+ * each launch, and of the machine, whose state depends on the machine's time alone, so that the
+ * launches of one comparison share it. Grammar: doc/fake-engine.md. A step takes
  *
  *   scripted x (1 + launch's level + drift(t) + mode(t) + wander(t)) x (1 + white N(0, 1)),   t the
  *     machine's time.
@@ -9,7 +11,7 @@
  * x_(i-1) + sqrt(1 - p^2) e_i with p = exp(-1/8), where e_i depends on the machine's seed and i
  * alone. It is begun 96 points before it is needed, what lies further back is forgotten (exp(-12)):
  * so it too is a function of t. */
-#include "engine/fake/fake_noise.h"
+#include "engine/fake/fake.h"
 
 #include "base/text.h"
 
@@ -57,25 +59,10 @@ static bool split(char *value, char **parts, size_t count)
     return true;
 }
 
-static bool set_machine(struct assay__fake_noise *noise, const char *value)
-{
-    int64_t seed = 0;
-    bool right = assay__text_int64(value, &seed) == 0;
-    noise->machine_seed = (uint64_t)seed;
-    return right;
-}
-
-static bool set_modes(struct assay__fake_noise *noise, char *value)
-{
-    char *parts[3];
-    return split(value, parts, 3) && read_share(parts[0], 0, SHARE_MOST, &noise->mode) &&
-           read_share(parts[1], 0.001, 0.999, &noise->mode_share) &&
-           read_length(parts[2], false, &noise->mode_ns) && noise->mode_ns >= 1000;
-}
-
 int assay__fake_noise_set(struct assay__fake_noise *noise, const char *key, char *value)
 {
-    char *parts[2];
+    char *parts[3];
+    int64_t seed = 0;
     bool right;
     if (strcmp(key, "white") == 0)
         right = read_share(value, 0, 1, &noise->white);
@@ -85,16 +72,20 @@ int assay__fake_noise_set(struct assay__fake_noise *noise, const char *key, char
         right = split(value, parts, 2) &&
                 read_share(parts[0], 0, SHARE_MOST, &noise->launch_mode) &&
                 read_share(parts[1], 0, 1, &noise->launch_mode_share);
-    else if (strcmp(key, "machine") == 0)
-        return set_machine(noise, value) ? 0 : ASSAY_EINVAL;
-    else if (strcmp(key, "machine_at") == 0)
+    else if (strcmp(key, "machine") == 0) {
+        right = assay__text_int64(value, &seed) == 0;
+        noise->machine_seed = (uint64_t)seed;
+        return right ? 0 : ASSAY_EINVAL;
+    } else if (strcmp(key, "machine_at") == 0)
         return read_length(value, true, &noise->machine_at_ns) ? 0 : ASSAY_EINVAL;
     else if (strcmp(key, "machine_drift") == 0)
         right = split(value, parts, 2) &&
                 read_share(parts[0], SHARE_LEAST, SHARE_MOST, &noise->drift) &&
                 read_length(parts[1], false, &noise->drift_ns);
     else if (strcmp(key, "machine_modes") == 0)
-        right = set_modes(noise, value);
+        right = split(value, parts, 3) && read_share(parts[0], 0, SHARE_MOST, &noise->mode) &&
+                read_share(parts[1], 0.001, 0.999, &noise->mode_share) &&
+                read_length(parts[2], false, &noise->mode_ns) && noise->mode_ns >= 1000;
     else if (strcmp(key, "machine_wander") == 0)
         right = split(value, parts, 2) && read_share(parts[0], 0, 1, &noise->wander) &&
                 read_length(parts[1], false, &noise->wander_ns) && noise->wander_ns >= 1000;
@@ -115,16 +106,6 @@ static double stay_ns(const struct assay__fake_noise *noise, struct assay__fake_
     return -mean * log(1 - assay__random_unit(&state->telegraph));
 }
 
-static double mode_at(const struct assay__fake_noise *noise, struct assay__fake_noise_state *state,
-                      double at_ns)
-{
-    for (int i = 0; i < STAYS_MOST && state->mode_until_ns <= at_ns; i++) {
-        state->slow = !state->slow;
-        state->mode_until_ns += stay_ns(noise, state);
-    }
-    return state->slow ? noise->mode : 0;
-}
-
 static double grid_normal(const struct assay__fake_noise *noise, uint64_t point)
 {
     struct assay__random random;
@@ -132,9 +113,11 @@ static double grid_normal(const struct assay__fake_noise *noise, uint64_t point)
     return assay__random_normal(&random);
 }
 
-static void wander_to(const struct assay__fake_noise *noise, struct assay__fake_noise_state *state,
-                      uint64_t point)
+static double wander_at(const struct assay__fake_noise *noise,
+                        struct assay__fake_noise_state *state, double at_ns)
 {
+    double place = at_ns * GRID_PER_MEMORY / (double)noise->wander_ns, before = floor(place);
+    uint64_t point = (uint64_t)before;
     /* Unsigned: the points before 0 have numbers too. */
     if (!state->wandered || point - state->wander_at > GRID_BEFORE) {
         state->wander_at = point - GRID_BEFORE;
@@ -148,13 +131,6 @@ static void wander_to(const struct assay__fake_noise *noise, struct assay__fake_
         state->wander_ends[1] = GRID_KEEPS * state->wander_ends[0] +
                                 GRID_TAKES * grid_normal(noise, state->wander_at + 1);
     }
-}
-
-static double wander_at(const struct assay__fake_noise *noise,
-                        struct assay__fake_noise_state *state, double at_ns)
-{
-    double place = at_ns * GRID_PER_MEMORY / (double)noise->wander_ns, before = floor(place);
-    wander_to(noise, state, (uint64_t)before);
     return noise->wander * (state->wander_ends[0] +
                             (place - before) * (state->wander_ends[1] - state->wander_ends[0]));
 }
@@ -184,7 +160,11 @@ double assay__fake_noise_factor(const struct assay__fake_noise *noise,
     double at_ns = (double)noise->machine_at_ns + (double)(now_ns - state->open_ns);
     double factor = 1 + state->level;
     if (noise->drift_ns) factor += noise->drift * fmin(at_ns / (double)noise->drift_ns, 1);
-    if (noise->mode_ns) factor += mode_at(noise, state, at_ns);
+    for (int i = 0; noise->mode_ns && i < STAYS_MOST && state->mode_until_ns <= at_ns; i++) {
+        state->slow = !state->slow;
+        state->mode_until_ns += stay_ns(noise, state);
+    }
+    if (state->slow) factor += noise->mode;
     if (noise->wander_ns) factor += wander_at(noise, state, at_ns);
     if (noise->white > 0) factor *= 1 + noise->white * assay__random_normal(random);
     return fmax(factor, FACTOR_LEAST);

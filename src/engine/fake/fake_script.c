@@ -15,6 +15,13 @@
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+/* An item of the script and where it goes in the session. */
+struct setting {
+    struct assay__session *session;
+    char *value;
+    void *field, *other;
+};
+
 static int duration_parse(const char *text, uint64_t *duration_ns)
 {
     double seconds = 0;
@@ -24,130 +31,103 @@ static int duration_parse(const char *text, uint64_t *duration_ns)
     return 0;
 }
 
-/* "5x200us" */
-static int repeat_parse(char *text, int64_t *count, uint64_t *duration_ns)
+static int set_duration(const struct setting *s)
 {
-    char *times = strchr(text, 'x');
-    if (!times) return ASSAY_EINVAL;
-    *times = '\0';
-    if (assay__text_int64(text, count) || *count < 1) return ASSAY_EINVAL;
-    return duration_parse(times + 1, duration_ns);
-}
-
-static int set_duration(struct assay__session *session, char *value, void *field)
-{
-    (void)session;
-    return duration_parse(value, field);
+    return duration_parse(s->value, s->field);
 }
 
 /* As a double: NaN until the script says it. */
-static int set_optional(struct assay__session *session, char *value, void *field)
+static int set_optional(const struct setting *s)
 {
     uint64_t duration_ns = 0;
-    (void)session;
-    int code = duration_parse(value, &duration_ns);
-    if (code == 0) *(double *)field = (double)duration_ns;
+    int code = duration_parse(s->value, &duration_ns);
+    if (code == 0) *(double *)s->field = (double)duration_ns;
     return code;
 }
 
-static int set_step(struct assay__session *session, char *value, void *field)
+/* "5x200us": a count and a duration */
+static int set_repeat(const struct setting *s)
 {
-    int64_t *out = field;
-    (void)session;
-    return assay__text_int64(value, out) || *out < 1 ? ASSAY_EINVAL : 0;
+    int64_t *count = s->field;
+    char *times = strchr(s->value, 'x');
+    if (!times) return ASSAY_EINVAL;
+    *times = '\0';
+    if (assay__text_int64(s->value, count) || *count < 1) return ASSAY_EINVAL;
+    return duration_parse(times + 1, s->other);
 }
 
-static int set_bytes(struct assay__session *session, char *value, void *field)
+/* "90us,110us": durations and their count */
+static int set_list(const struct setting *s)
 {
-    double *out = field;
-    (void)session;
-    return assay__text_double(value, out) || !(*out >= 0) ? ASSAY_EINVAL : 0;
-}
-
-static int set_text(struct assay__session *session, char *value, void *field)
-{
-    const char **out = field;
-    *out = assay__arena_strdup(session->arena, value);
-    return *out ? 0 : ASSAY_ENOMEM;
-}
-
-/* --- other values ----------------------------------------------------------------- */
-
-static int on_clock(struct assay__session *session, char *value, void *field)
-{
-    (void)field;
-    session->real_clock = strcmp(value, "real") == 0;
-    return session->real_clock || strcmp(value, "scripted") == 0 ? 0 : ASSAY_EINVAL;
-}
-
-static int on_first(struct assay__session *session, char *value, void *field)
-{
-    session->has_first = true;
-    return duration_parse(value, field);
-}
-
-static int on_warmup(struct assay__session *session, char *value, void *field)
-{
-    (void)field;
-    return repeat_parse(value, &session->warmup_count, &session->warmup_ns);
-}
-
-static int on_spike(struct assay__session *session, char *value, void *field)
-{
-    (void)field;
-    return repeat_parse(value, &session->spike_every, &session->spike_ns);
-}
-
-static int list_parse(char *value, uint64_t *out, size_t *count)
-{
+    uint64_t *list = s->field;
+    size_t *count = s->other;
     char *save = NULL;
     *count = 0;
-    for (char *item = strtok_r(value, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+    for (char *item = strtok_r(s->value, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
         if (*count == ASSAY__FAKE_STEADY_MOST) return ASSAY_ELIMIT;
-        int code = duration_parse(item, &out[(*count)++]);
+        int code = duration_parse(item, &list[(*count)++]);
         if (code) return code;
     }
     return *count ? 0 : ASSAY_EINVAL;
 }
 
-static int on_steady(struct assay__session *session, char *value, void *field)
+static int set_step(const struct setting *s)
 {
-    return list_parse(value, field, &session->steady_count);
+    int64_t *out = s->field;
+    return assay__text_int64(s->value, out) || *out < 1 ? ASSAY_EINVAL : 0;
 }
 
-static int on_decode(struct assay__session *session, char *value, void *field)
+static int set_bytes(const struct setting *s)
 {
-    return list_parse(value, field, &session->decode_count);
+    double *out = s->field;
+    return assay__text_double(s->value, out) || !(*out >= 0) ? ASSAY_EINVAL : 0;
 }
 
-static int on_seed(struct assay__session *session, char *value, void *field)
+static int set_text(const struct setting *s)
+{
+    const char **out = s->field;
+    *out = assay__arena_strdup(s->session->arena, s->value);
+    return *out ? 0 : ASSAY_ENOMEM;
+}
+
+static int set_clock(const struct setting *s)
+{
+    bool *real = s->field;
+    *real = strcmp(s->value, "real") == 0;
+    return *real || strcmp(s->value, "scripted") == 0 ? 0 : ASSAY_EINVAL;
+}
+
+static int set_first(const struct setting *s)
+{
+    s->session->has_first = true;
+    return set_duration(s);
+}
+
+static int set_seed(const struct setting *s)
 {
     int64_t seed = 0;
-    (void)field;
-    int code = assay__text_int64(value, &seed);
-    session->seed = (uint64_t)seed;
+    int code = assay__text_int64(s->value, &seed);
+    s->session->seed = (uint64_t)seed;
     return code;
 }
 
-static int on_threads(struct assay__session *session, char *value, void *field)
+static int set_threads(const struct setting *s)
 {
     int64_t threads = 0;
-    (void)field;
-    int code = set_step(session, value, &threads);
-    session->threads = (int)(threads < 4096 ? threads : 4096);
+    int code = set_step(&(struct setting){.value = s->value, .field = &threads});
+    s->session->threads = (int)(threads < 4096 ? threads : 4096);
     return code;
 }
 
-static int on_output(struct assay__session *session, char *value, void *field)
+static int set_output(const struct setting *s)
 {
-    (void)field;
-    session->output_times = NAN;
-    return strcmp(value, "nan") == 0 ? 0 : assay__text_double(value, &session->output_times);
+    double *times = s->field;
+    *times = NAN;
+    return strcmp(s->value, "nan") == 0 ? 0 : assay__text_double(s->value, times);
 }
 
 /* "conv1:60us:Conv": name, time or "-" for unavailable, operator (the name when left out) */
-static int layer_parse(struct assay__session *session, char *item,
-                       struct assay__engine_layer *layer)
+static int layer_parse(struct assay__session *session, char *item, struct assay__layer *layer)
 {
     char *time = strchr(item, ':');
     if (!time || time == item) return ASSAY_EINVAL;
@@ -157,29 +137,30 @@ static int layer_parse(struct assay__session *session, char *item,
     uint64_t time_ns = 0;
     bool known = strcmp(time, "-") != 0;
     if (known && duration_parse(time, &time_ns)) return ASSAY_EINVAL;
-    const char **from = assay__arena_array(session->arena, 1, sizeof *from);
+    *layer = assay__layer_unknown();
     layer->name = assay__arena_strdup(session->arena, item);
     layer->op = assay__arena_strdup(session->arena, op && *op ? op : item);
-    if (!from || !layer->name || !layer->op) return ASSAY_ENOMEM;
-    from[0] = layer->name;
-    layer->provider = "fake";
-    layer->time_ns = known ? (double)time_ns : NAN;
-    layer->host_enqueue_ns = layer->flops = layer->bytes = NAN;
-    layer->state = known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE;
-    layer->note = known ? "" : "the script gives no time for this layer";
-    layer->from = from;
+    layer->from = assay__arena_array(session->arena, 1, sizeof *layer->from);
+    if (!layer->from || !layer->name || !layer->op) return ASSAY_ENOMEM;
+    layer->from[0] = layer->name;
     layer->from_count = 1;
+    layer->provider = "fake";
+    layer->state = known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE;
+    if (known)
+        layer->time_ns = (double)time_ns;
+    else
+        layer->note = "the script gives no time for this layer";
     return 0;
 }
 
-static int on_layers(struct assay__session *session, char *value, void *field)
+static int set_layers(const struct setting *s)
 {
-    (void)field;
+    struct assay__session *session = s->session;
     char *save = NULL;
     session->layers = assay__arena_array(session->arena, LAYER_MAX, sizeof *session->layers);
     session->layer_count = 0;
     if (!session->layers) return ASSAY_ENOMEM;
-    for (char *item = strtok_r(value, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+    for (char *item = strtok_r(s->value, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
         if (session->layer_count == LAYER_MAX) return ASSAY_ELIMIT;
         int code = layer_parse(session, item, &session->layers[session->layer_count++]);
         if (code) return code;
@@ -187,11 +168,11 @@ static int on_layers(struct assay__session *session, char *value, void *field)
     return session->layer_count ? 0 : ASSAY_EINVAL;
 }
 
-/* What counters count is for those who replace their system calls (run/watch/counters_fake.c). */
-static int on_counts(struct assay__session *session, char *value, void *field)
+/* For others to read: what counters count is for those who replace their system calls
+ * (run/watch/counters_fake.c). */
+static int leave(const struct setting *s)
 {
-    (void)session, (void)field;
-    return *value ? 0 : ASSAY_EINVAL;
+    return *s->value ? 0 : ASSAY_EINVAL;
 }
 
 /* --- the script ------------------------------------------------------------------------------- */
@@ -200,46 +181,46 @@ static int on_counts(struct assay__session *session, char *value, void *field)
 
 static const struct script_key {
     const char *name;
-    int (*set)(struct assay__session *session, char *value, void *field);
-    size_t offset; /* of the field in the session; 0: `set` knows it */
+    int (*set)(const struct setting *setting);
+    size_t field, other; /* in the session; 0: `set` knows it, or there is none */
 } keys[] = {
-    {"clock", on_clock, 0},
-    {"load", set_optional, FIELD(load_ns)},
-    {"compile", set_optional, FIELD(compile_ns)},
-    {"first", on_first, FIELD(first_ns)},
-    {"warmup", on_warmup, 0},
-    {"steady", on_steady, FIELD(steady_ns)},
-    {"spike", on_spike, 0},
-    {"noise", set_duration, FIELD(noise_ns)},
-    {"drift", set_duration, FIELD(drift_ns)},
-    {"seed", on_seed, 0},
-    {"pace", set_duration, FIELD(pace_ns)},
-    {"crash_at", set_step, FIELD(crash_at)},
-    {"hang_at", set_step, FIELD(hang_at)},
-    {"oom_at", set_step, FIELD(oom_at)},
-    {"exit_at", set_step, FIELD(exit_at)},
-    {"error_at", set_step, FIELD(error_at)},
-    {"layers", on_layers, 0},
-    {"engine", set_optional, FIELD(engine_ns)},
-    {"layers_error", set_text, FIELD(layers_error)},
-    {"open_error", set_text, FIELD(open_error)},
-    {"log", set_text, FIELD(log)},
-    {"memory", set_bytes, FIELD(memory_bytes)},
-    {"memory_peak", set_bytes, FIELD(memory_peak_bytes)},
-    {"hold", set_bytes, FIELD(hold_bytes)},
-    {"allocate", set_bytes, FIELD(allocate_bytes)},
-    {"leak", set_bytes, FIELD(leak_bytes)},
-    {"leak_until", set_step, FIELD(leak_until)},
-    {"threads", on_threads, 0},
-    {"decode", on_decode, FIELD(decode_ns)},
-    {"choose", set_duration, FIELD(choose_ns)},
-    {"prompt", set_step, FIELD(prompt)},
-    {"counts", on_counts, 0},
-    {"counts_running", on_counts, 0},
-    {"counts_gone", on_counts, 0},
-    {"counts_back", on_counts, 0},
-    {"output", on_output, 0},
-    {"gone", on_counts, 0}, /* fake_devices.c looks at it */
+    {"clock", set_clock, FIELD(real_clock), 0},
+    {"load", set_optional, FIELD(load_ns), 0},
+    {"compile", set_optional, FIELD(compile_ns), 0},
+    {"first", set_first, FIELD(first_ns), 0},
+    {"warmup", set_repeat, FIELD(warmup_count), FIELD(warmup_ns)},
+    {"steady", set_list, FIELD(steady_ns), FIELD(steady_count)},
+    {"spike", set_repeat, FIELD(spike_every), FIELD(spike_ns)},
+    {"noise", set_duration, FIELD(noise_ns), 0},
+    {"drift", set_duration, FIELD(drift_ns), 0},
+    {"seed", set_seed, 0, 0},
+    {"pace", set_duration, FIELD(pace_ns), 0},
+    {"crash_at", set_step, FIELD(crash_at), 0},
+    {"hang_at", set_step, FIELD(hang_at), 0},
+    {"oom_at", set_step, FIELD(oom_at), 0},
+    {"exit_at", set_step, FIELD(exit_at), 0},
+    {"error_at", set_step, FIELD(error_at), 0},
+    {"layers", set_layers, 0, 0},
+    {"engine", set_optional, FIELD(engine_ns), 0},
+    {"layers_error", set_text, FIELD(layers_error), 0},
+    {"open_error", set_text, FIELD(open_error), 0},
+    {"log", set_text, FIELD(log), 0},
+    {"memory", set_bytes, FIELD(memory_bytes), 0},
+    {"memory_peak", set_bytes, FIELD(memory_peak_bytes), 0},
+    {"hold", set_bytes, FIELD(hold_bytes), 0},
+    {"allocate", set_bytes, FIELD(allocate_bytes), 0},
+    {"leak", set_bytes, FIELD(leak_bytes), 0},
+    {"leak_until", set_step, FIELD(leak_until), 0},
+    {"threads", set_threads, 0, 0},
+    {"decode", set_list, FIELD(decode_ns), FIELD(decode_count)},
+    {"choose", set_duration, FIELD(choose_ns), 0},
+    {"prompt", set_step, FIELD(prompt), 0},
+    {"counts", leave, 0, 0},
+    {"counts_running", leave, 0, 0},
+    {"counts_gone", leave, 0, 0},
+    {"counts_back", leave, 0, 0},
+    {"output", set_output, FIELD(output_times), 0},
+    {"gone", leave, 0, 0}, /* fake_devices.c looks at it */
 };
 
 static int script_item(struct assay__session *session, char *item, struct assay_error *error)
@@ -258,9 +239,12 @@ static int script_item(struct assay__session *session, char *item, struct assay_
     size_t i = 0;
     while (i < sizeof keys / sizeof keys[0] && strcmp(keys[i].name, item) != 0)
         i++;
-    int code = i < sizeof keys / sizeof keys[0]
-                   ? keys[i].set(session, value, (char *)session + keys[i].offset)
-                   : assay__fake_noise_set(&session->noise, item, value);
+    int code;
+    if (i < sizeof keys / sizeof keys[0])
+        code = keys[i].set(&(struct setting){session, value, (char *)session + keys[i].field,
+                                             (char *)session + keys[i].other});
+    else
+        code = assay__fake_noise_set(&session->noise, item, value);
     if (code == ASSAY_ENOTFOUND)
         return assay_error_set(error, ASSAY_EINVAL, "fake engine's script: unknown key \"%s\"",
                                item);
@@ -313,28 +297,6 @@ static bool is_now(const char *what, const char *value,
     return false;
 }
 
-/* One item, without the semicolon behind it. */
-static void put_item(struct assay__buf *out, const char *item, size_t length,
-                     const struct assay__session_options *options)
-{
-    char copy[256];
-    size_t skip = strspn(item, " \t\n");
-    if (skip > length) skip = length;
-    snprintf(copy, sizeof copy, "%.*s", (int)(length - skip < 255 ? length - skip : 255),
-             item + skip);
-    char *value = strchr(copy, '='), *then = value ? strchr(value, ':') : NULL;
-    bool known = false, now = false;
-    if (strncmp(copy, "when_", 5) == 0 && then && length - skip < sizeof copy) {
-        *value++ = '\0';
-        *then++ = '\0';
-        now = is_now(copy, value, options, &known);
-    }
-    if (!known)
-        assay__buf_printf(out, "%.*s;", (int)length, item);
-    else if (now)
-        assay__buf_printf(out, "%s;", then);
-}
-
 const char *assay__fake_script_for(struct assay__arena *arena,
                                    const struct assay__session_options *options)
 {
@@ -343,7 +305,22 @@ const char *assay__fake_script_for(struct assay__arena *arena,
     struct assay__buf out = {0};
     for (const char *at = script; *at;) {
         size_t length = strcspn(at, ";");
-        put_item(&out, at, length, options);
+        char copy[256];
+        size_t skip = strspn(at, " \t\n");
+        if (skip > length) skip = length;
+        snprintf(copy, sizeof copy, "%.*s", (int)(length - skip < 255 ? length - skip : 255),
+                 at + skip);
+        char *value = strchr(copy, '='), *then = value ? strchr(value, ':') : NULL;
+        bool known = false, now = false;
+        if (strncmp(copy, "when_", 5) == 0 && then && length - skip < sizeof copy) {
+            *value++ = '\0';
+            *then++ = '\0';
+            now = is_now(copy, value, options, &known);
+        }
+        if (!known)
+            assay__buf_printf(&out, "%.*s;", (int)length, at);
+        else if (now)
+            assay__buf_printf(&out, "%s;", then);
         at += length;
         at += *at == ';';
     }

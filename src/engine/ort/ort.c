@@ -45,7 +45,7 @@ static void log_line(void *context, int severity, const char *category, const ch
     assay__log(level, "ort", "%s%s%s", named ? category : "", named ? ": " : "", text);
 }
 
-int assay__ort_env(const struct assay__ort *ort, struct OrtEnv **env, struct assay_error *error)
+int assay__ort_env(const struct assay__ort *ort, OrtEnv **env, struct assay_error *error)
 {
     /* One per process inside the library: a second call gets the first one's, so the logger may not
      * hold our state. */
@@ -72,12 +72,12 @@ int assay__ort_optimization(const char *name, int *level, struct assay_error *er
 }
 
 int assay__ort_session_options(struct assay__session *session, int optimization,
-                               struct OrtSessionOptions **options, struct assay_error *error)
+                               OrtSessionOptions **options, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
-    struct OrtSessionOptions *made = NULL;
+    OrtSessionOptions *made = NULL;
     *options = NULL;
-    struct OrtStatus *status = ort->create_session_options(&made);
+    OrtStatus *status = ort->create_session_options(&made);
     if (!status) status = ort->set_session_execution_mode(made, ASSAY__ORT_SEQUENTIAL);
     if (!status) status = ort->set_inter_op_num_threads(made, 1);
     if (!status) status = ort->set_session_graph_optimization_level(made, optimization);
@@ -124,7 +124,7 @@ static void profile_read(struct assay__session *session, const char *path)
         session->load_reason = "ONNX Runtime's profile of the session's creation has no such span";
 }
 
-int assay__ort_end_profile(struct assay__session *session, struct OrtSession *profiled, char *path,
+int assay__ort_end_profile(struct assay__session *session, OrtSession *profiled, char *path,
                            size_t path_size, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
@@ -139,57 +139,50 @@ int assay__ort_end_profile(struct assay__session *session, struct OrtSession *pr
     return code;
 }
 
-static void profile_end(struct assay__session *session)
-{
-    char path[4096];
-    if (assay__ort_end_profile(session, session->session, path, sizeof path, NULL))
-        session->load_reason = "ONNX Runtime could not write its profile of the session's creation";
-    else
-        profile_read(session, path);
-}
-
 /* A folder for the profile when load and compile can be separated; else the reason, and folder "".
  */
-static void profile_start(struct assay__session *session, struct OrtSessionOptions *options,
-                          char *folder, size_t folder_size)
+static void profile_start(struct assay__session *session, OrtSessionOptions *options, char *folder,
+                          size_t folder_size)
 {
     const struct assay__ort *ort = &session->ort;
     char prefix[1100];
-    folder[0] = '\0';
     session->load_reason = "";
     if (strcmp(session->device, "cpu") != 0) {
         session->load_reason = "ONNX Runtime separates loading from compiling only in its profile, "
                                "which would trace the device too";
-        return;
-    }
-    if (assay__folder_temporary(folder, folder_size, NULL) != 0) {
-        folder[0] = '\0';
+    } else if (assay__folder_temporary(folder, folder_size, NULL) != 0) {
         session->load_reason =
             "no temporary folder for ONNX Runtime's profile of the session's creation";
-        return;
-    }
-    if (assay__path_join(folder, "create", prefix, sizeof prefix) != 0 ||
-        assay__ort_check(ort, ort->enable_profiling(options, prefix), NULL, "profile") != 0) {
+    } else if (assay__path_join(folder, "create", prefix, sizeof prefix) != 0 ||
+               assay__ort_check(ort, ort->enable_profiling(options, prefix), NULL, "profile") !=
+                   0) {
         assay__folder_remove(folder);
-        folder[0] = '\0';
         session->load_reason = "ONNX Runtime refused to profile the session's creation";
     }
+    if (session->load_reason[0]) folder[0] = '\0';
 }
 
 static int create(struct assay__session *session, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
-    struct OrtSessionOptions *options = NULL;
+    OrtSessionOptions *options = NULL;
     char folder[1024];
     int code = assay__ort_session_options(session, session->optimization, &options, error);
     if (code) return code;
     profile_start(session, options, folder, sizeof folder);
     uint64_t start_ns = assay__now_ns();
-    struct OrtStatus *status = ort->create_session(session->env, session->model_path, options,
-                                                   &session->session);
+    OrtStatus *status = ort->create_session(session->env, session->model_path, options,
+                                            &session->session);
     session->create_ns = (double)(assay__now_ns() - start_ns);
     code = assay__ort_check(ort, status, error, session->model_name);
-    if (code == 0 && folder[0]) profile_end(session);
+    if (code == 0 && folder[0]) {
+        char path[4096];
+        if (assay__ort_end_profile(session, session->session, path, sizeof path, NULL))
+            session->load_reason =
+                "ONNX Runtime could not write its profile of the session's creation";
+        else
+            profile_read(session, path);
+    }
     if (folder[0]) assay__folder_remove(folder);
     ort->release_session_options(options);
     return code;
@@ -214,28 +207,6 @@ static int copy_name(struct assay__session *session, bool input, size_t index, c
     return *copy ? 0 : assay__no_memory(error);
 }
 
-/* Every input the model needs must be given. One that is given and not needed may override an
- * initializer: the library knows. */
-static int inputs_check(struct assay__session *session, struct assay_error *error)
-{
-    const struct assay__ort *ort = &session->ort;
-    size_t needed = 0;
-    int code = assay__ort_check(ort, ort->session_get_input_count(session->session, &needed), error,
-                                "inputs");
-    for (size_t i = 0; code == 0 && i < needed; i++) {
-        const char *name = NULL;
-        code = copy_name(session, true, i, &name, error);
-        if (code) return code;
-        bool given = false;
-        for (size_t k = 0; k < session->input_count; k++)
-            given |= strcmp(session->input_names[k], name) == 0;
-        if (!given)
-            code = assay_error_set(error, ASSAY_EINVAL, "the model's input \"%s\" was not given",
-                                   name);
-    }
-    return code;
-}
-
 static int inputs_make(struct assay__session *session, const struct assay__session_options *options,
                        struct assay_error *error)
 {
@@ -252,7 +223,24 @@ static int inputs_make(struct assay__session *session, const struct assay__sessi
         if (code) return code;
         session->input_names[i] = options->inputs[i].name;
     }
-    return inputs_check(session, error);
+    /* Every input the model needs must be given. One that is given and not needed may override an
+     * initializer: the library knows. */
+    const struct assay__ort *ort = &session->ort;
+    size_t needed = 0;
+    int code = assay__ort_check(ort, ort->session_get_input_count(session->session, &needed), error,
+                                "inputs");
+    for (size_t i = 0; code == 0 && i < needed; i++) {
+        const char *name = NULL;
+        code = copy_name(session, true, i, &name, error);
+        if (code) return code;
+        bool given = false;
+        for (size_t k = 0; k < session->input_count; k++)
+            given |= strcmp(session->input_names[k], name) == 0;
+        if (!given)
+            code = assay_error_set(error, ASSAY_EINVAL, "the model's input \"%s\" was not given",
+                                   name);
+    }
+    return code;
 }
 
 static int outputs_prepare(struct assay__session *session, struct assay_error *error)
@@ -292,7 +280,6 @@ static void ort_close(struct assay__session *session)
 {
     if (!session) return;
     const struct assay__ort *ort = &session->ort;
-    if (session->layers) assay__ort_layers_free(session);
     assay__ort_generation_close(session);
     for (int s = 0; session->streams && s < session->stream_count; s++)
         if (session->streams[s])
@@ -301,6 +288,7 @@ static void ort_close(struct assay__session *session)
     if (session->session) ort->release_session(session->session);
     if (session->cpu_memory) ort->release_memory_info(session->cpu_memory);
     if (session->env) ort->release_env(session->env);
+    assay__arena_free(session->layer_arena);
     assay__arena_free(session->output_arena);
     assay__arena_free(session->arena);
     free(session);
@@ -311,22 +299,17 @@ static int options_keep(struct assay__session *session,
                         const struct assay__session_options *options, struct assay_error *error)
 {
     if (!options->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
-    session->arena = assay__arena_new();
+    struct assay__arena *arena = session->arena = assay__arena_new();
     session->output_arena = assay__arena_new();
-    if (!session->arena || !session->output_arena) return assay__no_memory(error);
-    session->model_path = assay__arena_strdup(session->arena, options->model_path);
-    session->device = assay__arena_strdup(session->arena,
-                                          options->device ? options->device : "cpu");
-    session->model_name = options->model_name
-                              ? assay__arena_strdup(session->arena, options->model_name)
-                              : session->model_path;
-    if (!session->model_path || !session->model_name || !session->device)
-        return assay__no_memory(error);
+    if (!arena || !session->output_arena) return assay__no_memory(error);
+    session->model_path = assay__arena_strdup(arena, options->model_path);
+    session->model_name = assay__arena_strdup(arena, options->model_name ? options->model_name
+                                                                         : options->model_path);
+    session->device = assay__arena_strdup(arena, options->device ? options->device : "cpu");
+    if (options->provider_options)
+        session->provider_options = assay__arena_strdup(arena, options->provider_options);
+    if (assay__arena_failed(arena)) return assay__no_memory(error);
     session->provider = assay__ort_provider(session->device);
-    if (options->provider_options) {
-        session->provider_options = assay__arena_strdup(session->arena, options->provider_options);
-        if (!session->provider_options) return assay__no_memory(error);
-    }
     session->threads = options->threads;
     session->spinning = options->spinning;
     session->strict = options->strict;
@@ -349,7 +332,7 @@ static int open_parts(struct assay__session *session, const struct assay__sessio
     assay__file_unmap(&file);
     code = assay__ort_env(ort, &session->env, error);
     if (code) return code;
-    struct OrtStatus *status = ort->get_allocator_with_default_options(&session->allocator);
+    OrtStatus *status = ort->get_allocator_with_default_options(&session->allocator);
     if (!status)
         status = ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA, ASSAY__ORT_MEM_DEFAULT,
                                              &session->cpu_memory);
@@ -381,24 +364,22 @@ static int ort_open(const struct assay__session_options *given, struct assay__se
     return 0;
 }
 
-static int one_run(struct assay__session *session, struct assay__ort_stream *stream,
-                   struct assay_error *error)
-{
-    assay__ort_release_values(&session->ort, stream->outputs, session->output_count);
-    struct OrtStatus *status = session->ort.run(
-        session->session, NULL, session->input_names,
-        (const struct OrtValue *const *)session->input_values, session->input_count,
-        session->output_names, session->output_count, stream->outputs);
-    return status ? assay__ort_check(&session->ort, status, error, "the model failed") : 0;
-}
-
 static int ort_step(struct assay__session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
     struct assay__ort_stream *stream = session->streams[stream_index];
     struct assay_error error;
-    int code = session->generation ? assay__ort_generation_step(session, &error)
-                                   : one_run(session, stream, &error);
+    int code = 0;
+    if (session->generation) {
+        code = assay__ort_generation_step(session, &error);
+    } else {
+        assay__ort_release_values(&session->ort, stream->outputs, session->output_count);
+        OrtStatus *status = session->ort.run(session->session, NULL, session->input_names,
+                                             (const OrtValue *const *)session->input_values,
+                                             session->input_count, session->output_names,
+                                             session->output_count, stream->outputs);
+        if (status) code = assay__ort_check(&session->ort, status, &error, "the model failed");
+    }
     if (code == 0) return 0;
     snprintf(stream->error, sizeof stream->error, "%s", error.message);
     atomic_store(&session->failed_stream, stream_index);
@@ -428,8 +409,8 @@ static void ort_facts(struct assay__session *session, struct assay__session_fact
 static int ort_outputs(struct assay__session *session, const struct assay__host_tensor **outputs,
                        size_t *count, struct assay_error *error)
 {
-    struct OrtValue *const *values = session->generation ? assay__ort_generation_outputs(session)
-                                                         : session->streams[0]->outputs;
+    OrtValue *const *values = session->generation ? assay__ort_generation_outputs(session)
+                                                  : session->streams[0]->outputs;
     *outputs = NULL;
     *count = 0;
     if (session->output_count > 0 && !values[0])
@@ -452,15 +433,6 @@ static int ort_outputs(struct assay__session *session, const struct assay__host_
     return 0;
 }
 
-static double stat_of(const struct assay__ort *ort, const struct OrtKeyValuePairs *pairs,
-                      const char *key)
-{
-    const char *text = ort->get_key_value(pairs, key);
-    char *end = NULL;
-    double value = text ? strtod(text, &end) : NAN;
-    return text && end != text && *end == '\0' ? value : NAN;
-}
-
 /* The arena of the session's device: bytes handed out now, and at the most. They include the
  * weights, which the library keeps there, but not what it was given to read from (mapped files, our
  * inputs). */
@@ -468,17 +440,21 @@ static void arena_stats(struct assay__session *session, const char *const *keys,
                         size_t count)
 {
     const struct assay__ort *ort = &session->ort;
-    struct OrtMemoryInfo *info = NULL;
-    struct OrtAllocator *allocator = NULL;
-    struct OrtKeyValuePairs *pairs = NULL;
+    OrtMemoryInfo *info = NULL;
+    OrtAllocator *allocator = NULL;
+    OrtKeyValuePairs *pairs = NULL;
     for (size_t i = 0; i < count; i++)
         values[i] = NAN;
     if (!ort->allocator_get_stats || !ort->get_key_value || !ort->release_key_value_pairs) return;
     if (assay__ort_device_memory(ort, session->device, &info)) return;
-    struct OrtStatus *status = ort->create_allocator(session->session, info, &allocator);
+    OrtStatus *status = ort->create_allocator(session->session, info, &allocator);
     if (!status) status = ort->allocator_get_stats(allocator, &pairs);
-    for (size_t i = 0; !status && i < count; i++)
-        values[i] = stat_of(ort, pairs, keys[i]);
+    for (size_t i = 0; !status && i < count; i++) {
+        const char *text = ort->get_key_value(pairs, keys[i]);
+        char *end = NULL;
+        double value = text ? strtod(text, &end) : NAN;
+        values[i] = text && end != text && *end == '\0' ? value : NAN;
+    }
     assay__ort_ignore(ort, status);
     if (pairs) ort->release_key_value_pairs(pairs);
     if (allocator) ort->release_allocator(allocator);
@@ -518,7 +494,6 @@ const struct assay__engine_ops assay__engine_ort = {
     .memory = ort_memory,
     .close = ort_close,
     .tokens = assay__ort_generation_tokens,
-    .devices_each = assay__ort_devices_each,
     .arena_use = ort_arena_use,
     .assignment = assay__ort_assignment,
     .device_kind = assay__ort_device_kind,

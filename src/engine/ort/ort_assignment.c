@@ -12,9 +12,9 @@
 struct assignment_query {
     struct assay__ort ort;
     struct assay__assignment_options options;
-    struct OrtEnv *env;
-    struct OrtSessionOptions *made;
-    struct OrtSession *session;
+    OrtEnv *env;
+    OrtSessionOptions *made;
+    OrtSession *session;
     assay__assigned_fn *found;
     void *context;
     struct assay_error *error;
@@ -26,7 +26,7 @@ static int prepare(struct assignment_query *ask)
     const struct assay__assignment_options *o = &ask->options;
     int level = 0, code = assay__ort_optimization(o->optimization, &level, ask->error);
     if (code) return code;
-    struct OrtStatus *status = ort->create_session_options(&ask->made);
+    OrtStatus *status = ort->create_session_options(&ask->made);
     if (!status) status = ort->set_session_graph_optimization_level(ask->made, level);
     if (!status) status = ort->set_intra_op_num_threads(ask->made, 1);
     if (!status)
@@ -41,23 +41,14 @@ static int prepare(struct assignment_query *ask)
                                            o->provider_options, false, ask->error);
 }
 
-static const char *target_of(const struct assignment_query *ask)
-{
-    return assay__ort_provider(ask->options.device ? ask->options.device : "cpu");
-}
-
 static int report_subgraph(struct assignment_query *ask, size_t index,
-                           const struct OrtEpAssignedSubgraph *piece)
+                           const OrtEpAssignedSubgraph *piece)
 {
     const struct assay__ort *ort = &ask->ort;
-    const struct OrtEpAssignedNode *const *nodes = NULL;
+    const OrtEpAssignedNode *const *nodes = NULL;
     size_t count = 0;
-    struct assay__assigned_node told = {
-        .subgraph = index,
-        .target = target_of(ask),
-        .version = ort->version,
-    };
-    struct OrtStatus *status = ort->ep_assigned_subgraph_get_ep_name(piece, &told.provider);
+    struct assay__assigned told = {.subgraph = index};
+    OrtStatus *status = ort->ep_assigned_subgraph_get_ep_name(piece, &told.provider);
     if (!status) status = ort->ep_assigned_subgraph_get_nodes(piece, &nodes, &count);
     int code = assay__ort_check(ort, status, ask->error, "assignment");
     for (size_t i = 0; i < count && !code; i++) {
@@ -67,20 +58,6 @@ static int report_subgraph(struct assignment_query *ask, size_t index,
         code = assay__ort_check(ort, status, ask->error, "assignment");
         if (!code) code = ask->found(ask->context, &told);
     }
-    return code;
-}
-
-static int report_nodes(struct assignment_query *ask)
-{
-    const struct OrtEpAssignedSubgraph *const *pieces = NULL;
-    size_t count = 0;
-    int code = assay__ort_check(
-        &ask->ort, ask->ort.session_get_ep_graph_assignment_info(ask->session, &pieces, &count),
-        ask->error, "assignment");
-    if (!code && ask->options.about)
-        code = ask->options.about(ask->context, target_of(ask), ask->ort.version);
-    for (size_t i = 0; i < count && !code; i++)
-        code = report_subgraph(ask, i, pieces[i]);
     return code;
 }
 
@@ -103,7 +80,19 @@ int assay__ort_assignment(const struct assay__assignment_options *options,
             &ask.ort,
             ask.ort.create_session(ask.env, ask.options.model_path, ask.made, &ask.session), error,
             ask.options.model_path);
-    if (!code) code = report_nodes(&ask);
+    if (!code) {
+        const OrtEpAssignedSubgraph *const *pieces = NULL;
+        size_t count = 0;
+        code = assay__ort_check(
+            &ask.ort, ask.ort.session_get_ep_graph_assignment_info(ask.session, &pieces, &count),
+            ask.error, "assignment");
+        if (!code && ask.options.about)
+            code = ask.options.about(
+                ask.context, assay__ort_provider(ask.options.device ? ask.options.device : "cpu"),
+                ask.ort.version);
+        for (size_t i = 0; i < count && !code; i++)
+            code = report_subgraph(&ask, i, pieces[i]);
+    }
     if (ask.session) ask.ort.release_session(ask.session);
     if (ask.made) ask.ort.release_session_options(ask.made);
     if (ask.env) ask.ort.release_env(ask.env);

@@ -137,32 +137,25 @@ static int run_graph(struct counting *c, struct assay_error *error)
     return code;
 }
 
-/* --- the chain -------------------------------------------------------------------------------- */
-
-static int measure_chain(struct counting *c, struct assay__timed *timed, struct assay_error *error)
-{
-    int code = 0;
-    for (size_t r = 0; !code && r < RUNS_WARM + CHAIN_RUNS; r++) {
-        code = assay__timed_run(timed, NULL, error);
-        if (code || r < RUNS_WARM) continue;
-        for (size_t i = 0; i < c->counters; i++) {
-            ptrdiff_t at = (ptrdiff_t)i, count = (ptrdiff_t)c->counters;
-            c->gaps[i * CHAIN_RUNS + r - RUNS_WARM] = over_markers(c, &timed->log, 1, at - count,
-                                                                   at);
-            c->owns[i * CHAIN_RUNS + r - RUNS_WARM] = over_markers(c, &timed->log, 1, at,
-                                                                   at + count);
-        }
-    }
-    return code;
-}
-
 static int run_chain(struct counting *c, struct assay_error *error)
 {
     const struct assay__layer_counters *counters = c->work->counters;
     struct assay__chain chain;
     int code = assay__chain_open(c->work, CHAIN_LENGTH, counters, &chain, error);
     counters->begin(counters->context);
-    if (!code) code = measure_chain(c, &chain.timed, error);
+    if (!code) {
+        for (size_t r = 0; !code && r < RUNS_WARM + CHAIN_RUNS; r++) {
+            code = assay__timed_run(&chain.timed, NULL, error);
+            if (code || r < RUNS_WARM) continue;
+            for (size_t i = 0; i < c->counters; i++) {
+                ptrdiff_t at = (ptrdiff_t)i, count = (ptrdiff_t)c->counters;
+                c->gaps[i * CHAIN_RUNS + r - RUNS_WARM] = over_markers(c, &chain.timed.log, 1,
+                                                                       at - count, at);
+                c->owns[i * CHAIN_RUNS + r - RUNS_WARM] = over_markers(c, &chain.timed.log, 1, at,
+                                                                       at + count);
+            }
+        }
+    }
     counters->end(counters->context);
     assay__chain_close(c->work, &chain);
     return code;
@@ -189,50 +182,40 @@ static int reduce(struct counting *c)
     return 0;
 }
 
-static const char *describe(struct counting *c)
-{
-    double run_ns = c->run_ns / (double)c->runs;
-    const char *note = assay__arena_printf(
-        c->work->arena,
-        "%zu runs of the graph with markers that read the counters at both ends of every layer, "
-        "%.1f "
-        "times as long as an unprofiled run; a reading takes about %.1f µs, which is subtracted: "
-        "layers shorter than that are rough; counts are sums over the threads of the worker%s",
-        c->runs, run_ns / c->graph->plain_ns, typical(c->reading_ns, c->runs) * 1e-3,
-        c->skipped ? "; readings in which a counter had no turn are left out" : "");
-    return note ? note : "";
-}
-
-static int allocate(struct counting *c)
-{
-    size_t rows = c->graph->node_count * c->counters + c->counters;
-    size_t room = SAMPLE_MEMORY / sizeof(double) / (rows ? rows : 1);
-    c->runs_most = room < RUNS_LEAST ? RUNS_LEAST : room > RUNS_MOST ? RUNS_MOST : room;
-    c->nodes = calloc(rows * c->runs_most + 1, sizeof *c->nodes);
-    c->gaps = calloc(2 * c->counters * CHAIN_RUNS, sizeof *c->gaps);
-    c->correction = calloc(c->counters, sizeof *c->correction);
-    c->reading_ns = calloc(c->runs_most, sizeof *c->reading_ns);
-    if (!c->nodes || !c->gaps || !c->correction || !c->reading_ns) return ASSAY_ENOMEM;
-    c->readings = c->nodes + c->graph->node_count * c->counters * c->runs_most;
-    c->owns = c->gaps + c->counters * CHAIN_RUNS;
-    return 0;
-}
-
 void assay__layers_counted(struct assay__layer_work *work, const struct assay__counted_graph *graph)
 {
     struct assay_error error = {0};
     struct counting c = {.work = work, .graph = graph, .counters = work->counters->count};
-    const char *failed = NULL;
-    int code = allocate(&c);
-    if (code == 0) code = run_graph(&c, &error);
+    size_t rows = graph->node_count * c.counters + c.counters;
+    size_t room = SAMPLE_MEMORY / sizeof(double) / (rows ? rows : 1);
+    c.runs_most = room < RUNS_LEAST ? RUNS_LEAST : room > RUNS_MOST ? RUNS_MOST : room;
+    c.nodes = calloc(rows * c.runs_most + 1, sizeof *c.nodes);
+    c.gaps = calloc(2 * c.counters * CHAIN_RUNS, sizeof *c.gaps);
+    c.correction = calloc(c.counters, sizeof *c.correction);
+    c.reading_ns = calloc(c.runs_most, sizeof *c.reading_ns);
+    int code = c.nodes && c.gaps && c.correction && c.reading_ns ? 0 : ASSAY_ENOMEM;
+    if (code == 0) {
+        c.readings = c.nodes + graph->node_count * c.counters * c.runs_most;
+        c.owns = c.gaps + c.counters * CHAIN_RUNS;
+        code = run_graph(&c, &error);
+    }
     if (code == 0) code = run_chain(&c, &error);
     if (code == 0) code = reduce(&c);
     if (code)
-        failed = assay__arena_printf(work->arena, "layers could not be counted: %s",
-                                     error.message[0] ? error.message : "out of memory");
-    work->result->counter_note = code == 0 ? describe(&c)
-                                 : failed  ? failed
-                                           : "layers could not be counted: out of memory";
+        work->result->counter_note = assay__arena_text(
+            work->arena, "layers could not be counted: %s",
+            error.message[0] ? error.message : "out of memory");
+    else
+        work->result->counter_note = assay__arena_text(
+            work->arena,
+            "%zu runs of the graph with markers that read the counters at both ends of every "
+            "layer, "
+            "%.1f times as long as an unprofiled run; a reading takes about %.1f µs, which is "
+            "subtracted: layers shorter than that are rough; counts are sums over the threads of "
+            "the worker%s",
+            c.runs, c.run_ns / (double)c.runs / graph->plain_ns,
+            typical(c.reading_ns, c.runs) * 1e-3,
+            c.skipped ? "; readings in which a counter had no turn are left out" : "");
     free(c.nodes);
     free(c.gaps);
     free(c.correction);

@@ -18,7 +18,7 @@
 #define DEVICE_MAX 16 /* of one kind */
 #define OPTIONS_MAX 8 /* of a provider */
 
-enum append_how { APPEND_NOTHING, APPEND_NAMED, APPEND_CUDA, APPEND_TENSORRT };
+enum append { NOTHING, BY_NAME, CUDA, TENSORRT };
 
 struct device_row {
     const char *device;   /* the name, without ":N" for numbered ones */
@@ -26,47 +26,41 @@ struct device_row {
     const char *append;   /* the name its generic append function takes */
     const char *title;    /* for people */
     const char *kind;     /* "cpu" | "gpu" | "npu" */
-    enum append_how how;
+    enum append how;
     bool numbered;   /* device:0, device:1, … */
     const char *key; /* provider option: takes the number, or `value` */
     const char *value;
     const char *memory; /* name of its memory, for statistics; NULL: in main memory or not known */
 };
 
+#define EP(name) name "ExecutionProvider"
+
 static const struct device_row rows[] = {
-    {"cpu", "CPUExecutionProvider", "CPU", "CPU", "cpu", APPEND_NOTHING, false, NULL, NULL, "Cpu"},
-    {"cuda", "CUDAExecutionProvider", "CUDA", "CUDA", "gpu", APPEND_CUDA, true, "device_id", NULL,
+    {"cpu", EP("CPU"), "CPU", "CPU", "cpu", NOTHING, false, NULL, NULL, "Cpu"},
+    {"cuda", EP("CUDA"), "CUDA", "CUDA", "gpu", CUDA, true, "device_id", NULL, "Cuda"},
+    {"tensorrt", EP("Tensorrt"), "TensorRT", "TensorRT", "gpu", TENSORRT, true, "device_id", NULL,
      "Cuda"},
-    {"tensorrt", "TensorrtExecutionProvider", "TensorRT", "TensorRT", "gpu", APPEND_TENSORRT, true,
-     "device_id", NULL, "Cuda"},
-    {"tensorrt-rtx", "NvTensorRTRTXExecutionProvider", "NvTensorRtRtx", "TensorRT RTX", "gpu",
-     APPEND_NAMED, true, "device_id", NULL, NULL},
-    {"migraphx", "MIGraphXExecutionProvider", "MIGraphX", "MIGraphX", "gpu", APPEND_NAMED, true,
+    {"tensorrt-rtx", EP("NvTensorRTRTX"), "NvTensorRtRtx", "TensorRT RTX", "gpu", BY_NAME, true,
      "device_id", NULL, NULL},
-    {"rocm", "ROCMExecutionProvider", "ROCM", "ROCm", "gpu", APPEND_NAMED, true, "device_id", NULL,
+    {"migraphx", EP("MIGraphX"), "MIGraphX", "MIGraphX", "gpu", BY_NAME, true, "device_id", NULL,
      NULL},
-    {"directml", "DmlExecutionProvider", "DML", "DirectML", "gpu", APPEND_NAMED, true, "device_id",
-     NULL, NULL},
-    {"webgpu", "WebGpuExecutionProvider", "WebGPU", "WebGPU", "gpu", APPEND_NAMED, true, NULL, NULL,
-     NULL},
-    {"coreml", "CoreMLExecutionProvider", "CoreML", "Core ML", "npu", APPEND_NAMED, false, NULL,
-     NULL, NULL},
-    {"coreml:ane", "CoreMLExecutionProvider", "CoreML", "Core ML", "npu", APPEND_NAMED, false,
-     "MLComputeUnits", "CPUAndNeuralEngine", NULL},
-    {"coreml:gpu", "CoreMLExecutionProvider", "CoreML", "Core ML", "gpu", APPEND_NAMED, false,
-     "MLComputeUnits", "CPUAndGPU", NULL},
-    {"openvino:cpu", "OpenVINOExecutionProvider", "OpenVINO", "OpenVINO", "cpu", APPEND_NAMED,
-     false, "device_type", "CPU", NULL},
-    {"openvino:gpu", "OpenVINOExecutionProvider", "OpenVINO", "OpenVINO", "gpu", APPEND_NAMED,
-     false, "device_type", "GPU", NULL},
-    {"openvino:npu", "OpenVINOExecutionProvider", "OpenVINO", "OpenVINO", "npu", APPEND_NAMED,
-     false, "device_type", "NPU", NULL},
-    {"qnn", "QNNExecutionProvider", "QNN", "QNN", "npu", APPEND_NAMED, false, "backend_type", "htp",
-     NULL},
-    {"vitisai", "VitisAIExecutionProvider", "VitisAI", "Vitis AI", "npu", APPEND_NAMED, false, NULL,
-     NULL, NULL},
-    {"xnnpack", "XnnpackExecutionProvider", "XNNPACK", "XNNPACK", "cpu", APPEND_NAMED, false, NULL,
-     NULL, NULL},
+    {"rocm", EP("ROCM"), "ROCM", "ROCm", "gpu", BY_NAME, true, "device_id", NULL, NULL},
+    {"directml", EP("Dml"), "DML", "DirectML", "gpu", BY_NAME, true, "device_id", NULL, NULL},
+    {"webgpu", EP("WebGpu"), "WebGPU", "WebGPU", "gpu", BY_NAME, true, NULL, NULL, NULL},
+    {"coreml", EP("CoreML"), "CoreML", "Core ML", "npu", BY_NAME, false, NULL, NULL, NULL},
+    {"coreml:ane", EP("CoreML"), "CoreML", "Core ML", "npu", BY_NAME, false, "MLComputeUnits",
+     "CPUAndNeuralEngine", NULL},
+    {"coreml:gpu", EP("CoreML"), "CoreML", "Core ML", "gpu", BY_NAME, false, "MLComputeUnits",
+     "CPUAndGPU", NULL},
+    {"openvino:cpu", EP("OpenVINO"), "OpenVINO", "OpenVINO", "cpu", BY_NAME, false, "device_type",
+     "CPU", NULL},
+    {"openvino:gpu", EP("OpenVINO"), "OpenVINO", "OpenVINO", "gpu", BY_NAME, false, "device_type",
+     "GPU", NULL},
+    {"openvino:npu", EP("OpenVINO"), "OpenVINO", "OpenVINO", "npu", BY_NAME, false, "device_type",
+     "NPU", NULL},
+    {"qnn", EP("QNN"), "QNN", "QNN", "npu", BY_NAME, false, "backend_type", "htp", NULL},
+    {"vitisai", EP("VitisAI"), "VitisAI", "Vitis AI", "npu", BY_NAME, false, NULL, NULL, NULL},
+    {"xnnpack", EP("Xnnpack"), "XNNPACK", "XNNPACK", "cpu", BY_NAME, false, NULL, NULL, NULL},
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
@@ -107,8 +101,7 @@ const char *assay__ort_device_kind(const char *device)
     return row ? row->kind : NULL;
 }
 
-int assay__ort_device_memory(const struct assay__ort *ort, const char *device,
-                             struct OrtMemoryInfo **info)
+int assay__ort_device_memory(const struct assay__ort *ort, const char *device, OrtMemoryInfo **info)
 {
     int number;
     const struct device_row *row = row_of(device, &number);
@@ -149,12 +142,12 @@ static void names_here(const struct assay__ort *ort, char *out, size_t out_size)
     }
 }
 
-static int append_cuda(const struct assay__ort *ort, struct OrtSessionOptions *options,
+static int append_cuda(const struct assay__ort *ort, OrtSessionOptions *options,
                        const char *const *keys, const char *const *values, size_t count,
                        struct assay_error *error)
 {
-    struct OrtCUDAProviderOptionsV2 *own = NULL;
-    struct OrtStatus *status = ort->create_cuda_provider_options(&own);
+    OrtCUDAProviderOptionsV2 *own = NULL;
+    OrtStatus *status = ort->create_cuda_provider_options(&own);
     if (!status && count > 0) status = ort->update_cuda_provider_options(own, keys, values, count);
     if (!status) status = ort->append_execution_provider_cuda_v2(options, own);
     if (own) ort->release_cuda_provider_options(own);
@@ -162,12 +155,12 @@ static int append_cuda(const struct assay__ort *ort, struct OrtSessionOptions *o
 }
 
 /* TensorRT takes what it can; the rest goes to CUDA on the same device rather than to the CPU. */
-static int append_tensorrt(const struct assay__ort *ort, struct OrtSessionOptions *options,
+static int append_tensorrt(const struct assay__ort *ort, OrtSessionOptions *options,
                            const char *const *keys, const char *const *values, size_t count,
                            struct assay_error *error)
 {
-    struct OrtTensorRTProviderOptionsV2 *own = NULL;
-    struct OrtStatus *status = ort->create_tensorrt_provider_options(&own);
+    OrtTensorRTProviderOptionsV2 *own = NULL;
+    OrtStatus *status = ort->create_tensorrt_provider_options(&own);
     if (!status && count > 0)
         status = ort->update_tensorrt_provider_options(own, keys, values, count);
     if (!status) status = ort->append_execution_provider_tensorrt_v2(options, own);
@@ -192,7 +185,7 @@ static int split_options(char *text, const char **keys, const char **values, siz
     return 0;
 }
 
-static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *options,
+static int append_row(const struct assay__ort *ort, OrtSessionOptions *options,
                       const struct device_row *row, int number, const char *more, bool strict,
                       struct assay_error *error)
 {
@@ -207,10 +200,10 @@ static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *op
                                "options of a provider are key=value;key=value: \"%.100s\"", more);
     int code = 0;
     switch (row->how) {
-    case APPEND_NOTHING: return 0;
-    case APPEND_CUDA: code = append_cuda(ort, options, keys, values, count, error); break;
-    case APPEND_TENSORRT: code = append_tensorrt(ort, options, keys, values, count, error); break;
-    case APPEND_NAMED:
+    case NOTHING: return 0;
+    case CUDA: code = append_cuda(ort, options, keys, values, count, error); break;
+    case TENSORRT: code = append_tensorrt(ort, options, keys, values, count, error); break;
+    case BY_NAME:
         code = assay__ort_check(
             ort, ort->append_execution_provider(options, row->append, keys, values, count), error,
             row->title);
@@ -221,7 +214,7 @@ static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *op
         row->title);
 }
 
-int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,
+int assay__ort_append_device(const struct assay__ort *ort, OrtSessionOptions *options,
                              const char *device, const char *more, bool strict,
                              struct assay_error *error)
 {
@@ -262,24 +255,23 @@ static const unsigned char probe_model[] = {
     0x42, 4,    0x0a, 0,   0x10, 13,                  /* opset_import */
 };
 
-static int probe_run(const struct assay__ort *ort, struct OrtSession *session,
-                     struct assay_error *error)
+static int probe_run(const struct assay__ort *ort, OrtSession *session, struct assay_error *error)
 {
     static const int64_t dims[] = {1, 2};
     static const char *const input_names[] = {"x"}, *const output_names[] = {"y"};
     /* {5,6} · {{1,2},{3,4}} = {23,34}: exact with 6 bits of mantissa */
     float x[] = {5, 6};
-    struct OrtMemoryInfo *memory = NULL;
-    struct OrtValue *in = NULL, *out = NULL;
+    OrtMemoryInfo *memory = NULL;
+    OrtValue *in = NULL, *out = NULL;
     void *data = NULL;
-    struct OrtStatus *status = ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA,
-                                                           ASSAY__ORT_MEM_DEFAULT, &memory);
+    OrtStatus *status = ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA,
+                                                    ASSAY__ORT_MEM_DEFAULT, &memory);
     if (!status)
         status = ort->create_tensor_with_data(memory, x, sizeof x, dims, 2,
                                               ASSAY__ORT_ELEMENT_FLOAT, &in);
     if (!status)
-        status = ort->run(session, NULL, input_names, (const struct OrtValue *const *)&in, 1,
-                          output_names, 1, &out);
+        status = ort->run(session, NULL, input_names, (const OrtValue *const *)&in, 1, output_names,
+                          1, &out);
     if (!status) status = ort->get_tensor_mutable_data(out, &data);
     int code = assay__ort_check(ort, status, error, "a tiny model does not run on it");
     const float *y = data;
@@ -293,12 +285,12 @@ static int probe_run(const struct assay__ort *ort, struct OrtSession *session,
     return code;
 }
 
-static int probe(const struct assay__ort *ort, const struct OrtEnv *env,
-                 const struct device_row *row, int number, struct assay_error *error)
+static int probe(const struct assay__ort *ort, const OrtEnv *env, const struct device_row *row,
+                 int number, struct assay_error *error)
 {
-    struct OrtSessionOptions *options = NULL;
-    struct OrtSession *session = NULL;
-    struct OrtStatus *status = ort->create_session_options(&options);
+    OrtSessionOptions *options = NULL;
+    OrtSession *session = NULL;
+    OrtStatus *status = ort->create_session_options(&options);
     if (!status) status = ort->set_intra_op_num_threads(options, 1);
     int code = assay__ort_check(ort, status, error, "probe");
     if (code == 0) code = append_row(ort, options, row, number, NULL, true, error);
@@ -317,84 +309,62 @@ static int probe(const struct assay__ort *ort, const struct OrtEnv *env,
 
 struct listing {
     const struct assay__ort *ort;
-    const struct OrtEnv *env;
+    const OrtEnv *env;
     assay__device_about_fn *about; /* NULL: try everything */
     assay__device_fn *found;
     void *context;
 };
 
-static void adapter_of(const struct device_row *row, int number, struct assay__adapter *adapter)
-{
-    *adapter = (struct assay__adapter){0};
-    if (row->how == APPEND_CUDA || row->how == APPEND_TENSORRT)
-        assay__adapter_cuda(number, adapter);
-    else if (strcmp(row->device, "webgpu") == 0)
-        assay__adapter_vulkan(adapter);
-}
-
-/* One device: tried when the library has its provider. */
-static int report_device(const struct listing *list, const struct device_row *row, int number,
-                         const char *name, bool here, bool *works)
-{
-    struct assay_error reason = {0};
-    struct assay__adapter adapter = {0};
-    if (here)
-        probe(list->ort, list->env, row, number, &reason);
-    else
-        assay_error_set(&reason, ASSAY_EUNSUPPORTED, "this ONNX Runtime build has no %s provider",
-                        row->title);
-    *works = reason.code == 0;
-    if (*works) adapter_of(row, number, &adapter);
-    if (!*works && number > 0) return 0; /* one more than there are */
-    struct assay__device device = {
-        .name = name,
-        .kind = row->kind,
-        .engine = "ort",
-        .library = list->ort->path,
-        .available = *works,
-        .reason = reason.message,
-        .version = list->ort->version,
-        .hardware = adapter.name,
-        .software = adapter.software,
-        .note = adapter.note,
-        .offered = here,
-    };
-    return list->found(list->context, &device);
-}
-
 /* Calls back for one row: numbered devices are counted until one fails; the first is reported in
- * any case. */
+ * any case. Only what the library has the provider for is tried. */
 static int report_row(const struct listing *list, const struct device_row *row)
 {
     bool here = library_has(list->ort, row->provider);
     int last = row->numbered && row->key && here ? DEVICE_MAX : 1;
     for (int number = 0; number < last; number++) {
         char name[64];
-        bool works = false;
         if (row->numbered)
             snprintf(name, sizeof name, "%s:%d", row->device, number);
         else
             snprintf(name, sizeof name, "%s", row->device);
-        struct assay__device next = {.name = name,
-                                     .kind = row->kind,
-                                     .engine = "ort",
-                                     .library = list->ort->path,
-                                     .version = list->ort->version};
-        enum assay__device_answer answer = list->about ? list->about(list->context, &next)
+        struct assay__device device = {.name = name,
+                                       .kind = row->kind,
+                                       .engine = "ort",
+                                       .library = list->ort->path,
+                                       .version = list->ort->version};
+        enum assay__device_answer answer = list->about ? list->about(list->context, &device)
                                                        : ASSAY__DEVICE_TRY;
         if (answer == ASSAY__DEVICE_END) return 0;
         if (answer == ASSAY__DEVICE_PASS) continue;
-        int code = report_device(list, row, number, name, here, &works);
-        if (code || !works) return code;
+        struct assay_error reason = {0};
+        struct assay__adapter adapter = {0};
+        if (here)
+            probe(list->ort, list->env, row, number, &reason);
+        else
+            assay_error_set(&reason, ASSAY_EUNSUPPORTED,
+                            "this ONNX Runtime build has no %s provider", row->title);
+        device.available = reason.code == 0;
+        if (!device.available && number > 0) return 0; /* one more than there are */
+        if (device.available && (row->how == CUDA || row->how == TENSORRT))
+            assay__adapter_cuda(number, &adapter);
+        else if (device.available && strcmp(row->device, "webgpu") == 0)
+            assay__adapter_vulkan(&adapter);
+        device.reason = reason.message;
+        device.hardware = adapter.name;
+        device.software = adapter.software;
+        device.note = adapter.note;
+        device.offered = here;
+        int code = list->found(list->context, &device);
+        if (code || !device.available) return code;
     }
     return 0;
 }
 
-int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
-                            assay__device_fn *found, void *context, struct assay_error *error)
+int assay__ort_devices(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                       void *context, struct assay_error *error)
 {
     struct assay__ort *ort = malloc(sizeof *ort);
-    struct OrtEnv *env = NULL;
+    OrtEnv *env = NULL;
     struct assay_error reason = {0};
     if (!ort) return assay__no_memory(error);
     int code = assay__ort_load(library, ort, &reason);
@@ -419,10 +389,4 @@ int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
     ort->release_env(env);
     free(ort);
     return code;
-}
-
-int assay__ort_devices(const char *library, assay__device_fn *found, void *context,
-                       struct assay_error *error)
-{
-    return assay__ort_devices_each(library, NULL, found, context, error);
 }

@@ -17,6 +17,7 @@
 
 #include "base/checked.h"
 #include "base/map.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -44,11 +45,10 @@ struct insertion {
 
 bool assay__op_is_random(const struct assay__node *node)
 {
-    static const char *const names[] = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
-                                        "RandomUniformLike", "Multinomial",      "Bernoulli",
-                                        "Sampling",          "BiasDropout",      "BitmaskDropout"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(node->op, names[i]) == 0) return true;
+    if (assay__text_is_one_of(node->op,
+                              "RandomNormal RandomNormalLike RandomUniform RandomUniformLike "
+                              "Multinomial Bernoulli Sampling BiasDropout BitmaskDropout"))
+        return true;
     /* Dropout draws only in training mode, which its third input switches on. */
     return strcmp(node->op, "Dropout") == 0 && node->input_count > 2 && node->inputs[2][0] != '\0';
 }
@@ -114,49 +114,20 @@ static int note_types(struct insertion *work)
     return 0;
 }
 
-static const struct assay__value *type_of(const struct insertion *work, const char *name)
-{
-    size_t at = assay__map_get(work->types, name);
-    return at == ASSAY__MAP_NONE ? NULL : work->known[at - 1];
-}
-
 /* --- which values can carry a marker ---------------------------------------------------------- */
 
 /** The kind of an operator's outputs, by its name; ASSAY__KIND_UNKNOWN otherwise. */
 static enum assay__value_kind kind_by_operator(const struct assay__node *node)
 {
-    static const struct {
-        const char *op;
-        enum assay__value_kind kind;
-    } makers[] = {
-        {"SequenceConstruct", ASSAY__KIND_SEQUENCE},
-        {"SequenceEmpty", ASSAY__KIND_SEQUENCE},
-        {"SequenceInsert", ASSAY__KIND_SEQUENCE},
-        {"SequenceErase", ASSAY__KIND_SEQUENCE},
-        {"SequenceMap", ASSAY__KIND_SEQUENCE},
-        {"SplitToSequence", ASSAY__KIND_SEQUENCE},
-        {"ZipMap", ASSAY__KIND_SEQUENCE},
-        {"Optional", ASSAY__KIND_OPTIONAL},
-        {"Identity", ASSAY__KIND_UNKNOWN},
-        {"OptionalGetElement", ASSAY__KIND_UNKNOWN},
-        {"If", ASSAY__KIND_UNKNOWN},
-        {"Loop", ASSAY__KIND_UNKNOWN},
-    };
-    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
-        if (strcmp(node->op, makers[i].op) == 0) return makers[i].kind;
+    if (assay__text_is_one_of(node->op, "SequenceConstruct SequenceEmpty SequenceInsert "
+                                        "SequenceErase SequenceMap SplitToSequence ZipMap"))
+        return ASSAY__KIND_SEQUENCE;
+    if (strcmp(node->op, "Optional") == 0) return ASSAY__KIND_OPTIONAL;
+    if (assay__text_is_one_of(node->op, "Identity OptionalGetElement If Loop"))
+        return ASSAY__KIND_UNKNOWN;
     bool known_domain = !node->domain[0] || strncmp(node->domain, "ai.onnx", 7) == 0 ||
                         strncmp(node->domain, "com.microsoft", 13) == 0;
     return known_domain ? ASSAY__KIND_TENSOR : ASSAY__KIND_UNKNOWN;
-}
-
-/** What the body of an If or Loop declares for output k of the node. */
-static enum assay__value_kind kind_by_body(const struct assay__node *node, size_t k)
-{
-    bool loop = strcmp(node->op, "Loop") == 0;
-    const struct assay__attr *attr = assay__node_attr(node, loop ? "body" : "then_branch");
-    size_t at = loop ? k + 1 : k; /* a Loop's body outputs its condition first */
-    return attr && attr->g && at < attr->g->output_count ? attr->g->outputs[at].kind
-                                                         : ASSAY__KIND_UNKNOWN;
 }
 
 static enum assay__value_kind kind_of(const struct insertion *work, const char *name)
@@ -169,26 +140,30 @@ static enum assay__value_kind kind_of(const struct insertion *work, const char *
 static int note_kinds(struct insertion *work)
 {
     const struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < work->known_count; i++)
-        if (assay__map_set(work->kinds, work->known[i]->name, (size_t)work->known[i]->kind))
-            return ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->initializer_count; i++)
-        if (assay__map_set(work->kinds, graph->initializers[i].name, (size_t)ASSAY__KIND_TENSOR))
-            return ASSAY_ENOMEM;
+    int code = 0;
+    for (size_t i = 0; i < work->known_count && !code; i++)
+        code = assay__map_set(work->kinds, work->known[i]->name, (size_t)work->known[i]->kind);
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(work->kinds, graph->initializers[i].name, (size_t)ASSAY__KIND_TENSOR);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
-        for (size_t k = 0; k < node->output_count; k++) {
+        bool loop = strcmp(node->op, "Loop") == 0, branch = strcmp(node->op, "If") == 0;
+        const struct assay__attr *body = loop || branch
+                                             ? assay__node_attr(node, loop ? "body" : "then_branch")
+                                             : NULL;
+        for (size_t k = 0; k < node->output_count && !code; k++) {
             if (!node->outputs[k][0] || kind_of(work, node->outputs[k]) != ASSAY__KIND_UNKNOWN)
                 continue;
             enum assay__value_kind kind = kind_by_operator(node);
-            bool body = strcmp(node->op, "If") == 0 || strcmp(node->op, "Loop") == 0;
-            if (body) kind = kind_by_body(node, k);
-            if (strcmp(node->op, "Identity") == 0 && node->input_count)
+            size_t at = loop ? k + 1 : k; /* a Loop's body outputs its condition first */
+            if (body && body->g && at < body->g->output_count)
+                kind = body->g->outputs[at].kind;
+            else if (strcmp(node->op, "Identity") == 0 && node->input_count)
                 kind = kind_of(work, node->inputs[0]);
-            if (assay__map_set(work->kinds, node->outputs[k], (size_t)kind)) return ASSAY_ENOMEM;
+            code = assay__map_set(work->kinds, node->outputs[k], (size_t)kind);
         }
     }
-    return 0;
+    return code;
 }
 
 static bool can_carry(const struct insertion *work, const char *name)
@@ -216,22 +191,25 @@ static int add_marker(struct insertion *work, const char *value, bool input, siz
     struct assay__arena *arena = work->model->arena;
     size_t id = work->plan->mark_count;
     if (id >= work->mark_capacity || work->node_count >= work->node_capacity) return ASSAY_ELIMIT;
-    const struct assay__value *type = type_of(work, value);
+    size_t at = assay__map_get(work->types, value);
+    const struct assay__value *type = at == ASSAY__MAP_NONE ? NULL : work->known[at - 1];
     bool scalar = (type && type->kind == ASSAY__KIND_TENSOR && type->rank == 0) ||
                   (work->options->scalars && work->options->scalars[id]);
     struct assay__node *node = &work->nodes[work->node_count++];
-    memset(node, 0, sizeof *node);
-    node->op = scalar ? ASSAY__MARKER_OP_SCALAR : ASSAY__MARKER_OP;
-    node->domain = ASSAY__MARKER_DOMAIN;
-    node->doc = "";
-    node->name = assay__arena_printf(arena, "assay.marker.%zu", id);
-    node->inputs = assay__arena_array(arena, 1, sizeof *node->inputs);
-    node->outputs = assay__arena_array(arena, 1, sizeof *node->outputs);
+    *node = (struct assay__node){
+        .op = scalar ? ASSAY__MARKER_OP_SCALAR : ASSAY__MARKER_OP,
+        .domain = ASSAY__MARKER_DOMAIN,
+        .doc = "",
+        .name = assay__arena_printf(arena, "assay.marker.%zu", id),
+        .inputs = assay__arena_array(arena, 1, sizeof *node->inputs),
+        .outputs = assay__arena_array(arena, 1, sizeof *node->outputs),
+        .input_count = 1,
+        .output_count = 1,
+    };
     const char *output = assay__arena_printf(arena, "assay.marked.%zu", id);
     if (!node->name || !node->inputs || !node->outputs || !output) return ASSAY_ENOMEM;
     node->inputs[0] = value;
     node->outputs[0] = output;
-    node->input_count = node->output_count = 1;
     /* Inputs do not change between runs, so a graph without random operators repeats its shapes. */
     bool fixed = !work->random || is_static(type);
     if (assay__node_set_int(work->model, node, "id", (int64_t)id) ||
@@ -243,48 +221,34 @@ static int add_marker(struct insertion *work, const char *value, bool input, siz
     return rename ? assay__map_set(work->renamed, value, id) : 0;
 }
 
-static int add_behind(struct insertion *work, const struct assay__node *node, size_t index)
-{
-    bool any = false;
-    const char *dangling = NULL;
-    for (size_t k = 0; k < node->output_count; k++) {
-        const char *name = node->outputs[k];
-        if (!can_carry(work, name)) continue;
-        if (!dangling) dangling = name;
-        if (assay__map_get(work->consumed, name) == ASSAY__MAP_NONE) continue;
-        int code = add_marker(work, name, false, index, true);
-        if (code) return code;
-        any = true;
-    }
-    if (!any && dangling) {
-        int code = add_marker(work, dangling, false, index, false);
-        if (code) return code;
-        any = true;
-    }
-    work->plan->node_marked[index] = any;
-    return 0;
-}
-
 static int add_all(struct insertion *work)
 {
     const struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < graph->input_count; i++) {
+    int code = 0;
+    for (size_t i = 0; i < graph->input_count && !code; i++) {
         const char *name = graph->inputs[i].name;
-        bool wanted = assay__map_get(work->consumed, name) != ASSAY__MAP_NONE &&
-                      assay__map_get(work->initializers, name) == ASSAY__MAP_NONE &&
-                      can_carry(work, name);
-        int code = wanted ? add_marker(work, name, true, i, true) : 0;
-        if (code) return code;
+        if (assay__map_get(work->consumed, name) != ASSAY__MAP_NONE &&
+            assay__map_get(work->initializers, name) == ASSAY__MAP_NONE && can_carry(work, name))
+            code = add_marker(work, name, true, i, true);
     }
-    for (size_t i = 0; i < graph->node_count; i++) {
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
         if (work->node_count >= work->node_capacity) return ASSAY_ELIMIT;
-        work->nodes[work->node_count++] = graph->nodes[i];
-        int code = !work->options->nodes || work->options->nodes[i]
-                       ? add_behind(work, &graph->nodes[i], i)
-                       : 0;
-        if (code) return code;
+        work->nodes[work->node_count++] = *node;
+        if (work->options->nodes && !work->options->nodes[i]) continue;
+        const char *dangling = NULL;
+        bool any = false;
+        for (size_t k = 0; k < node->output_count && !code; k++) {
+            if (!can_carry(work, node->outputs[k])) continue;
+            if (!dangling) dangling = node->outputs[k];
+            if (assay__map_get(work->consumed, node->outputs[k]) == ASSAY__MAP_NONE) continue;
+            code = add_marker(work, node->outputs[k], false, i, true);
+            any = true;
+        }
+        if (!code && !any && dangling) code = add_marker(work, dangling, false, i, false);
+        work->plan->node_marked[i] = dangling != NULL;
     }
-    return 0;
+    return code;
 }
 
 /* --- renaming in consumers and in the bodies they hold ---------------------------------------- */
@@ -329,24 +293,19 @@ static int rename_node(struct insertion *work, const struct assay__map *hidden,
     return 0;
 }
 
-/** Names that a body defines hide outer ones (ONNX forbids it, files exist). */
-static int body_names(const struct assay__graph *graph, struct assay__map *hidden)
-{
-    for (size_t i = 0; i < graph->input_count; i++)
-        if (assay__map_set(hidden, graph->inputs[i].name, 1)) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->initializer_count; i++)
-        if (assay__map_set(hidden, graph->initializers[i].name, 1)) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->node_count; i++)
-        for (size_t k = 0; k < graph->nodes[i].output_count; k++)
-            if (assay__map_set(hidden, graph->nodes[i].outputs[k], 1)) return ASSAY_ENOMEM;
-    return 0;
-}
-
 static int rename_body(struct insertion *work, struct assay__graph *graph, int depth, bool *changed)
 {
     if (depth > BODY_DEPTH) return ASSAY_ELIMIT;
+    /* Names that a body defines hide outer ones (ONNX forbids it, files exist). */
     struct assay__map *hidden = assay__map_new();
-    int code = hidden ? body_names(graph, hidden) : ASSAY_ENOMEM;
+    int code = hidden ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; !code && i < graph->input_count; i++)
+        code = assay__map_set(hidden, graph->inputs[i].name, 1);
+    for (size_t i = 0; !code && i < graph->initializer_count; i++)
+        code = assay__map_set(hidden, graph->initializers[i].name, 1);
+    for (size_t i = 0; !code && i < graph->node_count; i++)
+        for (size_t k = 0; !code && k < graph->nodes[i].output_count; k++)
+            code = assay__map_set(hidden, graph->nodes[i].outputs[k], 1);
     for (size_t i = 0; !code && i < graph->node_count; i++)
         code = rename_node(work, hidden, &graph->nodes[i], depth, changed);
     for (size_t i = 0; !code && i < graph->output_count; i++) {
@@ -359,32 +318,7 @@ static int rename_body(struct insertion *work, struct assay__graph *graph, int d
     return code;
 }
 
-static int rename_all(struct insertion *work)
-{
-    for (size_t i = 0; i < work->node_count; i++) {
-        bool changed = false;
-        if (strcmp(work->nodes[i].domain, ASSAY__MARKER_DOMAIN) == 0)
-            continue; /* markers read the real value */
-        int code = rename_node(work, NULL, &work->nodes[i], 0, &changed);
-        if (code) return code;
-    }
-    return 0;
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
-
-static int add_opset(struct assay__model *model)
-{
-    struct assay__opset *opsets = assay__arena_array(model->arena, model->opset_count + 1,
-                                                     sizeof *opsets);
-    if (!opsets) return ASSAY_ENOMEM;
-    if (model->opset_count) memcpy(opsets, model->opsets, model->opset_count * sizeof *opsets);
-    opsets[model->opset_count] = (struct assay__opset){.domain = ASSAY__MARKER_DOMAIN,
-                                                       .version = 1};
-    model->opsets = opsets;
-    model->opset_count++;
-    return 0;
-}
 
 static int make_room(struct insertion *work)
 {
@@ -425,9 +359,19 @@ int assay__markers_insert(struct assay__model *model, const struct assay__mark_o
     if (!code) code = note_types(&work);
     if (!code) code = note_kinds(&work);
     if (!code) code = add_all(&work);
-    if (!code) code = rename_all(&work);
-    if (!code) code = add_opset(model);
+    for (size_t i = 0; !code && i < work.node_count; i++) {
+        bool changed = false; /* markers themselves read the real value */
+        if (strcmp(work.nodes[i].domain, ASSAY__MARKER_DOMAIN) != 0)
+            code = rename_node(&work, NULL, &work.nodes[i], 0, &changed);
+    }
+    struct assay__opset *opsets = assay__arena_array(model->arena, model->opset_count + 1,
+                                                     sizeof *opsets);
+    if (!code && !opsets) code = ASSAY_ENOMEM;
     if (!code) {
+        if (model->opset_count) memcpy(opsets, model->opsets, model->opset_count * sizeof *opsets);
+        opsets[model->opset_count++] = (struct assay__opset){.domain = ASSAY__MARKER_DOMAIN,
+                                                             .version = 1};
+        model->opsets = opsets;
         model->graph.nodes = work.nodes;
         model->graph.node_count = work.node_count;
         model->graph.node_capacity = work.node_capacity;

@@ -1,4 +1,4 @@
-/* ort_instrument.h - puts markers (ort_marker.h) into a graph. Works on the model in memory
+/* ort_instrument.h - puts markers (ort_marker.c) into a graph. Works on the model in memory
  * only: no engine is needed. */
 #ifndef ASSAY_ENGINE_ORT_ORT_INSTRUMENT_H
 #define ASSAY_ENGINE_ORT_ORT_INSTRUMENT_H

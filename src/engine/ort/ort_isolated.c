@@ -22,7 +22,6 @@
 #include "base/stats.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +34,7 @@
 #define BODY_DEPTH 32
 
 struct described { /* one value of the run */
-    const struct OrtValue *value;
+    const OrtValue *value;
     bool tensor;
     struct assay__ort_shape shape;
     size_t bytes;
@@ -56,20 +55,20 @@ struct isolated {
 
 /* --- real values ------------------------------------------------------------------------------ */
 
-static void describe_value(const struct assay__ort *ort, const struct OrtValue *value,
-                           struct described *out)
+static int describe_value(struct isolated *it, const char *name, const OrtValue *value)
 {
+    const struct assay__ort *ort = &it->work->session->ort;
+    struct described *out = &it->described[it->described_count];
     int type = 0;
-    memset(out, 0, sizeof *out);
     out->value = value;
-    if (!value) return;
-    struct OrtStatus *status = ort->get_value_type(value, &type);
+    OrtStatus *status = value ? ort->get_value_type(value, &type) : NULL;
     if (!status && type == ASSAY__ORT_TYPE_TENSOR) {
         status = assay__ort_shape_read(ort, value, &out->shape);
         out->tensor = !status;
         out->bytes = assay__ort_shape_bytes(&out->shape);
     }
     assay__ort_ignore(ort, status);
+    return assay__map_set(it->values, name, it->described_count++);
 }
 
 /** Makes every inner value of the graph an output and runs it once. */
@@ -77,9 +76,8 @@ static int expose(struct isolated *it, struct assay_error *error)
 {
     struct assay__layer_work *work = it->work;
     char path[ASSAY__LAYERS_PATH] = "";
-    int code = assay__layers_path(work, "exposed.onnx", path, sizeof path);
-    if (code) return assay_error_set(error, code, "the path of a file is too long");
-    code = assay__model_read(work->optimized_path, &it->exposed, error);
+    int code = assay__layers_path(work, "exposed.onnx", path, sizeof path, error);
+    if (!code) code = assay__model_read(work->optimized_path, &it->exposed, error);
     if (code) return code;
     struct assay__graph *graph = &it->exposed->graph;
     size_t most = graph->output_count;
@@ -125,21 +123,14 @@ static int describe_all(struct isolated *it, struct assay_error *error)
     it->initializers = assay__map_new();
     it->done = assay__map_new();
     int code = it->described && it->values && it->initializers && it->done ? 0 : ASSAY_ENOMEM;
-    for (size_t i = 0; !code && i < session->input_count; i++) {
-        describe_value(&session->ort, session->input_values[i],
-                       &it->described[it->described_count]);
-        code = assay__map_set(it->values, session->input_names[i], it->described_count++);
-    }
-    for (size_t i = 0; !code && i < it->name_count; i++) {
-        describe_value(&session->ort, it->whole.outputs[i], &it->described[it->described_count]);
-        code = assay__map_set(it->values, it->names[i], it->described_count++);
-    }
+    for (size_t i = 0; !code && i < session->input_count; i++)
+        code = describe_value(it, session->input_names[i], session->input_values[i]);
+    for (size_t i = 0; !code && i < it->name_count; i++)
+        code = describe_value(it, it->names[i], it->whole.outputs[i]);
     for (size_t i = 0; !code && i < graph->initializer_count; i++)
         code = assay__map_set(it->initializers, graph->initializers[i].name, i);
     return code ? assay_error_set(error, code, "out of memory for inner values") : 0;
 }
-
-/* --- what a node needs ------------------------------------------------------------------------ */
 
 struct needs {
     struct assay__arena *arena;
@@ -148,48 +139,30 @@ struct needs {
     struct assay__map *seen;
 };
 
-static int need(struct needs *needs, const char *name)
-{
-    if (!name[0] || assay__map_get(needs->seen, name) != ASSAY__MAP_NONE) return 0;
-    const char **names = assay__arena_grow(needs->arena, needs->names, needs->count, sizeof *names);
-    if (!names) return ASSAY_ENOMEM;
-    needs->names = names;
-    names[needs->count++] = name;
-    return assay__map_set(needs->seen, name, 1);
-}
-
-/** Outer values that a body reads: names that are known outside. ONNX has one namespace, so
- * bodies do not redefine them. */
-static int body_needs(const struct isolated *it, struct needs *needs,
-                      const struct assay__graph *graph, int depth)
+/** What the node reads and, of the nodes in its bodies, names that are known outside: ONNX has one
+ * namespace, so bodies do not redefine them. */
+static int add_needs(const struct isolated *it, struct needs *needs, const struct assay__node *node,
+                     int depth)
 {
     if (depth > BODY_DEPTH) return ASSAY_ELIMIT;
     int code = 0;
-    for (size_t i = 0; !code && i < graph->node_count; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        for (size_t k = 0; !code && k < node->input_count; k++) {
-            const char *name = node->inputs[k];
-            if (assay__map_get(it->values, name) != ASSAY__MAP_NONE ||
-                assay__map_get(it->initializers, name) != ASSAY__MAP_NONE)
-                code = need(needs, name);
-        }
-        for (size_t b = 0; !code && assay__node_body(node, b); b++)
-            code = body_needs(it, needs, assay__node_body(node, b), depth + 1);
+    for (size_t k = 0; !code && k < node->input_count; k++) {
+        const char *name = node->inputs[k];
+        bool outer = depth == 0 || assay__map_get(it->values, name) != ASSAY__MAP_NONE ||
+                     assay__map_get(it->initializers, name) != ASSAY__MAP_NONE;
+        if (!outer || !name[0] || assay__map_get(needs->seen, name) != ASSAY__MAP_NONE) continue;
+        const char **names = assay__arena_grow(needs->arena, needs->names, needs->count,
+                                               sizeof *names);
+        if (!names) return ASSAY_ENOMEM;
+        needs->names = names;
+        names[needs->count++] = name;
+        code = assay__map_set(needs->seen, name, 1);
     }
-    return code;
-}
-
-static int node_needs(const struct isolated *it, const struct assay__node *node,
-                      struct needs *needs)
-{
-    needs->seen = assay__map_new();
-    int code = needs->seen ? 0 : ASSAY_ENOMEM;
-    for (size_t k = 0; !code && k < node->input_count; k++)
-        code = need(needs, node->inputs[k]);
-    for (size_t b = 0; !code && assay__node_body(node, b); b++)
-        code = body_needs(it, needs, assay__node_body(node, b), 0);
-    assay__map_free(needs->seen);
-    needs->seen = NULL;
+    for (size_t b = 0; !code && assay__node_body(node, b); b++) {
+        const struct assay__graph *body = assay__node_body(node, b);
+        for (size_t i = 0; !code && i < body->node_count; i++)
+            code = add_needs(it, needs, &body->nodes[i], depth + 1);
+    }
     return code;
 }
 
@@ -210,32 +183,33 @@ static bool is_integer(int dtype)
            dtype == ASSAY__UINT32 || dtype == ASSAY__UINT64;
 }
 
+static void key_tensor(struct assay__buf *key, char kind, int dtype, const int64_t *dims,
+                       size_t rank, const void *data, size_t size)
+{
+    assay__buf_printf(key, "|%c%d", kind, dtype);
+    for (size_t i = 0; i < rank; i++)
+        assay__buf_printf(key, ",%lld", (long long)dims[i]);
+    if (data && is_integer(dtype))
+        assay__buf_printf(key, ":%llx", (unsigned long long)hash_bytes(data, size));
+}
+
 static void key_value(const struct isolated *it, struct assay__buf *key, const char *name)
 {
     size_t at = assay__map_get(it->values, name);
     size_t constant = assay__map_get(it->initializers, name);
     if (at != ASSAY__MAP_NONE) {
         const struct described *value = &it->described[at];
-        void *data = NULL;
-        assay__buf_printf(key, "|v%d", value->tensor ? value->shape.element : -1);
-        for (size_t i = 0; i < value->shape.rank; i++)
-            assay__buf_printf(key, ",%lld", (long long)value->shape.dims[i]);
-        if (!value->tensor || !is_integer(value->shape.element) || value->bytes > SMALL_VALUE ||
-            !value->bytes)
-            return;
+        const struct assay__ort_shape *shape = &value->shape;
         const struct assay__ort *ort = &it->work->session->ort;
-        assay__ort_ignore(ort,
-                          ort->get_tensor_mutable_data((struct OrtValue *)value->value, &data));
-        if (data)
-            assay__buf_printf(key, ":%llx", (unsigned long long)hash_bytes(data, value->bytes));
+        void *data = NULL;
+        if (value->tensor && value->bytes && value->bytes <= SMALL_VALUE)
+            assay__ort_ignore(ort, ort->get_tensor_mutable_data((OrtValue *)value->value, &data));
+        key_tensor(key, 'v', value->tensor ? shape->element : -1, shape->dims, shape->rank, data,
+                   value->bytes);
     } else if (constant != ASSAY__MAP_NONE) {
         const struct assay__tensor *tensor = &it->work->optimized->graph.initializers[constant];
-        assay__buf_printf(key, "|c%d", (int)tensor->dtype);
-        for (int i = 0; i < tensor->rank; i++)
-            assay__buf_printf(key, ",%lld", (long long)tensor->dims[i]);
-        if (is_integer((int)tensor->dtype) && tensor->data)
-            assay__buf_printf(key, ":%llx",
-                              (unsigned long long)hash_bytes(tensor->data, tensor->data_size));
+        key_tensor(key, 'c', (int)tensor->dtype, tensor->dims, (size_t)tensor->rank, tensor->data,
+                   tensor->data_size);
     } else {
         assay__buf_puts(key, "|-");
     }
@@ -307,11 +281,9 @@ static int add_copy(struct isolated *it, struct assay__model *model, const struc
                                                             outputs, node->output_count)
                                     : NULL;
     if (!made) return ASSAY_ENOMEM;
-    made->domain = node->domain;
-    made->attrs = node->attrs;
-    made->attr_count = node->attr_count;
-    made->extra = node->extra;
-    made->extra_size = node->extra_size;
+    *made = *node;
+    made->name = name;
+    made->outputs = outputs;
     for (size_t k = 0; k < node->output_count; k++) {
         size_t at = assay__map_get(it->values, node->outputs[k]);
         if (at == ASSAY__MAP_NONE || !it->described[at].tensor ||
@@ -327,7 +299,7 @@ static int add_copy(struct isolated *it, struct assay__model *model, const struc
 
 /** Inputs and constants of the node. *input_count dynamic inputs get into names and values. */
 static int add_sources(struct isolated *it, struct assay__model *model, const struct needs *needs,
-                       const char **names, const struct OrtValue **values, size_t *input_count)
+                       const char **names, const OrtValue **values, size_t *input_count)
 {
     struct assay__graph *graph = &model->graph;
     *input_count = 0;
@@ -359,36 +331,41 @@ static int add_sources(struct isolated *it, struct assay__model *model, const st
     return 0;
 }
 
-static int open_copies(struct isolated *it, const struct assay__node *node,
-                       const struct needs *needs, size_t copies, const char *file,
-                       struct assay__timed *timed, struct assay_error *error)
+/** Writes the model to `file`, opens a session of it with those inputs, and frees the model. */
+static int open_model(struct isolated *it, struct assay__model *model, const char *file,
+                      struct assay__timed_options options, struct assay__timed *timed,
+                      struct assay_error *error)
 {
     static const char *const outputs[] = {"assay.out"};
     char path[ASSAY__LAYERS_PATH] = "";
-    struct assay__model *model = model_like(it->work->optimized);
-    /* The session's view of its inputs outlives this function. */
-    const char **names = assay__arena_array(it->work->arena, needs->count + 1, sizeof *names);
-    const struct OrtValue **values = assay__arena_array(it->work->arena, needs->count + 1,
-                                                        sizeof *values);
-    size_t input_count = 0;
-    int code = model && names && values ? 0 : ASSAY_ENOMEM;
-    if (!code) code = assay__layers_path(it->work, file, path, sizeof path);
-    if (!code) code = add_sources(it, model, needs, names, values, &input_count);
-    for (size_t i = 0; !code && i < copies; i++)
-        code = add_copy(it, model, node, i);
-    if (code) assay_error_set(error, code, "cannot put the node alone: %s", assay_error_text(code));
+    int code = assay__layers_path(it->work, file, path, sizeof path, error);
     if (!code) code = assay__model_write(model, path, error);
-    struct assay__timed_options options = {.path = path,
-                                           .optimization = ASSAY__ORT_OPT_NONE,
-                                           .input_names = names,
-                                           .inputs = values,
-                                           .input_count = input_count,
-                                           .output_names = outputs,
-                                           .output_count = 1};
+    options.path = path;
+    options.optimization = ASSAY__ORT_OPT_NONE;
+    options.output_names = outputs;
+    options.output_count = 1;
     if (!code) code = assay__timed_open(it->work->session, &options, timed, error);
     assay__layers_unlink(path);
     assay__model_free(model);
     return code;
+}
+
+static int open_copies(struct isolated *it, const struct assay__node *node,
+                       const struct needs *needs, size_t copies, const char *file,
+                       struct assay__timed *timed, struct assay_error *error)
+{
+    struct assay__model *model = model_like(it->work->optimized);
+    /* The session's view of its inputs outlives this function. */
+    const char **names = assay__arena_array(it->work->arena, needs->count + 1, sizeof *names);
+    const OrtValue **values = assay__arena_array(it->work->arena, needs->count + 1, sizeof *values);
+    struct assay__timed_options options = {.input_names = names, .inputs = values};
+    int code = model && names && values ? 0 : ASSAY_ENOMEM;
+    if (!code) code = add_sources(it, model, needs, names, values, &options.input_count);
+    for (size_t i = 0; !code && i < copies; i++)
+        code = add_copy(it, model, node, i);
+    if (!code) return open_model(it, model, file, options, timed, error);
+    assay__model_free(model);
+    return assay_error_set(error, code, "cannot put the node alone: %s", assay_error_text(code));
 }
 
 /* --- timing ----------------------------------------------------------------------------------- */
@@ -399,21 +376,15 @@ static size_t calls_for(double run_ns)
     return calls < 3 ? 3 : calls > 400 ? 400 : (size_t)calls;
 }
 
-static size_t output_bytes(const struct isolated *it, const struct assay__node *node)
+static size_t copies_for(const struct isolated *it, const struct assay__node *node, double base_ns)
 {
+    double once_ns = fmax((base_ns - 1500) / BASE_COPIES, 50);
+    double copies = once_ns > 5e6 ? 1 : 100e3 / once_ns;
     size_t bytes = 0;
     for (size_t k = 0; k < node->output_count; k++) {
         size_t at = assay__map_get(it->values, node->outputs[k]);
         if (at != ASSAY__MAP_NONE) bytes += it->described[at].bytes;
     }
-    return bytes;
-}
-
-static size_t copies_for(const struct isolated *it, const struct assay__node *node, double base_ns)
-{
-    double once_ns = fmax((base_ns - 1500) / BASE_COPIES, 50);
-    double copies = once_ns > 5e6 ? 1 : 100e3 / once_ns;
-    size_t bytes = output_bytes(it, node);
     if (bytes) copies = fmin(copies, (double)OUTPUTS_MOST / (double)bytes);
     return copies < 1 ? 1 : copies > COPIES_MOST ? COPIES_MOST : (size_t)copies;
 }
@@ -443,25 +414,15 @@ static int time_slope(struct isolated *it, const struct assay__node *node,
 
 static int time_empty(struct isolated *it, struct assay_error *error)
 {
-    static const char *const outputs[] = {"assay.out"};
-    char path[ASSAY__LAYERS_PATH] = "";
     struct assay__timed timed = {0};
     struct assay__model *model = model_like(it->work->optimized);
-    int code = model ? assay__layers_path(it->work, "empty.onnx", path, sizeof path) : ASSAY_ENOMEM;
-    if (!code) { /* borrowed for the writing */
-        model->graph.inputs = it->work->optimized->graph.inputs;
-        model->graph.input_count = it->work->optimized->graph.input_count;
-        code = assay__model_write(model, path, error);
-    }
-    struct assay__timed_options options = {.path = path,
-                                           .optimization = ASSAY__ORT_OPT_NONE,
-                                           .output_names = outputs,
-                                           .output_count = 1};
-    if (!code) code = assay__timed_open(it->work->session, &options, &timed, error);
+    if (!model) return assay__no_memory(error);
+    model->graph.inputs = it->work->optimized->graph.inputs; /* borrowed for the writing */
+    model->graph.input_count = it->work->optimized->graph.input_count;
+    struct assay__timed_options options = {0};
+    int code = open_model(it, model, "empty.onnx", options, &timed, error);
     if (!code) code = assay__timed_median(&timed, 50, 1000, &it->work->result->engine_ns, error);
     assay__timed_close(&timed);
-    assay__layers_unlink(path);
-    assay__model_free(model);
     return code;
 }
 
@@ -469,11 +430,12 @@ static int time_empty(struct isolated *it, struct assay_error *error)
 
 static int time_node(struct isolated *it, size_t index, struct assay_error *error)
 {
-    struct assay__engine_layer *layer = &it->work->layers[index];
+    struct assay__layer *layer = &it->work->layers[index];
     const struct assay__node *node = &it->work->optimized->graph.nodes[index];
     struct assay__arena *arena = assay__arena_new();
-    struct needs needs = {.arena = arena};
-    int code = arena ? node_needs(it, node, &needs) : ASSAY_ENOMEM;
+    struct needs needs = {.arena = arena, .seen = assay__map_new()};
+    int code = arena && needs.seen ? add_needs(it, &needs, node, 0) : ASSAY_ENOMEM;
+    assay__map_free(needs.seen);
     const char *key = code ? NULL : node_key(it, node, &needs);
     if (!key)
         code = assay_error_set(error, code ? code : ASSAY_ENOMEM,

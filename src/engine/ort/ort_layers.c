@@ -43,12 +43,14 @@ double assay__layers_elapsed_s(const struct assay__layer_work *work)
     return (double)(assay__now_ns() - work->start_ns) * 1e-9;
 }
 
-int assay__layers_path(struct assay__layer_work *work, const char *name, char *out, size_t out_size)
+int assay__layers_path(struct assay__layer_work *work, const char *name, char *out, size_t out_size,
+                       struct assay_error *error)
 {
     char own[256];
-    if (!work->beside[0]) return assay__path_join(work->folder, name, out, out_size);
     snprintf(own, sizeof own, ".assay-%ld-%s", (long)getpid(), name);
-    return assay__path_join(work->beside, own, out, out_size);
+    int code = work->beside[0] ? assay__path_join(work->beside, own, out, out_size)
+                               : assay__path_join(work->folder, name, out, out_size);
+    return code ? assay_error_set(error, code, "the path of a file is too long") : 0;
 }
 
 void assay__layers_unlink(const char *path)
@@ -64,33 +66,21 @@ const char *assay__layers_node_name(const struct assay__node *node)
 
 /* --- the model that is really run ------------------------------------------------------------- */
 
-/** Links the files that hold weights into our folder. False: one could not be linked. */
-static bool link_weights(struct assay__layer_work *work)
+/** Links the files that hold weights into our folder, or has our files written beside the model. */
+static int place_files(struct assay__layer_work *work, struct assay_error *error)
 {
     const struct assay__graph *graph = &work->original->graph;
     char from[ASSAY__LAYERS_PATH], to[ASSAY__LAYERS_PATH];
-    for (size_t i = 0; i < graph->initializer_count; i++) {
+    bool linked = true;
+    for (size_t i = 0; i < graph->initializer_count && linked; i++) {
         const struct assay__tensor *tensor = &graph->initializers[i];
         if (!tensor->external) continue;
-        if (strchr(tensor->location, '/') ||
-            assay__path_join(work->original->folder, tensor->location, from, sizeof from) ||
-            assay__path_join(work->folder, tensor->location, to, sizeof to))
-            return false;
-        if (!assay__file_exists(to) && link(from, to) != 0) return false;
+        linked = !strchr(tensor->location, '/') &&
+                 !assay__path_join(work->original->folder, tensor->location, from, sizeof from) &&
+                 !assay__path_join(work->folder, tensor->location, to, sizeof to) &&
+                 (assay__file_exists(to) || link(from, to) == 0);
     }
-    return true;
-}
-
-static bool has_external(const struct assay__model *model)
-{
-    for (size_t i = 0; i < model->graph.initializer_count; i++)
-        if (model->graph.initializers[i].external) return true;
-    return false;
-}
-
-static int place_files(struct assay__layer_work *work, struct assay_error *error)
-{
-    if (!has_external(work->original) || link_weights(work)) return 0;
+    if (linked) return 0;
     int code = assay__path_folder(work->session->model_path, work->beside, sizeof work->beside);
     if (code) return assay_error_set(error, code, "the model's path is too long");
     if (access(work->beside, W_OK) == 0) return 0;
@@ -100,81 +90,46 @@ static int place_files(struct assay__layer_work *work, struct assay_error *error
                            "its folder is not writable");
 }
 
-static int save_optimized(struct assay__layer_work *work, struct assay_error *error)
+static int prepare(struct assay__layer_work *work, struct assay_error *error)
 {
     struct assay__timed timed = {0};
-    int code = assay__layers_path(work, "optimized.onnx", work->optimized_path,
-                                  sizeof work->optimized_path);
-    if (code) return assay_error_set(error, code, "the path of a file is too long");
     struct assay__timed_options options = {.path = work->session->model_path,
                                            .optimization = work->session->optimization,
                                            .save_path = work->optimized_path};
-    code = assay__timed_open(work->session, &options, &timed, error);
+    int code = assay__model_read(work->session->model_path, &work->original, error);
+    if (!code) code = assay__folder_temporary(work->folder, sizeof work->folder, error);
+    if (!code) code = place_files(work, error);
+    if (!code)
+        code = assay__layers_path(work, "optimized.onnx", work->optimized_path,
+                                  sizeof work->optimized_path, error);
+    if (!code) code = assay__timed_open(work->session, &options, &timed, error);
     assay__timed_close(&timed);
     if (!code) code = assay__model_read(work->optimized_path, &work->optimized, error);
-    if (!code) work->random = assay__graph_is_random(&work->optimized->graph);
-    return code;
-}
-
-static int make_layers(struct assay__layer_work *work, struct assay_error *error)
-{
+    if (code) return code;
+    work->random = assay__graph_is_random(&work->optimized->graph);
     const struct assay__graph *graph = &work->optimized->graph;
     work->layer_count = graph->node_count;
     work->layers = assay__arena_array(work->arena, graph->node_count + 1, sizeof *work->layers);
     if (!work->layers) return assay__no_memory(error);
     for (size_t i = 0; i < graph->node_count; i++) {
-        struct assay__engine_layer *layer = &work->layers[i];
+        struct assay__layer *layer = &work->layers[i];
+        *layer = assay__layer_unknown();
         layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
         layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
-        if (!layer->name || !layer->op) return assay__no_memory(error);
         layer->provider = CPU_PROVIDER;
-        layer->time_ns = layer->host_enqueue_ns = layer->flops = layer->bytes = NAN;
-        layer->state = ASSAY_UNAVAILABLE;
-        layer->note = "";
     }
-    if (assay__layers_origin(work->original, work->optimized, work->arena, work->layers))
-        return assay__no_memory(error);
-    return 0;
+    code = assay__layers_origin(work->original, work->optimized, work->arena, work->layers);
+    return code || assay__arena_failed(work->arena) ? assay__no_memory(error) : 0;
 }
 
-static int prepare(struct assay__layer_work *work, struct assay_error *error)
+static struct assay__layers no_layers(void)
 {
-    int code = assay__model_read(work->session->model_path, &work->original, error);
-    if (!code) code = assay__folder_temporary(work->folder, sizeof work->folder, error);
-    if (!code) code = place_files(work, error);
-    if (!code) code = save_optimized(work, error);
-    if (!code) code = make_layers(work, error);
-    return code;
+    struct assay__layers none = assay__layers_unknown();
+    none.method = "off";
+    return none;
 }
 
 /* --- the result ------------------------------------------------------------------------------- */
-
-static int order_result(struct assay__layer_work *work, struct assay_error *error)
-{
-    struct assay__engine_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
-                                                             sizeof *ordered);
-    if (!ordered || work->reason.failed) return assay__no_memory(error);
-    for (size_t i = 0; i < work->layer_count; i++)
-        ordered[i] = work->layers[work->order ? work->order[i] : i];
-    work->result->layers = ordered;
-    work->result->layer_count = work->layer_count;
-    work->result->reason = assay__arena_strndup(
-        work->arena, work->reason.length ? work->reason.data : "", work->reason.length);
-    return work->result->reason ? 0 : assay__no_memory(error);
-}
-
-/** Undoes what a method that failed half-way has put into the layers. */
-static void reset_layers(struct assay__layer_work *work)
-{
-    for (size_t i = 0; i < work->layer_count; i++) {
-        work->layers[i].time_ns = NAN;
-        work->layers[i].counters = NULL;
-        work->layers[i].state = ASSAY_UNAVAILABLE;
-        work->layers[i].note = "";
-    }
-    work->order = NULL;
-    *work->result = assay__layer_result_unknown("off");
-}
 
 static int run_method(struct assay__layer_work *work, enum assay_layer_method method,
                       struct assay_error *error)
@@ -187,8 +142,8 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
             "markers time layers of the CPU provider only; this session runs on %s",
             work->session->provider);
     if (method == ASSAY_LAYERS_ENGINE || (method == ASSAY_LAYERS_AUTO && !cpu)) {
-        struct assay_error ignored = {
-            0}; /* the profile works without the optimised model; only the origins are lost */
+        /* The profile works without the optimised model; only the origins are lost. */
+        struct assay_error ignored = {0};
         if (prepare(work, &ignored))
             assay__layers_say(work, "The origin of fused layers is not known: %s.",
                               ignored.message);
@@ -199,47 +154,53 @@ static int run_method(struct assay__layer_work *work, enum assay_layer_method me
     if (!code) code = assay__layers_markers(work, error);
     if (!code || method == ASSAY_LAYERS_MARKERS) return code;
     struct assay_error why = error ? *error : (struct assay_error){0};
-    reset_layers(work);
+    /* Undoes what a method that failed half-way has put into the layers. */
+    for (size_t i = 0; i < work->layer_count; i++) {
+        work->layers[i].time_ns = NAN;
+        work->layers[i].counters = NULL;
+        work->layers[i].state = ASSAY_UNAVAILABLE;
+        work->layers[i].note = "";
+    }
+    work->order = NULL;
+    *work->result = no_layers();
     assay__layers_say(work, "Markers could not be used: %s.", why.message);
     return assay__layers_profile(work, error);
 }
 
-static int fresh_storage(struct assay__session *session, struct assay_error *error)
-{
-    assay__ort_layers_free(session);
-    session->layers = calloc(1, sizeof *session->layers);
-    if (session->layers) session->layers->arena = assay__arena_new();
-    if (session->layers && session->layers->arena) return 0;
-    assay__ort_layers_free(session);
-    return assay__no_memory(error);
-}
-
 int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
-                      struct assay__layer_result *result, struct assay_error *error)
+                      struct assay__layers *result, struct assay_error *error)
 {
     struct assay_error own = {0};
-    *result = assay__layer_result_unknown("off");
+    *result = no_layers();
     if (options->method == ASSAY_LAYERS_OFF) return 0;
-    int code = fresh_storage(session, error);
-    if (code) return code;
+    assay__arena_free(session->layer_arena);
+    session->layer_arena = assay__arena_new();
+    struct assay__layer_work *work = session->layer_arena ? calloc(1, sizeof *work) : NULL;
+    if (!work) return assay__no_memory(error);
     double latency_ns = options->latency_ns > 0 ? options->latency_ns : NAN;
     double budget_s = options->budget_s > 0 ? options->budget_s : latency_ns < 1e6 ? 2 : 10;
-    struct assay__layer_work *work = calloc(1, sizeof *work);
-    if (!work) return assay__no_memory(error);
     work->session = session;
-    work->arena = session->layers->arena;
+    work->arena = session->layer_arena;
     work->result = result;
     work->latency_ns = latency_ns;
     work->counters = assay__layer_counters(options);
     work->budget_s = budget_s * 0.9; /* the round that is under way when time is up is finished */
     work->start_ns = assay__now_ns();
-    code = run_method(work, options->method, &own);
+    int code = run_method(work, options->method, &own);
     if (!code && work->counters && !result->counter_note)
         result->counter_note = "counters of layers are read by markers only, and these layers were "
                                "timed in another way";
-    if (!code) code = order_result(work, &own);
+    struct assay__layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
+                                                      sizeof *ordered);
+    for (size_t i = 0; !code && ordered && i < work->layer_count; i++)
+        ordered[i] = work->layers[work->order ? work->order[i] : i];
+    result->items = ordered;
+    result->count = work->layer_count;
+    result->reason = assay__arena_text(work->arena, "%s", assay__buf_text(&work->reason));
+    if (!code && (assay__arena_failed(work->arena) || work->reason.failed))
+        code = assay__no_memory(&own);
     if (code) {
-        *result = assay__layer_result_unknown("off");
+        *result = no_layers();
         if (error) *error = own;
     }
     assay__model_free(work->optimized);
@@ -249,12 +210,4 @@ int assay__ort_layers(struct assay__session *session, const struct assay__layer_
     assay__buf_free(&work->reason);
     free(work);
     return code;
-}
-
-void assay__ort_layers_free(struct assay__session *session)
-{
-    if (!session->layers) return;
-    assay__arena_free(session->layers->arena);
-    free(session->layers);
-    session->layers = NULL;
 }

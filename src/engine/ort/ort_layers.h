@@ -1,5 +1,5 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
- * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers*.c,
+ * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c,
  * ort_counted.c (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c
  * (where a node of the optimised graph came from). How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_ORT_LAYERS_H
@@ -7,7 +7,6 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "engine/ort/ort_marker.h"
 #include "engine/ort/ort_session.h"
 #include "model/graph.h"
 
@@ -18,18 +17,13 @@
 
 #define ASSAY__LAYERS_PATH 4096
 
-/** Kept by the session: the storage behind the last result. */
-struct assay__ort_layers {
-    struct assay__arena *arena;
-};
-
 /** One call of layers(). */
 struct assay__layer_work {
     struct assay__session *session;
     struct assay__arena *arena; /* the result's */
-    struct assay__layer_result *result;
+    struct assay__layers *result;
     /* one per node of the optimised graph once that is known, by node index */
-    struct assay__engine_layer *layers;
+    struct assay__layer *layers;
     size_t layer_count;
     size_t *order; /* execution order of the nodes; NULL: as in the file */
     double budget_s;
@@ -52,25 +46,58 @@ void assay__layers_say(struct assay__layer_work *work, const char *format, ...) 
 double assay__layers_elapsed_s(const struct assay__layer_work *work);
 /** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are in
  * separate files). */
-int assay__layers_path(struct assay__layer_work *work, const char *name, char *out,
-                       size_t out_size);
+int assay__layers_path(struct assay__layer_work *work, const char *name, char *out, size_t out_size,
+                       struct assay_error *error);
 /** Removes such a file. */
 void assay__layers_unlink(const char *path);
 /** What to call a node: its name, else its first output's. */
 const char *assay__layers_node_name(const struct assay__node *node);
 
+/* --- the marker: passes its tensor through and writes down when it ran (ort_marker.c) --------- */
+
+/* the first API version with alias maps, without which a marker copies */
+#define ASSAY__MARKER_API 18
+
+struct assay__marker_event {
+    uint64_t entry_ns, exit_ns;
+    uint32_t id;
+};
+
+/** Where the markers of one session write. Set count to 0 before a run; afterwards events stand
+ * in the order of time. */
+struct assay__marker_log {
+    struct assay__marker_event *events;
+    size_t count, capacity;
+    bool *scalars;    /* by id, capacity entries; set when a marker has seen a scalar */
+    uint64_t dropped; /* events that found no room */
+    /* times the engine gave a marker a separate buffer, so that it had to copy */
+    uint64_t copies;
+    const struct assay__layer_counters *counters; /* read by every marker; NULL: none */
+    double *counts; /* of event i: counters->count at its entry, as many at its exit, from 2 i */
+};
+
+struct assay__marker_ops;
+
+/** The operators of one session (domain and names: ort_instrument.h). `log` and the result
+ * outlive that session. ASSAY_EUNSUPPORTED when the library is older than ASSAY__MARKER_API. */
+int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log *log,
+                          struct assay__marker_ops **ops, struct assay_error *error);
+int assay__marker_ops_add(struct assay__marker_ops *ops, OrtSessionOptions *options,
+                          struct assay_error *error);
+void assay__marker_ops_free(struct assay__marker_ops *ops); /* NULL legal */
+
 /* --- sessions that are timed (ort_timed.c) ---------------------------------------------------- */
 
 struct assay__timed {
     struct assay__session *owner;
-    struct OrtSession *session;
+    OrtSession *session;
     struct assay__marker_ops *ops; /* NULL: without markers */
     struct assay__marker_log log;
     const char *const *input_names;
-    const struct OrtValue *const *inputs;
+    const OrtValue *const *inputs;
     size_t input_count;
     const char *const *output_names;
-    struct OrtValue **outputs;
+    OrtValue **outputs;
     size_t output_count;
 };
 
@@ -83,7 +110,7 @@ struct assay__timed_options {
     const char *profile_prefix;                   /* NULL or: with ONNX Runtime's own profiler */
     /* Names NULL: the owner's inputs, the owner's outputs. Borrowed. */
     const char *const *input_names;
-    const struct OrtValue *const *inputs;
+    const OrtValue *const *inputs;
     size_t input_count;
     const char *const *output_names;
     size_t output_count;
@@ -111,20 +138,20 @@ int assay__timed_resume(struct assay__session *owner, struct assay_error *error)
 
 /** Tests: called for the options of every session that layer timing opens (to add custom
  * operators). NULL: none. */
-typedef int assay__timed_hook_fn(void *context, struct OrtSessionOptions *options);
+typedef int assay__timed_hook_fn(void *context, OrtSessionOptions *options);
 void assay__timed_hook(assay__timed_hook_fn *hook, void *context);
 
 /** Largest difference of two values: 0 bit-equal; relative to the largest magnitude for floating
  * point, infinity otherwise. NaN equals NaN. */
-double assay__values_difference(const struct assay__ort *ort, struct OrtAllocator *allocator,
-                                const struct OrtValue *a, const struct OrtValue *b);
+double assay__values_difference(const struct assay__ort *ort, OrtAllocator *allocator,
+                                const OrtValue *a, const OrtValue *b);
 
-/* --- a chain of markers (ort_markers_chain.c) ------------------------------------------------- */
+/* --- a chain of markers (ort_markers.c) ------------------------------------------------- */
 
 struct assay__chain {
     struct assay__timed timed;
     float number; /* the input, behind `value` */
-    struct OrtValue *value;
+    OrtValue *value;
 };
 
 /** A session of `length` markers with nothing in between, to measure what a marker costs. Close it
@@ -160,6 +187,6 @@ void assay__layers_counted(struct assay__layer_work *work,
 
 /** Fills from/from_count of layers[i] for node i of `optimized`. Strings go into `arena`. */
 int assay__layers_origin(const struct assay__model *original, const struct assay__model *optimized,
-                         struct assay__arena *arena, struct assay__engine_layer *layers);
+                         struct assay__arena *arena, struct assay__layer *layers);
 
 #endif

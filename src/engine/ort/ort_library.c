@@ -71,7 +71,7 @@ int assay__ort_fill(struct assay__ort *ort, const struct OrtApiBase *base, const
     return 0;
 }
 
-void assay__ort_ignore(const struct assay__ort *ort, struct OrtStatus *status)
+void assay__ort_ignore(const struct assay__ort *ort, OrtStatus *status)
 {
     if (status) ort->release_status(status);
 }
@@ -97,13 +97,10 @@ static const char *signature_end(const char *text)
     const char *at = strchr(text, '(');
     if (!at || !strstr(text, "onnxruntime::") || strstr(text, "onnxruntime::") > at) return text;
     int depth = 0;
-    for (; *at; at++) {
-        depth += *at == '(';
-        depth -= *at == ')';
-        if (depth == 0) break;
-    }
-    if (!*at) return text;
-    at++;
+    do
+        depth += (*at == '(') - (*at == ')');
+    while (*at++ && depth > 0);
+    if (depth > 0) return text;
     if (strncmp(at, " const", 6) == 0) at += 6;
     const char *bracket = strncmp(at, " [with ", 7) == 0 ? strchr(at, ']') : NULL;
     return bracket ? bracket + 1 : at;
@@ -135,8 +132,8 @@ void assay__ort_message_trim(const char *message, char *out, size_t out_size)
     out[used] = '\0';
 }
 
-int assay__ort_check(const struct assay__ort *ort, struct OrtStatus *status,
-                     struct assay_error *error, const char *what)
+int assay__ort_check(const struct assay__ort *ort, OrtStatus *status, struct assay_error *error,
+                     const char *what)
 {
     if (!status) return 0;
     char text[400];
@@ -153,12 +150,6 @@ int assay__ort_check(const struct assay__ort *ort, struct OrtStatus *status,
 }
 
 /* --- finding it ------------------------------------------------------------------------------- */
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
 
 /* libonnxruntime.so, libonnxruntime.so.1.31.1, libonnxruntime.1.31.1.dylib; not
  * libonnxruntime_providers_shared.so. */
@@ -208,12 +199,7 @@ static bool find_below(const char *folder, char *out, size_t out_size)
  * place uses it. */
 static bool find_beside_us(char *out, size_t out_size)
 {
-    static const char *const places[] = {
-        "onnxruntime",
-        "../lib/assay",
-        "../lib",
-        "assay",
-    };
+    static const char *const places[] = {"onnxruntime", "../lib/assay", "../lib", "assay"};
     char files[2][PATH_SIZE] = {"", ""};
     if (assay__executable_path(files[0], sizeof files[0]) != 0) files[0][0] = '\0';
     assay__library_path((const void *)slot_counts, files[1], sizeof files[1]);
@@ -248,10 +234,8 @@ static int load_file(const char *path, struct assay__ort *ort, struct assay_erro
                                "%s is not ONNX Runtime: it has no OrtGetApiBase", path);
     }
     int code = assay__ort_fill(ort, symbol.function(), path, error);
-    if (code) {
-        assay__library_close(library);
-        return code;
-    }
+    if (code) assay__library_close(library);
+    if (code) return code;
     assay__library_path(symbol.object, ort->path, sizeof ort->path);
     if (!ort->path[0]) snprintf(ort->path, sizeof ort->path, "%s", path);
     return 0;
@@ -262,7 +246,8 @@ static int load_named(const char *path, const char *who, struct assay__ort *ort,
                       struct assay_error *error)
 {
     char file[PATH_SIZE];
-    if (is_folder(path)) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         if (!find_below(path, file, sizeof file))
             return assay_error_set(error, ASSAY_ENOTFOUND, "%s: no libonnxruntime in the folder %s",
                                    who, path);

@@ -20,7 +20,7 @@
  *
  * Attributes: id (int), fixed (int, 0 or 1). Runs on the CPU provider. Not safe for two runs of
  * one session at a time. */
-#include "engine/ort/ort_marker.h"
+#include "engine/ort/ort_layers.h"
 
 #include "base/clock.h"
 #include "base/no_memory.h"
@@ -33,7 +33,7 @@
 #include <string.h>
 
 struct marker_op {
-    struct OrtCustomOp base; /* first: the library hands this address back */
+    OrtCustomOp base; /* first: the library hands this address back */
     const char *name;
     const struct assay__ort *ort;
     struct assay__marker_log *log;
@@ -42,7 +42,7 @@ struct marker_op {
 
 struct assay__marker_ops {
     const struct assay__ort *ort;
-    struct OrtCustomOpDomain *domain;
+    OrtCustomOpDomain *domain;
     struct marker_op general, scalar;
 };
 
@@ -57,11 +57,11 @@ struct marker_kernel {
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-static struct OrtStatus *copy_strings(const struct assay__ort *ort, const struct OrtValue *from,
-                                      struct OrtValue *to, size_t count)
+static OrtStatus *copy_strings(const struct assay__ort *ort, const OrtValue *from, OrtValue *to,
+                               size_t count)
 {
     size_t length = 0;
-    struct OrtStatus *status = ort->get_string_tensor_data_length(from, &length);
+    OrtStatus *status = ort->get_string_tensor_data_length(from, &length);
     if (status) return status;
     char *text = malloc(length + count + 1);
     size_t *offsets = malloc((count + 1) * sizeof *offsets);
@@ -89,13 +89,13 @@ static struct OrtStatus *copy_strings(const struct assay__ort *ort, const struct
 }
 
 /** Copies when the engine did not alias. *same: it did. */
-static struct OrtStatus *pass_on(struct marker_kernel *kernel, const struct OrtValue *input,
-                                 struct OrtValue *output, bool *same)
+static OrtStatus *pass_on(struct marker_kernel *kernel, const OrtValue *input, OrtValue *output,
+                          bool *same)
 {
     const struct assay__ort *ort = kernel->ort;
     const struct assay__ort_shape *shape = &kernel->shape;
     void *from = NULL, *to = NULL;
-    struct OrtStatus *status = ort->get_tensor_mutable_data((struct OrtValue *)input, &from);
+    OrtStatus *status = ort->get_tensor_mutable_data((OrtValue *)input, &from);
     if (!status) status = ort->get_tensor_mutable_data(output, &to);
     if (status) return status;
     *same = from == to || shape->count == 0;
@@ -111,14 +111,13 @@ static struct OrtStatus *pass_on(struct marker_kernel *kernel, const struct OrtV
 }
 
 /** The full way: ask for the shape, make the output, see whether it is the input. */
-static struct OrtStatus *compute_unsettled(struct marker_kernel *kernel,
-                                           struct OrtKernelContext *context)
+static OrtStatus *compute_unsettled(struct marker_kernel *kernel, OrtKernelContext *context)
 {
     const struct assay__ort *ort = kernel->ort;
-    const struct OrtValue *input = NULL;
-    struct OrtValue *output = NULL;
+    const OrtValue *input = NULL;
+    OrtValue *output = NULL;
     struct assay__ort_shape *shape = &kernel->shape;
-    struct OrtStatus *status = ort->kernel_context_get_input(context, 0, &input);
+    OrtStatus *status = ort->kernel_context_get_input(context, 0, &input);
     if (!status && !input) return ort->create_status(ASSAY__ORT_FAIL, "marker: no input");
     if (!status) status = assay__ort_shape_read(ort, input, shape);
     if (!status)
@@ -138,17 +137,17 @@ static void count(struct assay__marker_log *log, size_t event, size_t edge)
     counters->read(counters->context, log->counts + (2 * event + edge) * counters->count);
 }
 
-static struct OrtStatus *marker_compute(void *opaque, struct OrtKernelContext *context)
+static OrtStatus *marker_compute(void *opaque, OrtKernelContext *context)
 {
     uint64_t entry_ns = assay__now_ns();
     struct marker_kernel *kernel = opaque;
     struct assay__marker_log *log = kernel->log;
     if (log->counters) count(log, log->count, 0);
-    struct OrtValue *output = NULL;
-    struct OrtStatus *status = kernel->settled ? kernel->ort->kernel_context_get_output(
-                                                     context, 0, kernel->shape.dims,
-                                                     kernel->shape.rank, &output)
-                                               : compute_unsettled(kernel, context);
+    OrtValue *output = NULL;
+    OrtStatus *status = kernel->settled
+                            ? kernel->ort->kernel_context_get_output(context, 0, kernel->shape.dims,
+                                                                     kernel->shape.rank, &output)
+                            : compute_unsettled(kernel, context);
     if (log->count >= log->capacity) {
         log->dropped++;
         return status;
@@ -163,29 +162,26 @@ static struct OrtStatus *marker_compute(void *opaque, struct OrtKernelContext *c
 
 /* --- creating --------------------------------------------------------------------------------- */
 
-static struct OrtStatus *marker_create(const struct OrtCustomOp *op, const struct OrtApi *api,
-                                       const struct OrtKernelInfo *info, void **result)
+static OrtStatus *marker_create(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info,
+                                void **result)
 {
     const struct marker_op *own = (const struct marker_op *)(const void *)op;
     int64_t id = 0, fixed = 0;
     (void)api; /* the table we loaded is the same */
-    struct OrtStatus *status = own->ort->kernel_info_get_attribute_int64(info, "id", &id);
+    OrtStatus *status = own->ort->kernel_info_get_attribute_int64(info, "id", &id);
     if (!status) status = own->ort->kernel_info_get_attribute_int64(info, "fixed", &fixed);
     if (status) return status;
     if (id < 0 || (uint64_t)id >= own->log->capacity)
         return own->ort->create_status(ASSAY__ORT_FAIL, "marker: id out of range");
     struct marker_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return own->ort->create_status(ASSAY__ORT_FAIL, "marker: out of memory");
-    kernel->ort = own->ort;
-    kernel->log = own->log;
-    kernel->id = (uint32_t)id;
-    kernel->fixed = fixed != 0;
+    *kernel = (struct marker_kernel){
+        .ort = own->ort, .log = own->log, .id = (uint32_t)id, .fixed = fixed != 0};
     *result = kernel;
     return NULL;
 }
 
-static void *marker_create_old(const struct OrtCustomOp *op, const struct OrtApi *api,
-                               const struct OrtKernelInfo *info)
+static void *marker_create_old(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info)
 {
     void *kernel = NULL;
     const struct marker_op *own = (const struct marker_op *)(const void *)op;
@@ -193,7 +189,7 @@ static void *marker_create_old(const struct OrtCustomOp *op, const struct OrtApi
     return kernel;
 }
 
-static void marker_compute_old(void *kernel, struct OrtKernelContext *context)
+static void marker_compute_old(void *kernel, OrtKernelContext *context)
 {
     assay__ort_ignore(((struct marker_kernel *)kernel)->ort, marker_compute(kernel, context));
 }
@@ -205,28 +201,27 @@ static void marker_destroy(void *kernel)
 
 /* --- shape inference -------------------------------------------------------------------------- */
 
-static int64_t marker_id(const struct assay__ort *ort, struct OrtShapeInferContext *context)
+static int64_t marker_id(const struct assay__ort *ort, OrtShapeInferContext *context)
 {
-    const struct OrtOpAttr *attr = NULL;
+    const OrtOpAttr *attr = NULL;
     int64_t id = -1;
     size_t size = 0;
-    struct OrtStatus *status = ort->shape_infer_context_get_attribute(context, "id", &attr);
+    OrtStatus *status = ort->shape_infer_context_get_attribute(context, "id", &attr);
     if (!status) status = ort->read_op_attr(attr, ASSAY__ORT_ATTR_INT, &id, sizeof id, &size);
     assay__ort_ignore(ort, status);
     return id;
 }
 
 /** Names the dimensions that are neither known nor named: assay_<marker>_<axis>. */
-static struct OrtStatus *name_unknown(const struct assay__ort *ort,
-                                      struct OrtShapeInferContext *context,
-                                      struct OrtTensorTypeAndShapeInfo *info, size_t rank)
+static OrtStatus *name_unknown(const struct assay__ort *ort, OrtShapeInferContext *context,
+                               OrtTensorTypeAndShapeInfo *info, size_t rank)
 {
     int64_t dims[ASSAY__ORT_RANK_MOST];
     const char *symbols[ASSAY__ORT_RANK_MOST];
     char names[ASSAY__ORT_RANK_MOST][48];
     bool changed = false;
     int64_t id = -1;
-    struct OrtStatus *status = ort->get_dimensions(info, dims, rank);
+    OrtStatus *status = ort->get_dimensions(info, dims, rank);
     if (!status) status = ort->get_symbolic_dimensions(info, symbols, rank);
     for (size_t i = 0; !status && i < rank; i++) {
         if (dims[i] >= 0 || symbols[i][0]) continue;
@@ -240,14 +235,13 @@ static struct OrtStatus *name_unknown(const struct assay__ort *ort,
 
 /** The library ignores (and leaks) a status returned here, so none is returned: the shape then
  * stays unknown. */
-static struct OrtStatus *marker_infer(const struct OrtCustomOp *op,
-                                      struct OrtShapeInferContext *context)
+static OrtStatus *marker_infer(const OrtCustomOp *op, OrtShapeInferContext *context)
 {
     const struct marker_op *own = (const struct marker_op *)(const void *)op;
     const struct assay__ort *ort = own->ort;
-    struct OrtTensorTypeAndShapeInfo *info = NULL;
+    OrtTensorTypeAndShapeInfo *info = NULL;
     size_t rank = 0;
-    struct OrtStatus *status = ort->shape_infer_context_get_input_type_shape(context, 0, &info);
+    OrtStatus *status = ort->shape_infer_context_get_input_type_shape(context, 0, &info);
     if (!status) status = ort->get_dimensions_count(info, &rank);
     if (!status && rank <= ASSAY__ORT_RANK_MOST && (rank || own->rank_zero)) {
         if (rank) status = name_unknown(ort, context, info, rank);
@@ -259,12 +253,12 @@ static struct OrtStatus *marker_infer(const struct OrtCustomOp *op,
 
 /* --- what the library asks about the operator ------------------------------------------------- */
 
-static const char *marker_name(const struct OrtCustomOp *op)
+static const char *marker_name(const OrtCustomOp *op)
 {
     return ((const struct marker_op *)(const void *)op)->name;
 }
 
-static const char *marker_provider(const struct OrtCustomOp *op)
+static const char *marker_provider(const OrtCustomOp *op)
 {
     (void)op;
     return NULL; /* the CPU */
@@ -272,7 +266,7 @@ static const char *marker_provider(const struct OrtCustomOp *op)
 
 /* Of either input or output. 0 means any element type (the output has the input's), that it is
  * required, and that it lies in the default memory. */
-static int marker_zero(const struct OrtCustomOp *op, size_t index)
+static int marker_zero(const OrtCustomOp *op, size_t index)
 {
     (void)op, (void)index;
     return 0;
@@ -281,13 +275,13 @@ _Static_assert(ASSAY__ORT_ELEMENT_UNDEFINED == 0 && ASSAY__ORT_IO_REQUIRED == 0 
                    ASSAY__ORT_MEM_DEFAULT == 0,
                "what marker_zero answers");
 
-static size_t marker_count(const struct OrtCustomOp *op)
+static size_t marker_count(const OrtCustomOp *op)
 {
     (void)op;
     return 1;
 }
 
-static int marker_arity(const struct OrtCustomOp *op)
+static int marker_arity(const OrtCustomOp *op)
 {
     (void)op;
     return 1;
@@ -310,18 +304,13 @@ static size_t marker_no_inplace(int **input, int **output)
 
 static void marker_release_map(int *input, int *output)
 {
-    (void)input;
-    (void)output;
+    (void)input, (void)output;
 }
 
-static void marker_op_fill(struct marker_op *op, const struct assay__ort *ort,
-                           struct assay__marker_log *log, const char *name, bool rank_zero)
+static struct marker_op marker_op(const struct assay__ort *ort, struct assay__marker_log *log,
+                                  const char *name, bool rank_zero)
 {
-    op->name = name;
-    op->ort = ort;
-    op->log = log;
-    op->rank_zero = rank_zero;
-    op->base = (struct OrtCustomOp){
+    OrtCustomOp base = {
         .version = (uint32_t)ort->api_version,
         .CreateKernel = marker_create_old,
         .GetName = marker_name,
@@ -347,6 +336,7 @@ static void marker_op_fill(struct marker_op *op, const struct assay__ort *ort,
         .GetAliasMap = marker_alias,
         .ReleaseAliasMap = marker_release_map,
     };
+    return (struct marker_op){base, name, ort, log, rank_zero};
 }
 
 int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log *log,
@@ -361,9 +351,9 @@ int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log
     struct assay__marker_ops *ops = calloc(1, sizeof *ops);
     if (!ops) return assay__no_memory(error);
     ops->ort = ort;
-    marker_op_fill(&ops->general, ort, log, ASSAY__MARKER_OP, false);
-    marker_op_fill(&ops->scalar, ort, log, ASSAY__MARKER_OP_SCALAR, true);
-    struct OrtStatus *status = ort->create_custom_op_domain(ASSAY__MARKER_DOMAIN, &ops->domain);
+    ops->general = marker_op(ort, log, ASSAY__MARKER_OP, false);
+    ops->scalar = marker_op(ort, log, ASSAY__MARKER_OP_SCALAR, true);
+    OrtStatus *status = ort->create_custom_op_domain(ASSAY__MARKER_DOMAIN, &ops->domain);
     if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->general.base);
     if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->scalar.base);
     int code = assay__ort_check(ort, status, error, "cannot make the marker operator");
@@ -375,7 +365,7 @@ int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log
     return 0;
 }
 
-int assay__marker_ops_add(struct assay__marker_ops *ops, struct OrtSessionOptions *options,
+int assay__marker_ops_add(struct assay__marker_ops *ops, OrtSessionOptions *options,
                           struct assay_error *error)
 {
     return assay__ort_check(ops->ort, ops->ort->add_custom_op_domain(options, ops->domain), error,

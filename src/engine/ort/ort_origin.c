@@ -25,9 +25,8 @@
 #include "engine/ort/ort_layers.h"
 
 #include "base/map.h"
+#include "base/text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NO_NODE SIZE_MAX
@@ -63,12 +62,6 @@ static size_t producer_of(const struct tracing *t, const char *name)
 {
     size_t at = name[0] ? assay__map_get(t->producer, name) : ASSAY__MAP_NONE;
     return at == ASSAY__MAP_NONE ? NO_NODE : at;
-}
-
-static bool is_original_value(const struct tracing *t, const char *name)
-{
-    return assay__map_get(t->producer, name) != ASSAY__MAP_NONE ||
-           assay__map_get(t->sources, name) != ASSAY__MAP_NONE;
 }
 
 /* --- reading the original graph --------------------------------------------------------------- */
@@ -129,22 +122,15 @@ static int merge_equal(struct tracing *t, struct assay__map *computations, size_
     return 0;
 }
 
-static int read_sources(struct tracing *t)
-{
-    const struct assay__graph *graph = t->original;
-    int code = 0;
-    for (size_t i = 0; !code && i < graph->input_count; i++)
-        code = assay__map_set(t->sources, graph->inputs[i].name, 0);
-    for (size_t i = 0; !code && i < graph->initializer_count; i++)
-        code = assay__map_set(t->sources, graph->initializers[i].name, 1);
-    return code;
-}
-
 static int read_original(struct tracing *t)
 {
     const struct assay__graph *graph = t->original;
     struct assay__map *computations = assay__map_new();
-    int code = computations ? read_sources(t) : ASSAY_ENOMEM;
+    int code = computations ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; !code && i < graph->input_count; i++)
+        code = assay__map_set(t->sources, graph->inputs[i].name, 0);
+    for (size_t i = 0; !code && i < graph->initializer_count; i++)
+        code = assay__map_set(t->sources, graph->initializers[i].name, 1);
     for (size_t i = 0; !code && i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
         t->owner[i] = t->seen[i] = NO_NODE;
@@ -205,7 +191,9 @@ static const char *swallow(const struct tracing *t, const char *value, const cha
 static const char *stands_for(const struct tracing *t, const struct assay__node *node, size_t k)
 {
     if (!node->outputs[k][0]) return NULL;
-    if (is_original_value(t, node->outputs[k])) return node->outputs[k];
+    if (assay__map_get(t->producer, node->outputs[k]) != ASSAY__MAP_NONE ||
+        assay__map_get(t->sources, node->outputs[k]) != ASSAY__MAP_NONE)
+        return node->outputs[k];
     size_t same = node->name[0] ? assay__map_get(t->named, node->name) : ASSAY__MAP_NONE;
     if (same != ASSAY__MAP_NONE && strcmp(t->original->nodes[same].op, node->op) == 0 &&
         k < t->original->nodes[same].output_count)
@@ -238,8 +226,7 @@ static int read_optimized(struct tracing *t)
             value = canonical(t, value);
             bool taken = assay__map_get(t->kept, value) != ASSAY__MAP_NONE;
             /* A node that only changes the layout back does not do the work. */
-            bool layout = strcmp(node->op, "ReorderOutput") == 0 ||
-                          strcmp(node->op, "ReorderInput") == 0;
+            bool layout = assay__text_is_one_of(node->op, "ReorderOutput ReorderInput");
             if (!taken || !layout) code = assay__map_set(t->kept, value, i);
         }
     }
@@ -249,21 +236,16 @@ static int read_optimized(struct tracing *t)
 /** Input k only says how the result is shaped or cut. */
 static bool is_shape_input(const struct assay__node *node, size_t k)
 {
-    static const char *const ops[] = {"Reshape",  "Expand",  "Tile",      "Slice", "Resize",
-                                      "Upsample", "Squeeze", "Unsqueeze", "Pad"};
-    if (k == 0) return strcmp(node->op, "ConstantOfShape") == 0;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strcmp(node->op, ops[i]) == 0) return true;
-    return false;
+    return assay__text_is_one_of(
+        node->op, k == 0 ? "ConstantOfShape"
+                         : "Reshape Expand Tile Slice Resize Upsample Squeeze Unsqueeze Pad");
 }
 
 /** Nodes that feed only constants, or shapes that are no longer computed, do not run either:
  * backward from what runs. */
 static void note_idle(struct tracing *t)
 {
-    bool *used = t->scratch
-                     ? assay__arena_array(t->scratch, t->original->node_count + 1, sizeof *used)
-                     : NULL;
+    bool *used = assay__arena_array(t->scratch, t->original->node_count + 1, sizeof *used);
     if (!used) return;
     for (size_t i = 0; i < t->original->output_count; i++) {
         size_t from = producer_of(t, t->original->outputs[i].name);
@@ -277,10 +259,8 @@ static void note_idle(struct tracing *t)
                 assay__map_get(t->kept, canonical(t, node->outputs[k])) != KEPT_SOURCE)
                 became_constant = false;
         /* A body may read any value: nothing is known about its producers. */
-        if (has_body(node)) {
-            for (size_t b = 0; b < i; b++)
-                used[b] = true;
-        }
+        for (size_t b = 0; has_body(node) && b < i; b++)
+            used[b] = true;
         if (became_constant || !used[i]) t->idle[i] = true;
         for (size_t k = 0; !t->idle[i] && k < node->input_count; k++) {
             const char *input = canonical(t, node->inputs[k]);
@@ -344,18 +324,14 @@ static void claim(struct tracing *t)
 
 static bool is_view(const struct assay__node *node)
 {
-    static const char *const ops[] = {"Reshape",   "Squeeze",       "Unsqueeze",
-                                      "Flatten",   "Identity",      "Dropout",
-                                      "Transpose", "ReorderOutput", "ReorderInput"};
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strcmp(node->op, ops[i]) == 0) return true;
-    return false;
+    return assay__text_is_one_of(node->op, "Reshape Squeeze Unsqueeze Flatten Identity Dropout "
+                                           "Transpose ReorderOutput ReorderInput");
 }
 
 static int hand_forward(struct tracing *t)
 {
-    struct assay__map *makers =
-        assay__map_new(); /* optimised values that stand for no original one -> node */
+    /* optimised values that stand for no original one -> node */
+    struct assay__map *makers = assay__map_new();
     int code = makers ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; !code && i < t->optimized->node_count; i++) {
         const struct assay__node *node = &t->optimized->nodes[i];
@@ -415,8 +391,7 @@ static void claim_by_name(struct tracing *t)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-static int fill(const struct tracing *t, struct assay__arena *arena,
-                struct assay__engine_layer *layers)
+static int fill(const struct tracing *t, struct assay__arena *arena, struct assay__layer *layers)
 {
     for (size_t i = 0; i < t->original->node_count; i++)
         if (t->owner[i] != NO_NODE) layers[t->owner[i]].from_count++;
@@ -441,7 +416,7 @@ static int fill(const struct tracing *t, struct assay__arena *arena,
 }
 
 int assay__layers_origin(const struct assay__model *original, const struct assay__model *optimized,
-                         struct assay__arena *arena, struct assay__engine_layer *layers)
+                         struct assay__arena *arena, struct assay__layer *layers)
 {
     struct tracing t = {.original = &original->graph, .optimized = &optimized->graph};
     size_t count = original->graph.node_count;
@@ -458,7 +433,7 @@ int assay__layers_origin(const struct assay__model *original, const struct assay
         t.owner = assay__arena_array(t.scratch, count + 1, sizeof *t.owner);
         t.seen = assay__arena_array(t.scratch, count + 1, sizeof *t.seen);
         t.stack = assay__arena_array(t.scratch, count + 1, sizeof *t.stack);
-        if (!t.names || !t.idle || !t.owner || !t.seen || !t.stack) code = ASSAY_ENOMEM;
+        if (assay__arena_failed(t.scratch)) code = ASSAY_ENOMEM;
     }
     if (!code) code = read_original(&t);
     if (!code) code = read_optimized(&t);

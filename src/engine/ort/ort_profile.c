@@ -17,10 +17,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/map.h"
-#include "base/vec.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +37,7 @@ struct profile {
     struct assay__layer_work *work;
     struct assay__map *index; /* name -> row */
     struct row *rows;
-    size_t row_count, row_capacity;
+    size_t row_count;
 };
 
 struct event {
@@ -62,9 +60,10 @@ static int add_event(struct profile *profile, const struct event *event, struct 
     if (!name) return assay__no_memory(error);
     size_t at = assay__map_get(profile->index, name);
     if (at == ASSAY__MAP_NONE) {
-        if (assay__vec_grow((void **)&profile->rows, &profile->row_capacity, profile->row_count + 1,
-                            sizeof *profile->rows))
-            return assay__no_memory(error);
+        struct row *rows = assay__arena_grow(arena, profile->rows, profile->row_count,
+                                             sizeof *rows);
+        if (!rows) return assay__no_memory(error);
+        profile->rows = rows;
         at = profile->row_count++;
         profile->rows[at] = (struct row){.name = name,
                                          .op = assay__arena_strdup(arena, event->op),
@@ -107,38 +106,31 @@ static int read_members(struct assay__json_reader *reader, struct assay__arena *
     }
 }
 
-static int read_events(struct profile *profile, struct assay__json_reader *reader,
-                       struct assay_error *error)
-{
-    struct assay__json_token token;
-    int code = assay__json_next(reader, &token, error);
-    if (code) return code;
-    if (token.kind != ASSAY__JSON_ARRAY)
-        return assay_error_set(error, ASSAY_EFORMAT, "the engine's profile is no list");
-    for (;;) {
-        if ((code = assay__json_next(reader, &token, error))) return code;
-        if (token.kind == ASSAY__JSON_ARRAY_END) return 0;
-        if (token.kind != ASSAY__JSON_OBJECT)
-            return assay_error_set(error, ASSAY_EFORMAT, "an event that is no object");
-        struct assay__arena *arena = assay__arena_new();
-        if (!arena) return assay__no_memory(error);
-        struct event event = {
-            .name = "", .category = "", .op = "", .provider = "", .duration_us = NAN};
-        code = read_members(reader, arena, &event, false, error);
-        if (!code) code = add_event(profile, &event, error);
-        assay__arena_free(arena);
-        if (code) return code;
-    }
-}
-
 static int read_profile(struct profile *profile, const char *path, struct assay_error *error)
 {
     struct assay__mapping mapping = {0};
+    struct assay__json_token token;
     int code = assay__file_map(path, &mapping, error);
     if (code) return code;
     struct assay__json_reader *reader = assay__json_reader_new((const char *)mapping.data,
                                                                mapping.size);
-    code = reader ? read_events(profile, reader, error) : assay__no_memory(error);
+    code = reader ? assay__json_next(reader, &token, error) : assay__no_memory(error);
+    if (!code && token.kind != ASSAY__JSON_ARRAY)
+        code = assay_error_set(error, ASSAY_EFORMAT, "the engine's profile is no list");
+    while (!code) {
+        code = assay__json_next(reader, &token, error);
+        if (code || token.kind == ASSAY__JSON_ARRAY_END) break;
+        struct event event = {
+            .name = "", .category = "", .op = "", .provider = "", .duration_us = NAN};
+        struct assay__arena *arena = assay__arena_new();
+        if (!arena)
+            code = assay__no_memory(error);
+        else if (token.kind != ASSAY__JSON_OBJECT)
+            code = assay_error_set(error, ASSAY_EFORMAT, "an event that is no object");
+        if (!code) code = read_members(reader, arena, &event, false, error);
+        if (!code) code = add_event(profile, &event, error);
+        assay__arena_free(arena);
+    }
     assay__json_reader_free(reader);
     assay__file_unmap(&mapping);
     return code;
@@ -184,26 +176,9 @@ static int run_profiled(struct profile *profile, const char *model_path, int opt
     return code;
 }
 
-/** The optimised model with names of ours. */
-static int write_named(struct assay__layer_work *work, char *path, size_t path_size,
-                       struct assay_error *error)
-{
-    struct assay__model *model = NULL;
-    int code = assay__layers_path(work, "named.onnx", path, path_size);
-    if (code) return assay_error_set(error, code, "the path of a file is too long");
-    code = assay__model_read(work->optimized_path, &model, error);
-    for (size_t i = 0; !code && i < model->graph.node_count; i++) {
-        model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
-        if (!model->graph.nodes[i].name) code = assay__no_memory(error);
-    }
-    if (!code) code = assay__model_write(model, path, error);
-    assay__model_free(model);
-    return code;
-}
-
 /* --- the result ------------------------------------------------------------------------------- */
 
-static void fill_time(struct assay__engine_layer *layer, const struct row *row)
+static void fill_time(struct assay__layer *layer, const struct row *row)
 {
     double time_ns = row->count > WARM_RUNS ? row->sum_us * 1000 / (double)(row->count - WARM_RUNS)
                                             : NAN;
@@ -249,23 +224,18 @@ static int fill_by_number(struct profile *profile, struct assay_error *error)
 static int fill_by_name(struct profile *profile, struct assay_error *error)
 {
     struct assay__layer_work *work = profile->work;
-    struct assay__engine_layer *layers = assay__arena_array(work->arena, profile->row_count + 1,
-                                                            sizeof *layers);
+    struct assay__layer *layers = assay__arena_array(work->arena, profile->row_count + 1,
+                                                     sizeof *layers);
     struct assay__map *known = assay__map_new();
     int code = layers && known ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; !code && i < work->layer_count; i++)
         code = assay__map_set(known, work->layers[i].name, i);
     for (size_t r = 0; !code && r < profile->row_count; r++) {
-        struct assay__engine_layer *layer = &layers[r];
+        struct assay__layer *layer = &layers[r];
         size_t at = assay__map_get(known, profile->rows[r].name);
-        *layer = (struct assay__engine_layer){.name = profile->rows[r].name,
-                                              .op = profile->rows[r].op,
-                                              .time_ns = NAN,
-                                              .host_enqueue_ns = NAN,
-                                              .flops = NAN,
-                                              .bytes = NAN,
-                                              .state = ASSAY_UNAVAILABLE,
-                                              .note = ""};
+        *layer = assay__layer_unknown();
+        layer->name = profile->rows[r].name;
+        layer->op = profile->rows[r].op;
         if (at != ASSAY__MAP_NONE) {
             layer->from = work->layers[at].from;
             layer->from_count = work->layers[at].from_count;
@@ -289,7 +259,17 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
     int code = profile.index ? 0 : assay__no_memory(error);
     if (!code && !work->folder[0])
         code = assay__folder_temporary(work->folder, sizeof work->folder, error);
-    if (!code && named) code = write_named(work, path, sizeof path, error);
+    if (!code && named) {
+        /* The optimised model with names of ours. */
+        struct assay__model *model = NULL;
+        code = assay__layers_path(work, "named.onnx", path, sizeof path, error);
+        if (!code) code = assay__model_read(work->optimized_path, &model, error);
+        for (size_t i = 0; !code && i < model->graph.node_count; i++)
+            model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
+        if (!code && assay__arena_failed(model->arena)) code = assay__no_memory(error);
+        if (!code) code = assay__model_write(model, path, error);
+        assay__model_free(model);
+    }
     if (!code)
         code = run_profiled(&profile, named ? path : work->session->model_path,
                             named ? ASSAY__ORT_OPT_NONE : work->session->optimization, error);
@@ -306,6 +286,5 @@ int assay__layers_profile(struct assay__layer_work *work, struct assay_error *er
     }
     assay__layers_unlink(path);
     assay__map_free(profile.index);
-    free(profile.rows);
     return code;
 }

@@ -13,7 +13,6 @@
 #include "engine/engine.h"
 #include <stdatomic.h>
 
-struct assay__ort_layers; /* the layer timing's own state */
 struct assay__ort_generation;
 
 /* What step() of one stream touches. Streams are allocated separately, so that they share no cache
@@ -21,17 +20,17 @@ struct assay__ort_generation;
  */
 struct assay__ort_stream {
     /* output_count; the last step's results, released by the next step */
-    struct OrtValue **outputs;
+    OrtValue **outputs;
     char error[512]; /* of the last step that failed */
 };
 
 struct assay__session {
     struct assay__ort ort;
-    struct OrtEnv *env;
-    struct OrtSession *session;
-    struct OrtMemoryInfo *cpu_memory;
-    struct OrtAllocator *allocator; /* the default one: not released */
-    struct assay__arena *arena;     /* lives as long as the session */
+    OrtEnv *env;
+    OrtSession *session;
+    OrtMemoryInfo *cpu_memory;
+    OrtAllocator *allocator;    /* the default one: not released */
+    struct assay__arena *arena; /* lives as long as the session */
 
     /* options; strings are our copies */
     const char *model_path, *model_name; /* the second is what messages call it */
@@ -47,7 +46,7 @@ struct assay__session {
     /* inputs in the order of the caller's list; values lie over the caller's memory */
     const struct assay__host_tensor *inputs;
     const char **input_names;
-    struct OrtValue **input_values;
+    OrtValue **input_values;
     size_t input_count;
 
     const char **output_names; /* all outputs of the model */
@@ -61,7 +60,7 @@ struct assay__session {
     double load_ns, compile_ns, create_ns;
     const char *load_reason;
 
-    struct assay__ort_layers *layers;
+    struct assay__arena *layer_arena;         /* behind the last result of the layer timing */
     struct assay__ort_generation *generation; /* ort_generate.c; NULL: a step is one run */
 };
 
@@ -71,14 +70,14 @@ struct assay__session {
  * execution; the graph optimisation level is the argument (ASSAY__ORT_OPT_*). The caller releases
  * them. */
 int assay__ort_session_options(struct assay__session *session, int optimization,
-                               struct OrtSessionOptions **options, struct assay_error *error);
+                               OrtSessionOptions **options, struct assay_error *error);
 /** ASSAY__ORT_OPT_* of a level's name (NULL: all); ASSAY_EINVAL when there is no such level. */
 int assay__ort_optimization(const char *name, int *level, struct assay_error *error);
 /** Ends the profile of a session and gives the path of its file. */
-int assay__ort_end_profile(struct assay__session *session, struct OrtSession *profiled, char *path,
+int assay__ort_end_profile(struct assay__session *session, OrtSession *profiled, char *path,
                            size_t path_size, struct assay_error *error);
 /** The process's environment of ONNX Runtime, its log going to ours. The caller releases it. */
-int assay__ort_env(const struct assay__ort *ort, struct OrtEnv **env, struct assay_error *error);
+int assay__ort_env(const struct assay__ort *ort, OrtEnv **env, struct assay_error *error);
 
 /* --- ort_values.c ----------------------------------------------------------------------------- */
 
@@ -91,8 +90,8 @@ struct assay__ort_shape {
 };
 
 /** Type and shape of a tensor. Fails when it has more than ASSAY__ORT_RANK_MOST dimensions. */
-struct OrtStatus *assay__ort_shape_read(const struct assay__ort *ort, const struct OrtValue *value,
-                                        struct assay__ort_shape *shape);
+OrtStatus *assay__ort_shape_read(const struct assay__ort *ort, const OrtValue *value,
+                                 struct assay__ort_shape *shape);
 /** Bytes of the elements, packed. */
 size_t assay__ort_shape_bytes(const struct assay__ort_shape *shape);
 /** ONNX's TensorProto.DataType to ONNX Runtime's element type, and back. The numbers differ from 24
@@ -103,15 +102,14 @@ int assay__ort_dtype_of(int element);
 unsigned assay__ort_dtype_bits(int onnx_dtype);
 /** A value over the tensor's memory (strings are copied). */
 int assay__ort_value_make(struct assay__session *session, const struct assay__host_tensor *tensor,
-                          struct OrtValue **value, struct assay_error *error);
+                          OrtValue **value, struct assay_error *error);
 /** A tensor view of a value; what is not in the value goes to the arena. A value that is no tensor
  * (a sequence, a map, nothing) gives dtype 0, rank 0 and no data. The name is borrowed. */
-int assay__ort_value_view(struct assay__session *session, struct OrtValue *value, const char *name,
+int assay__ort_value_view(struct assay__session *session, OrtValue *value, const char *name,
                           struct assay__arena *arena, struct assay__host_tensor *tensor,
                           struct assay_error *error);
 /** Releases and clears an array of values. */
-void assay__ort_release_values(const struct assay__ort *ort, struct OrtValue **values,
-                               size_t count);
+void assay__ort_release_values(const struct assay__ort *ort, OrtValue **values, size_t count);
 
 /* --- ort_device.c ----------------------------------------------------------------------------- */
 
@@ -121,17 +119,15 @@ const char *assay__ort_provider(const char *device);
 const char *assay__ort_device_kind(const char *device); /* "cpu" | "gpu" | "npu"; NULL: no row */
 /** Appends the device's provider to session options ("cpu" appends nothing), with further options
  *  of it ("key=value;key=value"; NULL: none). strict: no node may run on the CPU instead. */
-int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,
+int assay__ort_append_device(const struct assay__ort *ort, OrtSessionOptions *options,
                              const char *device, const char *more, bool strict,
                              struct assay_error *error);
 /** Memory of the device as ONNX Runtime names it, for its arena's statistics; the caller releases
  * it. */
 int assay__ort_device_memory(const struct assay__ort *ort, const char *device,
-                             struct OrtMemoryInfo **info);
-int assay__ort_devices(const char *library, assay__device_fn *found, void *context,
-                       struct assay_error *error);
-int assay__ort_devices_each(const char *library, assay__device_about_fn *about,
-                            assay__device_fn *found, void *context, struct assay_error *error);
+                             OrtMemoryInfo **info);
+int assay__ort_devices(const char *library, assay__device_about_fn *about, assay__device_fn *found,
+                       void *context, struct assay_error *error);
 
 /* --- generation with a cache (ort_generate.c) ------------------------------------------------- */
 
@@ -142,14 +138,13 @@ int assay__ort_generation_step(struct assay__session *session, struct assay_erro
 int assay__ort_generation_tokens(struct assay__session *session, struct assay__token_times *times,
                                  struct assay_error *error);
 /** The outputs of the last run, in the session's order; entries are NULL before the first step. */
-struct OrtValue *const *assay__ort_generation_outputs(const struct assay__session *session);
+OrtValue *const *assay__ort_generation_outputs(const struct assay__session *session);
 void assay__ort_generation_close(struct assay__session *session);
 
 /* --- the layer timing (ort_layers.c) ---------------------------------------------------------- */
 
 int assay__ort_layers(struct assay__session *session, const struct assay__layer_options *options,
-                      struct assay__layer_result *result, struct assay_error *error);
-void assay__ort_layers_free(struct assay__session *session);
+                      struct assay__layers *result, struct assay_error *error);
 
 /** Which provider would get which node (ort_assignment.c). */
 int assay__ort_assignment(const struct assay__assignment_options *options,

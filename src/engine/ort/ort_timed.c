@@ -23,7 +23,7 @@ void assay__timed_hook(assay__timed_hook_fn *hook, void *context)
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static int prepare_options(struct assay__session *owner, const struct assay__timed_options *options,
-                           struct assay__timed *timed, struct OrtSessionOptions **made,
+                           struct assay__timed *timed, OrtSessionOptions **made,
                            struct assay_error *error)
 {
     const struct assay__ort *ort = &owner->ort;
@@ -61,11 +61,11 @@ int assay__timed_borrow(struct assay__session *owner, struct assay__timed *timed
         .owner = owner,
         .session = owner->session,
         .input_names = owner->input_names,
-        .inputs = (const struct OrtValue *const *)owner->input_values,
+        .inputs = (const OrtValue *const *)owner->input_values,
         .input_count = owner->input_count,
         .output_names = owner->output_names,
         .output_count = owner->output_count,
-        .outputs = calloc(owner->output_count + 1, sizeof(struct OrtValue *)),
+        .outputs = calloc(owner->output_count + 1, sizeof(OrtValue *)),
     };
     return timed->outputs ? 0 : assay__no_memory(error);
 }
@@ -74,7 +74,7 @@ int assay__timed_open(struct assay__session *owner, const struct assay__timed_op
                       struct assay__timed *timed, struct assay_error *error)
 {
     const struct assay__ort *ort = &owner->ort;
-    struct OrtSessionOptions *made = NULL;
+    OrtSessionOptions *made = NULL;
     int code = assay__timed_borrow(owner, timed, error);
     timed->session = NULL;
     if (options->input_names) {
@@ -86,7 +86,7 @@ int assay__timed_open(struct assay__session *owner, const struct assay__timed_op
         timed->output_names = options->output_names;
         timed->output_count = options->output_count;
         free(timed->outputs);
-        timed->outputs = calloc(timed->output_count + 1, sizeof(struct OrtValue *));
+        timed->outputs = calloc(timed->output_count + 1, sizeof(OrtValue *));
         if (!timed->outputs) code = assay__no_memory(error);
     }
     if (!code) code = prepare_options(owner, options, timed, &made, error);
@@ -140,9 +140,9 @@ int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_er
     timed->log.count = 0;
     uint64_t start_ns = assay__now_ns();
     assay__ort_release_values(ort, timed->outputs, timed->output_count);
-    struct OrtStatus *status = ort->run(timed->session, NULL, timed->input_names, timed->inputs,
-                                        timed->input_count, timed->output_names,
-                                        timed->output_count, timed->outputs);
+    OrtStatus *status = ort->run(timed->session, NULL, timed->input_names, timed->inputs,
+                                 timed->input_count, timed->output_names, timed->output_count,
+                                 timed->outputs);
     uint64_t end_ns = assay__now_ns();
     if (run_ns) *run_ns = (double)(end_ns - start_ns);
     return status ? assay__ort_check(ort, status, error, "a run for layer timing failed") : 0;
@@ -202,11 +202,11 @@ static double numbers_difference(int type, const void *a, const void *b, size_t 
     return largest == 0 ? 0 : largest / magnitude;
 }
 
-static bool same_strings(const struct assay__ort *ort, const struct OrtValue *a,
-                         const struct OrtValue *b, size_t count)
+static bool same_strings(const struct assay__ort *ort, const OrtValue *a, const OrtValue *b,
+                         size_t count)
 {
     size_t length[2] = {0, 0};
-    struct OrtStatus *status = ort->get_string_tensor_data_length(a, &length[0]);
+    OrtStatus *status = ort->get_string_tensor_data_length(a, &length[0]);
     if (!status) status = ort->get_string_tensor_data_length(b, &length[1]);
     bool same = !status && length[0] == length[1];
     assay__ort_ignore(ort, status);
@@ -227,12 +227,11 @@ static bool same_strings(const struct assay__ort *ort, const struct OrtValue *a,
     return same;
 }
 
-static double tensors_difference(const struct assay__ort *ort, const struct OrtValue *a,
-                                 const struct OrtValue *b)
+static double tensors_difference(const struct assay__ort *ort, const OrtValue *a, const OrtValue *b)
 {
     struct assay__ort_shape shapes[2];
     void *data[2] = {NULL, NULL};
-    struct OrtStatus *status = assay__ort_shape_read(ort, a, &shapes[0]);
+    OrtStatus *status = assay__ort_shape_read(ort, a, &shapes[0]);
     if (!status) status = assay__ort_shape_read(ort, b, &shapes[1]);
     bool same = !status && memcmp(&shapes[0], &shapes[1], sizeof shapes[0]) == 0;
     assay__ort_ignore(ort, status);
@@ -240,8 +239,8 @@ static double tensors_difference(const struct assay__ort *ort, const struct OrtV
     if (shapes[0].count == 0) return 0;
     if (shapes[0].element == ASSAY__ORT_ELEMENT_STRING)
         return same_strings(ort, a, b, shapes[0].count) ? 0 : INFINITY;
-    status = ort->get_tensor_mutable_data((struct OrtValue *)a, &data[0]);
-    if (!status) status = ort->get_tensor_mutable_data((struct OrtValue *)b, &data[1]);
+    status = ort->get_tensor_mutable_data((OrtValue *)a, &data[0]);
+    if (!status) status = ort->get_tensor_mutable_data((OrtValue *)b, &data[1]);
     bool readable = !status && data[0] && data[1];
     assay__ort_ignore(ort, status);
     if (!readable) return INFINITY;
@@ -249,13 +248,13 @@ static double tensors_difference(const struct assay__ort *ort, const struct OrtV
     return numbers_difference(shapes[0].element, data[0], data[1], shapes[0].count);
 }
 
-double assay__values_difference(const struct assay__ort *ort, struct OrtAllocator *allocator,
-                                const struct OrtValue *a, const struct OrtValue *b)
+double assay__values_difference(const struct assay__ort *ort, OrtAllocator *allocator,
+                                const OrtValue *a, const OrtValue *b)
 {
     int types[2] = {0, 0};
     size_t counts[2] = {0, 0};
     if (!a || !b) return a == b ? 0 : INFINITY; /* an empty optional */
-    struct OrtStatus *status = ort->get_value_type(a, &types[0]);
+    OrtStatus *status = ort->get_value_type(a, &types[0]);
     if (!status) status = ort->get_value_type(b, &types[1]);
     if (!status && types[0] == types[1] && types[0] == ASSAY__ORT_TYPE_TENSOR)
         return tensors_difference(ort, a, b);
@@ -266,7 +265,7 @@ double assay__values_difference(const struct assay__ort *ort, struct OrtAllocato
     if (!comparable) return INFINITY;
     double largest = 0;
     for (size_t i = 0; i < counts[0] && isfinite(largest); i++) {
-        struct OrtValue *parts[2] = {NULL, NULL};
+        OrtValue *parts[2] = {NULL, NULL};
         status = ort->get_value(a, (int)i, allocator, &parts[0]);
         if (!status) status = ort->get_value(b, (int)i, allocator, &parts[1]);
         largest = status

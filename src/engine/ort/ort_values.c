@@ -41,20 +41,20 @@ static bool element_count(const int64_t *dims, int rank, size_t *count)
 }
 
 static int make_strings(struct assay__session *session, const struct assay__host_tensor *tensor,
-                        size_t count, struct OrtValue **value, struct assay_error *error)
+                        size_t count, OrtValue **value, struct assay_error *error)
 {
     const struct assay__ort *ort = &session->ort;
     if (tensor->string_count != count || (count > 0 && !tensor->strings))
         return assay_error_set(error, ASSAY_EINVAL, "input \"%s\": %zu strings for a shape of %zu",
                                tensor->name, tensor->string_count, count);
-    struct OrtStatus *status = ort->create_tensor(
-        session->allocator, tensor->dims, (size_t)tensor->rank, ASSAY__ORT_ELEMENT_STRING, value);
+    OrtStatus *status = ort->create_tensor(session->allocator, tensor->dims, (size_t)tensor->rank,
+                                           ASSAY__ORT_ELEMENT_STRING, value);
     if (!status && count > 0) status = ort->fill_string_tensor(*value, tensor->strings, count);
     return assay__ort_check(ort, status, error, tensor->name);
 }
 
 int assay__ort_value_make(struct assay__session *session, const struct assay__host_tensor *tensor,
-                          struct OrtValue **value, struct assay_error *error)
+                          OrtValue **value, struct assay_error *error)
 {
     static unsigned char nothing[16]; /* the library wants an address even for no elements */
     const struct assay__ort *ort = &session->ort;
@@ -87,7 +87,7 @@ int assay__ort_value_make(struct assay__session *session, const struct assay__ho
 
 /* The strings of a value, copied to the arena: the library gives them in one piece, with offsets.
  */
-static int view_strings(struct assay__session *session, struct OrtValue *value, size_t count,
+static int view_strings(struct assay__session *session, OrtValue *value, size_t count,
                         struct assay__arena *arena, struct assay__host_tensor *tensor,
                         struct assay_error *error)
 {
@@ -114,12 +114,12 @@ static int view_strings(struct assay__session *session, struct OrtValue *value, 
     return code;
 }
 
-struct OrtStatus *assay__ort_shape_read(const struct assay__ort *ort, const struct OrtValue *value,
-                                        struct assay__ort_shape *shape)
+OrtStatus *assay__ort_shape_read(const struct assay__ort *ort, const OrtValue *value,
+                                 struct assay__ort_shape *shape)
 {
-    struct OrtTensorTypeAndShapeInfo *info = NULL;
+    OrtTensorTypeAndShapeInfo *info = NULL;
     memset(shape, 0, sizeof *shape);
-    struct OrtStatus *status = ort->get_tensor_type_and_shape(value, &info);
+    OrtStatus *status = ort->get_tensor_type_and_shape(value, &info);
     if (!status) status = ort->get_tensor_element_type(info, &shape->element);
     if (!status) status = ort->get_tensor_shape_element_count(info, &shape->count);
     if (!status) status = ort->get_dimensions_count(info, &shape->rank);
@@ -136,7 +136,7 @@ size_t assay__ort_shape_bytes(const struct assay__ort_shape *shape)
     return bits >= 8 ? shape->count * (bits / 8) : (shape->count * bits + 7) / 8;
 }
 
-int assay__ort_value_view(struct assay__session *session, struct OrtValue *value, const char *name,
+int assay__ort_value_view(struct assay__session *session, OrtValue *value, const char *name,
                           struct assay__arena *arena, struct assay__host_tensor *tensor,
                           struct assay_error *error)
 {
@@ -145,7 +145,7 @@ int assay__ort_value_view(struct assay__session *session, struct OrtValue *value
     tensor->name = name;
     int present = 0, is_tensor = 0;
     if (!value) return 0;
-    struct OrtStatus *status = ort->has_value(value, &present);
+    OrtStatus *status = ort->has_value(value, &present);
     if (!status && present) status = ort->is_tensor(value, &is_tensor);
     int code = assay__ort_check(ort, status, error, name);
     if (code || !is_tensor) return code;
@@ -168,7 +168,7 @@ int assay__ort_value_view(struct assay__session *session, struct OrtValue *value
     return assay__ort_check(ort, ort->get_tensor_mutable_data(value, &tensor->data), error, name);
 }
 
-void assay__ort_release_values(const struct assay__ort *ort, struct OrtValue **values, size_t count)
+void assay__ort_release_values(const struct assay__ort *ort, OrtValue **values, size_t count)
 {
     for (size_t i = 0; values && i < count; i++) {
         if (values[i]) ort->release_value(values[i]);

@@ -1,13 +1,12 @@
 /* arm.c - an arm's life: opened, launched, concluded. Everything that can be wrong with the input
  * is found before a worker starts. */
-#include "run/arm/arm_internal.h"
+#include "run/arm/arm.h"
 
 #include "base/clock.h"
 #include "cost/roofline.h"
 #include "run/builds.h"
 #include "run/watch/watch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,31 +15,10 @@ struct assay__trial *assay__arm_trial(const struct assay__arm *arm)
     return &arm->recording->profile->trials[arm->index];
 }
 
-const struct assay__run_options *assay__arm_options(const struct assay__arm *arm)
-{
-    return &arm->options;
-}
-
 const struct assay__outcome *assay__arm_outcomes(const struct assay__arm *arm, size_t *count)
 {
     *count = arm->outcome_count;
     return arm->outcomes;
-}
-
-void assay__arm_keep_outputs(struct assay__arm *arm, const char *folder)
-{
-    if (snprintf(arm->outputs, sizeof arm->outputs, "%s", folder) >= (int)sizeof arm->outputs)
-        arm->outputs[0] = 0;
-}
-
-const char *assay__arm_outputs(const struct assay__arm *arm)
-{
-    return arm->outputs;
-}
-
-const char *assay__arm_model_path(const struct assay__arm *arm)
-{
-    return arm->model_path;
 }
 
 bool assay__arm_interrupted(const struct assay__arm *arm)
@@ -49,16 +27,6 @@ bool assay__arm_interrupted(const struct assay__arm *arm)
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
-
-/* Real time that is neither session creation nor inferences nor layers nor building a zoo model. */
-static double overhead_s(const struct assay__arm *arm)
-{
-    double spent = (double)(arm->building_ns + arm->extra_ns);
-    for (size_t i = 0; i < arm->outcome_count; i++)
-        spent += arm->outcomes[i].spent.open_ns + arm->outcomes[i].spent.steps_ns +
-                 arm->outcomes[i].spent.layers_ns;
-    return ((double)(assay__now_ns() - arm->start_ns) - spent) / 1e9;
-}
 
 /* The trial's state and, when a launch failed, the code and the first reason. */
 static int conclude(struct assay__arm *arm, struct assay_error *error)
@@ -101,15 +69,16 @@ int assay__arm_begin(struct assay__arm *arm, struct assay_error *error)
     return assay__watch_begin(&plan, &arm->watch, error);
 }
 
-void assay__arm_share(struct assay__arm *arm, struct assay__watch *shared)
-{
-    arm->shared = shared;
-}
-
 int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
                       struct assay_error *error)
 {
     struct assay_profile *profile = arm->recording->profile;
+    /* The overhead is real time that is neither session creation nor inferences nor layers nor
+     * building a zoo model. */
+    double spent_ns = (double)(arm->building_ns + arm->extra_ns);
+    for (size_t i = 0; i < arm->outcome_count; i++)
+        spent_ns += arm->outcomes[i].spent.open_ns + arm->outcomes[i].spent.steps_ns +
+                    arm->outcomes[i].spent.layers_ns;
     struct assay__trial_input input = {
         .profile = profile,
         .trial = assay__arm_trial(arm),
@@ -120,7 +89,7 @@ int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
         .precision = ASSAY__GOAL_PRECISION,
         .warmup_forced = arm->options.measuring.warmup_given,
         .streams = arm->options.target.streams,
-        .overhead_run_s = overhead_s(arm),
+        .overhead_run_s = ((double)(assay__now_ns() - arm->start_ns) - spent_ns) / 1e9,
         .generate = arm->options.workload.generate,
     };
     int code = 0;

@@ -1,14 +1,40 @@
 /* arm.h - one workload on one target: a trial of a profile, prepared once, launched as often and in
  * whatever order its owner wants, then concluded. `run` has one arm; a comparison has several,
- * whose launches alternate. */
+ * whose launches alternate.
+ *
+ *   arm.c          options checked; opened, begun, finished, closed
+ *   arm_model.c    the model read or built, the workload fixed
+ *   arm_trial.c    the trial in the document: what it was asked to do
+ *   arm_launch.c   launches: asked for, kept, taken over from an earlier capture */
 #ifndef ASSAY_RUN_ARM_ARM_H
 #define ASSAY_RUN_ARM_ARM_H
 
 #include "run/arm/recording.h"
+#include "run/single_run.h"
 #include "run/trial/trial.h"
 
-struct assay__arm;
 struct assay__watch;
+
+struct assay__arm {
+    struct assay__run_options options;
+    struct assay__recording *recording;
+    size_t index; /* of the trial */
+    struct assay__model *model;
+    const struct assay__model_info *info; /* what describes it: one of the profile's */
+    struct assay__workload *workload;
+    struct assay__model_costs costs;
+    struct assay__generation generation; /* tokens 0: an inference is one run */
+    struct assay__watch *watch;          /* NULL: nothing but the latency */
+    struct assay__watch *shared;         /* of several arms, not owned; NULL: none */
+    struct assay__outcome *outcomes;
+    size_t outcome_count, outcome_capacity;
+    size_t adopted; /* of the outcomes: those of an earlier capture */
+    char model_path[PATH_MAX]; /* its file (a temporary one for a zoo model); "" for a script */
+    /* folder for the outputs of the first inference of the first launch; "": they are not kept */
+    char outputs[PATH_MAX];
+    const char *device;                       /* the engine's own name: without a build's prefix */
+    uint64_t start_ns, building_ns, extra_ns; /* extra: launches that watchers wanted */
+};
 
 /** What a trial is among the others of its profile. */
 struct assay__arm_identity {
@@ -31,8 +57,6 @@ int assay__arm_start_failed(struct assay_profile *profile, const struct assay__r
                             const struct assay__arm_identity *identity, const char *reason);
 /** Reads the idle machine when power is sampled. Before the first launch; once. */
 int assay__arm_begin(struct assay__arm *arm, struct assay_error *error);
-/** A watch shared by several arms; not owned, NULL: none. */
-void assay__arm_share(struct assay__arm *arm, struct assay__watch *shared);
 /** One more launch. A failed one is an outcome, not an error: only running out of memory is. */
 int assay__arm_launch(struct assay__arm *arm, struct assay_error *error);
 /** Takes over a launch of an earlier capture as one more of this arm: what it holds is swapped with
@@ -45,19 +69,21 @@ int assay__arm_extra(struct assay__arm *arm, struct assay_error *error);
  *  code and message of the first failed launch; the trial is kept in any case. */
 int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
                       struct assay_error *error);
-/** The outputs of the first inference of the first launch are written there; before that launch.
- *  The path is copied. */
-void assay__arm_keep_outputs(struct assay__arm *arm, const char *folder);
-const char *assay__arm_outputs(const struct assay__arm *arm); /* "" when none are kept */
-void assay__arm_close(struct assay__arm *arm);                /* NULL legal */
+void assay__arm_close(struct assay__arm *arm); /* NULL legal */
 
 /** The trial moves when another arm is opened: ask again. */
 struct assay__trial *assay__arm_trial(const struct assay__arm *arm);
-const struct assay__run_options *assay__arm_options(const struct assay__arm *arm);
 /** Outcomes so far. */
 const struct assay__outcome *assay__arm_outcomes(const struct assay__arm *arm, size_t *count);
-/** The model's file (a temporary one for a zoo model); "" for a script. */
-const char *assay__arm_model_path(const struct assay__arm *arm);
 bool assay__arm_interrupted(const struct assay__arm *arm);
+
+/* --- between its files ------------------------------------------------------------------------ */
+
+/** Reads or builds the model of the options, plans the workload and describes the model among the
+ *  profile's; one that is there already is not described again. */
+int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error);
+/** Appends the trial: what it runs on, how, what it is among the others, its workload. */
+int assay__arm_start_trial(struct assay__arm *arm, const struct assay__arm_identity *identity,
+                           struct assay_error *error);
 
 #endif

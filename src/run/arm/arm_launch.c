@@ -1,7 +1,7 @@
 /* arm_launch.c - the launches of an arm: the request that a worker gets, what comes back put into
  * the document and, while the run lasts, into its store; a launch of an earlier capture taken over;
  * launches beside the measured ones. */
-#include "run/arm/arm_internal.h"
+#include "run/arm/arm.h"
 
 #include "base/clock.h"
 #include "base/vec.h"
@@ -93,24 +93,6 @@ static int keep_samples(struct assay__arm *arm, struct assay__launch *launch,
     return 0;
 }
 
-/* The measured windows, for readings taken at the same time. */
-static int keep_spans(struct assay__arm *arm, const struct assay__launch *launch,
-                      const struct assay__outcome *outcome)
-{
-    int code = 0;
-    bool watched = arm->watch || arm->shared;
-    for (size_t i = 0; watched && i < outcome->window_count && code == 0; i++) {
-        const struct assay__sample_window *window = &outcome->windows[i];
-        if (window->begin_ns < arm->recording->start_ns || window->end_ns < window->begin_ns)
-            continue;
-        struct assay__span span = {
-            launch->id, "measure", (double)(window->begin_ns - arm->recording->start_ns),
-            (double)(window->end_ns - arm->recording->start_ns), (int64_t)window->completions};
-        code = assay__trial_add_span(arm->recording->profile, assay__arm_trial(arm), &span);
-    }
-    return code;
-}
-
 static int keep_launch(struct assay__arm *arm, struct assay__launch *launch,
                        struct assay__outcome *outcome)
 {
@@ -124,7 +106,19 @@ static int keep_launch(struct assay__arm *arm, struct assay__launch *launch,
     launch->p50_ns = outcome->summary.p50;
     const struct assay__outcome *one = outcome;
     int code = keep_samples(arm, launch, outcome);
-    if (code == 0) code = keep_spans(arm, launch, outcome);
+    if (code == 0) {
+        /* The measured windows, for readings taken at the same time. */
+        bool watched = arm->watch || arm->shared;
+        for (size_t i = 0; watched && i < outcome->window_count && code == 0; i++) {
+            const struct assay__sample_window *window = &outcome->windows[i];
+            if (window->begin_ns < arm->recording->start_ns || window->end_ns < window->begin_ns)
+                continue;
+            struct assay__span span = {
+                launch->id, "measure", (double)(window->begin_ns - arm->recording->start_ns),
+                (double)(window->end_ns - arm->recording->start_ns), (int64_t)window->completions};
+            code = assay__trial_add_span(arm->recording->profile, assay__arm_trial(arm), &span);
+        }
+    }
     if (code == 0)
         code = assay__launch_metrics(outcome, arm->options.measuring.warmup_given, launch->metrics);
     assay__generation_metrics(&one, 1, arm->options.workload.generate,
@@ -147,14 +141,19 @@ static int keep_facts(struct assay__arm *arm, const struct assay__outcome *outco
         assay__arena_printf(profile->arena, "%d (engine's default)", target->threads));
 }
 
+/* One more launch of the trial, and room for its outcome. */
+static struct assay__launch *next_launch(struct assay__arm *arm)
+{
+    return assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
+                           sizeof *arm->outcomes)
+               ? NULL
+               : assay__trial_launch(arm->recording->profile, assay__arm_trial(arm));
+}
+
 int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
 {
     struct assay__request request;
-    if (assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
-                        sizeof *arm->outcomes))
-        return assay__no_memory(error);
-    struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
-                                                       assay__arm_trial(arm));
+    struct assay__launch *launch = next_launch(arm);
     if (!launch) return assay__no_memory(error);
     launch->streams = arm->options.target.streams;
     persist_launch(arm, launch);
@@ -168,25 +167,9 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
     return 0;
 }
 
-static void persist_samples(struct assay__arm *arm, const struct assay__launch *launch)
-{
-    struct assay_error error = {0};
-    for (int s = 0; arm->recording->store && launch->sample_count && s < launch->streams; s++) {
-        size_t first = launch->stream_offsets[s];
-        assay__store_add_samples(arm->recording->store, assay__arm_trial(arm)->id, launch->id, s,
-                                 launch->samples_ns + first, launch->stream_offsets[s + 1] - first,
-                                 &error);
-        assay__recording_note(arm->recording, &error);
-    }
-}
-
 int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct assay_error *error)
 {
-    if (assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
-                        sizeof *arm->outcomes))
-        return assay__no_memory(error);
-    struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
-                                                       assay__arm_trial(arm));
+    struct assay__launch *launch = next_launch(arm);
     if (!launch) return assay__no_memory(error);
     struct assay__launch empty = *launch;
     *launch = *kept;
@@ -199,7 +182,14 @@ int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct 
     arm->adopted++;
     arm->outcome_count++;
     persist_launch(arm, launch);
-    persist_samples(arm, launch);
+    struct assay_error store_error = {0};
+    for (int s = 0; arm->recording->store && launch->sample_count && s < launch->streams; s++) {
+        size_t first = launch->stream_offsets[s];
+        assay__store_add_samples(arm->recording->store, assay__arm_trial(arm)->id, launch->id, s,
+                                 launch->samples_ns + first, launch->stream_offsets[s + 1] - first,
+                                 &store_error);
+        assay__recording_note(arm->recording, &store_error);
+    }
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* arm_model.c - the model of an arm: a file that is read, or a zoo model that is built into the
  * recording's folder (once, when several arms run it) and read back. Then its workload is planned
  * and it is described. Inputs larger than the machine's memory are refused. */
-#include "run/arm/arm_internal.h"
+#include "run/arm/arm.h"
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -119,30 +119,6 @@ static bool is_same(const struct assay__model_info *a, const struct assay__model
            a->parameters == b->parameters && a->weight_bytes == b->weight_bytes;
 }
 
-/* The model among the profile's. Its operators are costed at the workload of the first arm that
- * runs it. */
-static int describe(struct assay__arm *arm, const char *name, const char *path,
-                    struct assay_error *error)
-{
-    struct assay_profile *profile = arm->recording->profile;
-    bool first = profile->model_count == 1 && !*profile->models[0]->name;
-    struct assay__model_info *info = first ? profile->models[0] : assay__profile_model(profile);
-    if (!info) return assay__no_memory(error);
-    int code = assay__describe_model(profile, info, arm->model, arm->workload, name, path,
-                                     &arm->costs, error);
-    if (code == 0 && arm->generation.tokens)
-        code = assay__describe_generation(profile, info, arm->model, arm->workload,
-                                          &arm->generation, &arm->costs, error);
-    if (code == 0 && arm->options.keeping.hash) code = put_hash(arm, info, error);
-    if (code && !first) profile->model_count--;
-    if (code) return code;
-    arm->info = info;
-    for (size_t i = 0; i + 1 < profile->model_count && arm->info == info; i++)
-        if (is_same(profile->models[i], info)) arm->info = profile->models[i];
-    if (arm->info != info) profile->model_count--;
-    return 0;
-}
-
 int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
 {
     const char *name = arm->options.workload.model;
@@ -166,5 +142,23 @@ int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
     code = plan_workload(arm, &plan, error);
     if (!code) code = check_memory(arm, error);
     if (code) return code;
-    return describe(arm, name, zoo ? "" : arm->model_path, error);
+    /* The model among the profile's. Its operators are costed at the workload of the first arm that
+     * runs it. */
+    struct assay_profile *profile = arm->recording->profile;
+    bool first = profile->model_count == 1 && !*profile->models[0]->name;
+    struct assay__model_info *info = first ? profile->models[0] : assay__profile_model(profile);
+    if (!info) return assay__no_memory(error);
+    code = assay__describe_model(profile, info, arm->model, arm->workload, name,
+                                 zoo ? "" : arm->model_path, &arm->costs, error);
+    if (code == 0 && arm->generation.tokens)
+        code = assay__describe_generation(profile, info, arm->model, arm->workload,
+                                          &arm->generation, &arm->costs, error);
+    if (code == 0 && arm->options.keeping.hash) code = put_hash(arm, info, error);
+    if (code && !first) profile->model_count--;
+    if (code) return code;
+    arm->info = info;
+    for (size_t i = 0; i + 1 < profile->model_count && arm->info == info; i++)
+        if (is_same(profile->models[i], info)) arm->info = profile->models[i];
+    if (arm->info != info) profile->model_count--;
+    return 0;
 }

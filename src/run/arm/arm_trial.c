@@ -1,7 +1,7 @@
 /* arm_trial.c - the trial of an arm in the document: what it runs on, how it is measured, its role
  * among the others. The typed facts are also kept as options, with the keys and order that JSON has
  * had since 0.1. */
-#include "run/arm/arm_internal.h"
+#include "run/arm/arm.h"
 
 #include "engine/engine.h"
 
@@ -10,51 +10,16 @@
 
 /* --- typed ------------------------------------------------------------------------------------ */
 
-/* Its position on every axis, in the profile's own memory. */
-static int copy_axes(struct assay__arena *arena, const struct assay__arm_identity *identity,
-                     struct assay__trial *trial)
+static void describe_target(const struct assay__run_options *o, struct assay__arena *arena,
+                            struct assay__trial *trial)
 {
-    struct assay__axis_value *axes = assay__arena_array(arena, identity->axis_count, sizeof *axes);
-    if (!axes) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < identity->axis_count; i++) {
-        const char *value = assay__arena_strdup(arena, identity->axes[i].value);
-        if (!value) return ASSAY_ENOMEM;
-        axes[i] = (struct assay__axis_value){identity->axes[i].axis, value};
-        assay__target_set_axis(&trial->target, &axes[i]);
-    }
-    trial->axes = axes;
-    trial->axis_count = identity->axis_count;
-    return 0;
-}
-
-static int name_target(struct assay__arena *arena, const struct assay__run_options *options,
-                       const struct assay__arm_identity *identity, struct assay__target *target)
-{
-    const char *given = assay__or_default(options->target.device, "cpu"),
-               *bare = assay__device_bare(given);
-    target->engine = assay__arena_strdup(arena, assay__or_default(options->target.engine, "ort"));
-    target->device = assay__arena_strdup(arena, given);
-    if (bare > given)
-        target->build = assay__arena_strndup(arena, given, (size_t)(bare - given) - 1);
-    if (!target->engine || !target->device || !target->build) return ASSAY_ENOMEM;
-    target->device_class = identity->device_class
-                               ? identity->device_class
-                               : assay__engine_device_class(target->engine, bare);
-    target->software = identity->software;
-    return 0;
-}
-
-static int describe_target(struct assay__arm *arm, struct assay__trial *trial)
-{
-    const struct assay__run_options *o = &arm->options;
     struct assay__target *target = &trial->target;
     target->threads = o->target.threads;
     target->threads_default = o->target.threads == 0;
     target->optimization = assay__optimization_parse(o->target.optimization);
     target->streams = o->target.streams;
     target->spinning_off = o->target.spinning_off;
-    target->cpus = assay__arena_strdup(arm->recording->profile->arena,
-                                       assay__or_default(o->target.cpus, ""));
+    target->cpus = assay__arena_text(arena, "%s", assay__or_default(o->target.cpus, ""));
     trial->protocol = (struct assay__protocol){
         .launches = o->measuring.launches,
         .warmup = o->measuring.warmup_given ? o->measuring.warmup : -1,
@@ -65,7 +30,6 @@ static int describe_target(struct assay__arm *arm, struct assay__trial *trial)
                    (o->watching.counters ? ASSAY__WATCHED_COUNTERS : 0u)};
     trial->generation = (struct assay__generation_info){.tokens = o->workload.generate,
                                                         .prompt = o->workload.prompt};
-    return target->cpus ? 0 : ASSAY_ENOMEM;
 }
 
 /* --- as options ------------------------------------------------------------------------------- */
@@ -165,15 +129,35 @@ static void put_model(struct writing *w)
 
 /* --- together --------------------------------------------------------------------------------- */
 
+/* Its role, label, position on every axis and target, in the profile's own memory. */
 static int identify(struct assay_profile *profile, struct assay__trial *trial,
                     const struct assay__run_options *options,
                     const struct assay__arm_identity *identity)
 {
     const struct assay__arm_identity none = {0}, *own = identity ? identity : &none;
+    struct assay__arena *arena = profile->arena;
+    struct assay__target *target = &trial->target;
+    struct assay__axis_value *axes = assay__arena_array(arena, own->axis_count, sizeof *axes);
+    for (size_t i = 0; axes && i < own->axis_count; i++) {
+        axes[i] = (struct assay__axis_value){own->axes[i].axis,
+                                             assay__arena_text(arena, "%s", own->axes[i].value)};
+        assay__target_set_axis(target, &axes[i]);
+    }
+    trial->axes = axes;
+    trial->axis_count = axes ? own->axis_count : 0;
     trial->role = own->role;
-    trial->label = assay__arena_strdup(profile->arena, assay__or_default(own->label, ""));
-    int code = trial->label ? copy_axes(profile->arena, own, trial) : ASSAY_ENOMEM;
-    return code ? code : name_target(profile->arena, options, own, &trial->target);
+    trial->label = assay__arena_text(arena, "%s", assay__or_default(own->label, ""));
+    const char *given = assay__or_default(options->target.device, "cpu"),
+               *bare = assay__device_bare(given);
+    target->engine = assay__arena_text(arena, "%s",
+                                       assay__or_default(options->target.engine, "ort"));
+    target->device = assay__arena_text(arena, "%s", given);
+    if (bare > given)
+        target->build = assay__arena_text(arena, "%.*s", (int)(bare - given) - 1, given);
+    target->device_class = own->device_class ? own->device_class
+                                             : assay__engine_device_class(target->engine, bare);
+    target->software = own->software;
+    return assay__arena_failed(arena) ? ASSAY_ENOMEM : 0;
 }
 
 int assay__arm_start_failed(struct assay_profile *profile, const struct assay__run_options *options,
@@ -197,12 +181,12 @@ int assay__arm_start_trial(struct assay__arm *arm, const struct assay__arm_ident
     if (!trial) return assay__no_memory(error);
     trial->model = arm->info;
     int code = identify(profile, trial, &arm->options, identity);
-    if (!code) code = describe_target(arm, trial);
+    describe_target(&arm->options, profile->arena, trial);
     struct writing w = {profile, trial, code};
     put_options(&w, &arm->options);
     put_identity(&w);
     put_watched(&w);
     put_model(&w);
-    if (w.code) return assay__no_memory(error);
+    if (w.code || assay__arena_failed(profile->arena)) return assay__no_memory(error);
     return arm->workload ? assay__describe_workload(profile, trial, arm->workload, error) : 0;
 }

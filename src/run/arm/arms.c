@@ -58,17 +58,6 @@ static int add_failed(struct assay__arms *arms, const struct assay__run_options 
     return assay__arm_start_failed(profile, options, identity, reason);
 }
 
-/* Where the arm's first outputs go, to be compared. */
-static void keep_outputs(struct assay__arms *arms, size_t index)
-{
-    char path[PATH_MAX], name[32];
-    snprintf(name, sizeof name, "outputs-%zu", index);
-    if (arms->recording.folder[0] &&
-        assay__path_join(arms->recording.folder, name, path, sizeof path) == 0 &&
-        mkdir(path, 0700) == 0)
-        assay__arm_keep_outputs(arms->items[index], path);
-}
-
 /* A failure to store is kept in the recording; the measurement goes on. */
 static void persist_trial(struct assay__arms *arms, size_t index)
 {
@@ -107,7 +96,13 @@ int assay__arms_add(struct assay__arms *arms, const struct assay__run_options *o
     arms->count++;
     if (index) *index = at;
     if (!arms->items[at]) return 0;
-    keep_outputs(arms, at);
+    /* Where the arm's first outputs go, to be compared. */
+    char name[32], *outputs = arms->items[at]->outputs;
+    snprintf(name, sizeof name, "outputs-%zu", at);
+    if (!arms->recording.folder[0] ||
+        assay__path_join(arms->recording.folder, name, outputs, PATH_MAX) ||
+        mkdir(outputs, 0700) != 0)
+        outputs[0] = '\0';
     if (arms->whole.watching.power)
         assay__arms_trial(arms, at)->protocol.watched |= ASSAY__WATCHED_POWER;
     persist_trial(arms, at);
@@ -144,10 +139,9 @@ int assay__arms_start(struct assay__arms *arms, struct assay_error *error)
 /* The last launches failed in a row, or one timed out, as the next one would. */
 static bool is_lost(const struct assay__arm *arm)
 {
-    size_t count = 0, failed = 0;
-    const struct assay__outcome *outcomes = assay__arm_outcomes(arm, &count);
-    if (count && outcomes[count - 1].code == ASSAY_ETIMEOUT) return true;
-    for (size_t i = count; i-- > 0 && outcomes[i].code;)
+    size_t count = arm->outcome_count, failed = 0;
+    if (count && arm->outcomes[count - 1].code == ASSAY_ETIMEOUT) return true;
+    while (failed < count && arm->outcomes[count - 1 - failed].code)
         failed++;
     return failed >= FAILURES_MOST;
 }
@@ -155,44 +149,23 @@ static bool is_lost(const struct assay__arm *arm)
 /* Seconds that the arm's launches took together; 0 while within the limit. */
 static double overdrawn_s(const struct assay__arm *arm)
 {
-    size_t count = 0;
-    double spent_s = 0, limit_s = assay__arm_options(arm)->measuring.launch_limit_s;
-    const struct assay__outcome *outcomes = assay__arm_outcomes(arm, &count);
-    for (size_t i = 0; i < count; i++)
-        spent_s += outcomes[i].life_s;
+    double spent_s = 0, limit_s = arm->options.measuring.launch_limit_s;
+    for (size_t i = 0; i < arm->outcome_count; i++)
+        spent_s += arm->outcomes[i].life_s;
     return limit_s > 0 && spent_s > LIMITS_MOST * limit_s ? spent_s : 0;
-}
-
-/* Says that there are fewer launches than asked for. */
-static int note_overdrawn(struct assay__arms *arms, size_t index)
-{
-    struct assay__arm *arm = arms->items[index];
-    struct assay_profile *profile = arms->recording.profile;
-    double spent_s = overdrawn_s(arm);
-    size_t count = 0;
-    assay__arm_outcomes(arm, &count);
-    if (!(spent_s > 0) || (int)count >= assay__arm_options(arm)->measuring.launches || is_lost(arm))
-        return 0;
-    return assay__trial_add_note(
-        profile, assay__arms_trial(arms, index),
-        assay__arena_printf(profile->arena,
-                            "only %zu launches: they took %.3g s, more than the launch limit "
-                            "allows one trial",
-                            count, spent_s));
 }
 
 static int launch_one(struct assay__arms *arms, size_t index, struct assay_error *error)
 {
     struct assay__arm *arm = arms->items[index];
-    size_t count = 0;
     if (!arm || is_lost(arm) || overdrawn_s(arm) > 0 || assay__arms_interrupted(arms)) return 0;
-    assay__arm_outcomes(arm, &count);
-    assay__arm_share(arm, arms->sensors);
-    int code = count == 0 ? assay__arm_begin(arm, error) : 0;
+    bool first = arm->outcome_count == 0;
+    arm->shared = arms->sensors;
+    int code = first ? assay__arm_begin(arm, error) : 0;
     if (code == 0) code = assay__arm_launch(arm, error);
     /* an arm with its own watch notifies that one only, so the shared sensors are read here */
-    if (assay__arm_options(arm)->watching.memory) assay__watch_ended(arms->sensors, 0);
-    if (code == 0 && count == 0) persist_trial(arms, index); /* with the engine's version */
+    if (arm->options.watching.memory) assay__watch_ended(arms->sensors, 0);
+    if (code == 0 && first) persist_trial(arms, index); /* with the engine's version */
     return code;
 }
 
@@ -220,69 +193,58 @@ int assay__arms_launch(struct assay__arms *arms, size_t first, size_t count, int
 int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_error *error)
 {
     struct assay__arm *arm = arms->items[index];
+    struct assay_profile *profile = arms->recording.profile;
     struct assay_error own = {0};
     if (!arm || assay__arms_trial(arms, index)->state != ASSAY__TRIAL_RUNNING) return 0;
     int code = assay__arm_extra(arm, error);
-    if (code == 0) code = note_overdrawn(arms, index);
+    double spent_s = overdrawn_s(arm);
+    bool fewer = (int)arm->outcome_count < arm->options.measuring.launches;
+    if (code == 0 && spent_s > 0 && fewer && !is_lost(arm))
+        code = assay__trial_add_note(
+            profile, assay__arms_trial(arms, index),
+            assay__arena_printf(profile->arena,
+                                "only %zu launches: they took %.3g s, more than the launch limit "
+                                "allows one trial",
+                                arm->outcome_count, spent_s));
     if (code == 0) code = assay__arm_finish(arm, arms->sensors, &own);
     return code == ASSAY_ENOMEM ? assay__no_memory(error) : 0; /* the rest is in the trial */
 }
 
 /* The worst of the outputs, each number by itself. */
-struct worst {
-    double most, l2, cosine, top1;
-    int64_t broken, elements; /* broken: NaN or infinite in one of the two only */
-    const char *reason;       /* why one output was not compared; "" */
-};
-
-static struct worst worst_of(const struct assay__drift *drift)
-{
-    struct worst w = {NAN, NAN, NAN, NAN, 0, 0, ""};
-    for (size_t i = 0; i < drift->output_count; i++) {
-        const struct assay__drift_output *o = &drift->outputs[i];
-        bool compared = !*o->reason || o->broken;
-        w.broken += o->broken;
-        if (compared) w.elements += o->elements;
-        if (!compared) w.reason = o->reason;
-        w.most = fmax(w.most, o->max_absolute); /* fmax and fmin leave NaN out */
-        w.l2 = fmax(w.l2, o->relative_l2);
-        w.cosine = fmin(w.cosine, o->cosine);
-        w.top1 = fmin(w.top1, o->top1);
-    }
-    return w;
-}
-
-/* The note of the numbers, or why they are missing. */
-static void say_worst(const struct worst *w, const char *reference, char *note, size_t note_size,
-                      char *missing, size_t size)
-{
-    missing[0] = '\0';
-    if (w->broken)
-        snprintf(missing, size,
-                 "%lld of %lld values are NaN or infinite, but finite in the outputs of %s",
-                 (long long)w->broken, (long long)w->elements, reference);
-    else if (*w->reason)
-        snprintf(missing, size, "%s", w->reason);
-    snprintf(note, note_size, "worst output, against %s on the same inputs%s%s", reference,
-             *missing ? "; not all were compared: " : "", missing);
-}
-
 static void put_drift(struct assay__trial *trial, const struct assay__drift *drift,
                       const char *reference)
 {
-    char note[512], missing[256];
-    struct worst w = worst_of(drift);
-    say_worst(&w, reference, note, sizeof note, missing, sizeof missing);
+    double most = NAN, l2 = NAN, cosine = NAN, top1 = NAN;
+    int64_t broken = 0, elements = 0; /* broken: NaN or infinite in one of the two only */
+    char note[512], missing[256] = "";
+    for (size_t i = 0; i < drift->output_count; i++) {
+        const struct assay__drift_output *o = &drift->outputs[i];
+        broken += o->broken;
+        if (!*o->reason || o->broken)
+            elements += o->elements;
+        else
+            snprintf(missing, sizeof missing, "%s", o->reason);
+        most = fmax(most, o->max_absolute); /* fmax and fmin leave NaN out */
+        l2 = fmax(l2, o->relative_l2);
+        cosine = fmin(cosine, o->cosine);
+        top1 = fmin(top1, o->top1);
+    }
+    if (broken)
+        snprintf(missing, sizeof missing,
+                 "%lld of %lld values are NaN or infinite, but finite in the outputs of %s",
+                 (long long)broken, (long long)elements, reference);
+    snprintf(note, sizeof note, "worst output, against %s on the same inputs%s%s", reference,
+             *missing ? "; not all were compared: " : "", missing);
     const struct {
         const char *name;
         double value;
         const char *missing;
     } rows[] = {
-        {"drift.max_absolute", w.most, "no output could be compared"},
-        {"drift.relative_l2", w.l2, "no output could be compared, or the reference is all 0"},
-        {"drift.cosine", w.cosine, "no output could be compared, or one of the two is all 0"},
-        {"drift.top1", w.top1, "no output has a class axis, or the reference has no first class"},
-        {"drift.nonfinite", w.elements ? (double)w.broken : NAN, "no output could be compared"},
+        {"drift.max_absolute", most, "no output could be compared"},
+        {"drift.relative_l2", l2, "no output could be compared, or the reference is all 0"},
+        {"drift.cosine", cosine, "no output could be compared, or one of the two is all 0"},
+        {"drift.top1", top1, "no output has a class axis, or the reference has no first class"},
+        {"drift.nonfinite", elements ? (double)broken : NAN, "no output could be compared"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assay__metrics_put_known(trial->metrics, rows[i].name, ASSAY_DERIVED, rows[i].value,
@@ -299,8 +261,8 @@ int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t ind
         return 0;
     struct assay__trial *trial = assay__arms_trial(arms, index),
                         *other = assay__arms_trial(arms, reference);
-    if (assay__drift_folders(assay__arm_outputs(arms->items[reference]),
-                             assay__arm_outputs(arms->items[index]), &drift, &why))
+    if (assay__drift_folders(arms->items[reference]->outputs, arms->items[index]->outputs, &drift,
+                             &why))
         assay_metrics_unavailable(trial->metrics, "drift.relative_l2", why.message);
     else
         put_drift(trial, &drift, *other->label ? other->label : other->target.device);
@@ -309,47 +271,37 @@ int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t ind
     return code ? assay__no_memory(error) : 0;
 }
 
-/* Of the outputs that can be read as numbers; *elements is 0 when there is none. */
-static int count_nonfinite(const char *folder, struct assay__arena *arena, int64_t *broken,
-                           int64_t *elements, struct assay_error *error)
+int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_error *error)
 {
+    struct assay_error why = {0};
     struct assay__output *outputs = NULL;
     size_t count = 0;
-    int code = *folder ? assay__outputs_read(folder, arena, &outputs, &count, error)
-                       : assay_error_set(error, ASSAY_ENOTFOUND, "no outputs were kept");
+    int64_t broken = 0, elements = 0; /* of the outputs that can be read as numbers */
+    char note[96];
+    if (index >= arms->count || !arms->items[index]) return 0;
+    const char *folder = arms->items[index]->outputs;
+    struct assay_metrics *metrics = assay__arms_trial(arms, index)->metrics;
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena) return assay__no_memory(error);
+    int code = *folder ? assay__outputs_read(folder, arena, &outputs, &count, &why)
+                       : assay_error_set(&why, ASSAY_ENOTFOUND, "no outputs were kept");
     for (size_t i = 0; i < count && code == 0; i++) {
         double *numbers = NULL;
         int64_t own = 0;
         if (*outputs[i].reason) continue;
-        code = assay__single_run_numbers(&outputs[i], &numbers, &own, error);
+        code = assay__single_run_numbers(&outputs[i], &numbers, &own, &why);
         for (int64_t n = 0; n < own && code == 0; n++)
-            *broken += !isfinite(numbers[n]);
-        if (code == 0) *elements += own;
+            broken += !isfinite(numbers[n]);
+        if (code == 0) elements += own;
         free(numbers);
     }
-    return code;
-}
-
-int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_error *error)
-{
-    struct assay_error why = {0};
-    int64_t broken = 0, elements = 0;
-    char note[96];
-    if (index >= arms->count || !arms->items[index]) return 0;
-    struct assay_metrics *metrics = assay__arms_trial(arms, index)->metrics;
-    struct assay__arena *arena = assay__arena_new();
-    int code = arena ? count_nonfinite(assay__arm_outputs(arms->items[index]), arena, &broken,
-                                       &elements, &why)
-                     : ASSAY_ENOMEM;
     assay__arena_free(arena);
+    if (code == ASSAY_ENOMEM) return assay__no_memory(error);
     snprintf(note, sizeof note, "of %lld numbers of the first outputs", (long long)elements);
-    if (code != ASSAY_ENOMEM) {
-        assay__metrics_put_known(metrics, "outputs.nonfinite", ASSAY_MEASURED,
-                                 code || !elements ? (double)NAN : (double)broken, "outputs", note,
-                                 code ? why.message : "no output has numbers");
-        code = assay_metrics_failed(metrics);
-    }
-    return code ? assay__no_memory(error) : 0;
+    assay__metrics_put_known(metrics, "outputs.nonfinite", ASSAY_MEASURED,
+                             code || !elements ? (double)NAN : (double)broken, "outputs", note,
+                             code ? why.message : "no output has numbers");
+    return assay_metrics_failed(metrics) ? assay__no_memory(error) : 0;
 }
 
 int assay__arms_drift(struct assay__arms *arms, size_t reference, struct assay_error *error)

@@ -1,13 +1,21 @@
-/* launch.c - starts a worker, waits for it and reports how it ended; conversation.c reads what the
- * worker says. While a window runs the parent is blocked in poll(); between windows it copies the
- * samples out of the ring, stores them and decides what comes next. */
+/* launch.c - starts a worker, reads its messages and answers them, waits for it and reports how it
+ * ended. While a window runs the parent is blocked in poll(); between windows it copies the samples
+ * out of the ring, stores them and decides what comes next. Every message is checked: an unknown
+ * one, one out of turn or one with impossible numbers fails the launch with its reason and nothing
+ * else. */
 #include "run/arm/launch.h"
 
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
 #include "base/metric_value.h"
+#include "base/stats.h"
+#include "base/vec.h"
 #include "run/child.h"
-#include "run/arm/conversation.h"
+#include "run/watch/memory_track.h"
 #include "run/watch/watch.h"
+#include "run/worker/channel.h"
+#include "run/worker/ring.h"
 
 #include <math.h>
 #include <signal.h>
@@ -18,9 +26,380 @@
 #include <unistd.h>
 
 #define EXIT_GRACE_NS 10000000000u /* an engine may take its time to close a session */
-#define INTERRUPT_POLL_MS \
-    500 /* a signal ends poll() at once; this is for one that came just before it */
+/* a signal ends poll() at once; this is for one that came just before it */
+#define INTERRUPT_POLL_MS 500
 #define LOG_TAIL 2048
+#define ANSWER_TIMEOUT_MS 30000
+#define REWARM_STEPS 2
+/* a step of 10 ms or more does not notice cooled caches, but would cost time */
+#define REWARM_BELOW_NS 1e7
+#define LAYERS_MOST 1000000u
+#define PACE_SAMPLES 101u
+
+#define PHASE_STARTING "starting"
+#define PHASE_LOADING "loading"
+#define PHASE_FIRST "running the first inference"
+#define PHASE_WARMING "warming up"
+#define PHASE_MEASURING "measuring"
+#define PHASE_COUNTING "counting"
+#define PHASE_LAYERS "timing layers"
+
+/* A launch in progress: what the worker says (job.h has the protocol) and what we answer. */
+struct conversation {
+    const struct assay__request *request;
+    struct assay__outcome *outcome;
+    struct assay__channel channel;
+    struct assay__ring ring;
+    const char *phase;
+    char last_log[256]; /* the last "log" message */
+    double pace_ns;
+    bool done;           /* the worker said so */
+    bool worker_leaves;  /* it reported an error and exits by itself */
+    int64_t next_window; /* the index we expect */
+    uint64_t window_ns;  /* when the current window was requested; 0: none is running */
+    struct assay_error error;
+};
+
+static int bad(struct conversation *talk, const char *what)
+{
+    return assay_error_set(&talk->error, ASSAY_EFORMAT, "worker sent %s", what);
+}
+
+/* A struct that has a table, out of a message. */
+static void receive(struct conversation *talk, const struct assay__json *object,
+                    const struct assay__field_table *table, void *element)
+{
+    if (assay__fields_receive(object, table, talk->request->arena, element))
+        assay__no_memory(&talk->error);
+}
+
+static void tell_progress(struct conversation *talk, const char *phase, double done)
+{
+    const struct assay__request *request = talk->request;
+    if (!request->progress) return;
+    struct assay_progress progress = {phase, request->launch, request->launches, done};
+    request->progress(request->progress_context, &progress);
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+/* Durations of one stream's window: appended, stored. *start and *end widen to cover it. */
+static int take_stream(struct conversation *talk, uint32_t stream, uint64_t *start, uint64_t *end,
+                       size_t *count)
+{
+    const uint64_t *stamps = assay__ring_stamps(&talk->ring, stream);
+    uint64_t n = atomic_load_explicit(assay__ring_count(&talk->ring, stream), memory_order_acquire);
+    struct assay__samples *samples = &talk->outcome->streams[stream];
+    *count = 0;
+    if (n == 0) return 0;
+    if (n > talk->ring.capacity) return bad(talk, "a count beyond the ring");
+    if (assay__samples_reserve(samples, (size_t)n)) return assay__no_memory(&talk->error);
+    double *values = samples->values + samples->count;
+    for (size_t i = 0; i < n; i++) {
+        if (stamps[i + 1] < stamps[i]) return bad(talk, "stamps that run backwards");
+        values[i] = (double)(stamps[i + 1] - stamps[i]);
+    }
+    samples->count += (size_t)n;
+    *count = (size_t)n;
+    if (stamps[0] < *start) *start = stamps[0];
+    if (stamps[n] > *end) *end = stamps[n];
+    struct assay__outcome *outcome = talk->outcome;
+    if (talk->request->store && outcome->store_error.code == 0)
+        assay__store_add_samples(talk->request->store, talk->request->trial, talk->request->launch,
+                                 (int)stream, values, (size_t)n, &outcome->store_error);
+    return 0;
+}
+
+static void take_window(struct conversation *talk)
+{
+    struct assay__outcome *outcome = talk->outcome;
+    uint64_t start = UINT64_MAX, end = 0;
+    struct assay__sample_window window = {.first = outcome->streams[0].count,
+                                          .begin_ns = talk->window_ns,
+                                          .end_ns = talk->window_ns ? assay__now_ns() : 0};
+    struct assay_error before = talk->error;
+    for (uint32_t s = 0; s < talk->ring.streams; s++) {
+        size_t count = 0;
+        if (take_stream(talk, s, &start, &end, &count)) break;
+        if (s == 0) window.count = count;
+        window.completions += count;
+        /* Ours again, before the worker hears of the next window: a death in between must not count
+         * twice. */
+        atomic_store_explicit(assay__ring_count(&talk->ring, s), 0, memory_order_release);
+    }
+    if (before.code) talk->error = before; /* the first reason is the reason */
+    if (talk->window_ns)
+        assay__watch_window_ends(talk->request->watch, talk->request->launch, window.completions);
+    talk->window_ns = 0;
+    if (window.completions == 0) return;
+    window.wall_ns = (double)(end - start);
+    outcome->total += window.completions;
+    outcome->wall_ns += window.wall_ns;
+    if (assay__vec_grow((void **)&outcome->windows, &outcome->window_capacity,
+                        outcome->window_count + 1, sizeof window)) {
+        if (!talk->error.code) assay__no_memory(&talk->error);
+        return;
+    }
+    outcome->windows[outcome->window_count++] = window;
+    talk->pace_ns = window.wall_ns * talk->ring.streams / (double)window.completions;
+}
+
+static int summarise(struct conversation *talk)
+{
+    struct assay__outcome *outcome = talk->outcome;
+    if (outcome->summarised == outcome->total && outcome->total > 0) return 0;
+    outcome->summarised = outcome->total;
+    bool find_warmup = talk->request->job.warmup < 0;
+    /* A script's clock has no steps. */
+    double step_ns = talk->request->job.script ? 0 : outcome->facts.clock_step_ns;
+    return assay__summary_compute(outcome->streams, outcome->streams ? outcome->stream_count : 0,
+                                  find_warmup, true, step_ns, &outcome->summary);
+}
+
+/* The pre-run's pace: the median of its last samples (they are dropped afterwards). */
+static void take_pace(struct conversation *talk)
+{
+    const uint64_t *stamps = assay__ring_stamps(&talk->ring, 0);
+    uint64_t n = atomic_load_explicit(assay__ring_count(&talk->ring, 0), memory_order_acquire);
+    double last[PACE_SAMPLES];
+    size_t used = 0;
+    if (n > talk->ring.capacity) n = 0;
+    for (uint64_t i = n; i > 0 && used < PACE_SAMPLES; i--)
+        if (stamps[i] >= stamps[i - 1]) last[used++] = (double)(stamps[i] - stamps[i - 1]);
+    assay__stats_sort(last, used);
+    talk->pace_ns = used ? assay__stats_median(last, used) : talk->outcome->facts.first_ns;
+    if (!isfinite(talk->pace_ns)) talk->pace_ns = 0;
+    for (uint32_t s = 0; s < talk->ring.streams; s++)
+        atomic_store_explicit(assay__ring_count(&talk->ring, s), 0, memory_order_release);
+}
+
+static void answer(struct conversation *talk, const struct assay__window_plan *plan)
+{
+    struct assay__message message;
+    struct assay__json_writer *out = assay__message_open(&message, plan ? "window" : "stop");
+    assay__json_object(out);
+    if (plan) {
+        bool first_forced = talk->next_window == 1 && talk->request->job.warmup >= 0;
+        assay__json_put_integer(out, "iterations", (int64_t)plan->iterations);
+        assay__json_put_number(out, "seconds", plan->seconds);
+        assay__json_put_integer(
+            out, "rewarm", first_forced || talk->pace_ns >= REWARM_BELOW_NS ? 0 : REWARM_STEPS);
+        assay__watch_window_begins(talk->request->watch, talk->request->launch);
+        talk->window_ns = assay__now_ns();
+    } else {
+        assay__json_put_number(out, "latency_ns", talk->outcome->summary.p50);
+    }
+    assay__json_object_end(out);
+    assay__json_object_end(out);
+    int code = assay__channel_send(&talk->channel, &message.text, ANSWER_TIMEOUT_MS);
+    assay__buf_free(&message.text);
+    if (code && code != ASSAY_EIO) /* when it is gone, its last messages can still be read */
+        assay_error_set(&talk->error, code, "worker does not read its answers");
+}
+
+static void decide(struct conversation *talk)
+{
+    struct assay__outcome *outcome = talk->outcome;
+    const struct assay__goal *goal = &talk->request->goal;
+    struct assay__window_plan plan;
+    struct assay__taken taken = {outcome->window_count, outcome->total, outcome->wall_ns,
+                                 talk->pace_ns, NULL};
+    enum assay__decision decision = assay__goal_next(goal, &taken, &plan);
+    if (decision != ASSAY__GOAL_WINDOW) {
+        if (summarise(talk)) {
+            assay__no_memory(&talk->error);
+            return;
+        }
+        taken.summary = &outcome->summary;
+        if (decision == ASSAY__GOAL_JUDGE) decision = assay__goal_next(goal, &taken, &plan);
+    }
+    if (decision == ASSAY__GOAL_STOP) {
+        assay__disturbance_read(&outcome->end);
+        answer(talk, NULL);
+        return;
+    }
+    tell_progress(talk, "measuring", assay__goal_done(goal, &taken));
+    answer(talk, &plan);
+}
+
+static void hear_window(struct conversation *talk, const struct assay__json *window)
+{
+    int64_t index = assay__json_get_integer(window, "index", -1),
+            prerun = assay__json_get_integer(window, "prerun", -1);
+    if (index != talk->next_window || prerun < 0 || !talk->outcome->facts.known) {
+        bad(talk, "a window out of turn");
+        return;
+    }
+    if (index == 0) {
+        talk->outcome->prerun = (size_t)prerun;
+        assay__disturbance_read(&talk->outcome->warm);
+        talk->outcome->warm_known = true;
+        take_pace(talk);
+        talk->phase = PHASE_MEASURING;
+    } else {
+        take_window(talk);
+    }
+    talk->next_window++;
+    if (talk->error.code == 0) decide(talk);
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+static void hear_phase(struct conversation *talk, const struct assay__json *value)
+{
+    static const struct {
+        const char *said, *phase;
+    } known[] = {{"loading", PHASE_LOADING},
+                 {"first", PHASE_FIRST},
+                 {"warming up", PHASE_WARMING},
+                 {"counting", PHASE_COUNTING},
+                 {"layers", PHASE_LAYERS}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (value->string && strcmp(value->string, known[i].said) == 0) {
+            talk->phase = known[i].phase;
+            tell_progress(talk, known[i].said, -1);
+            return;
+        }
+    bad(talk, "an unknown phase");
+}
+
+static void hear_facts(struct conversation *talk, const struct assay__json *facts)
+{
+    receive(talk, facts, &assay__message_facts, &talk->outcome->facts);
+    talk->outcome->facts.known = true;
+}
+
+static void hear_memory(struct conversation *talk, const struct assay__json *memory)
+{
+    receive(talk, memory, &assay__message_memory, &talk->outcome->memory);
+}
+
+static void hear_layers(struct conversation *talk, const struct assay__json *layers)
+{
+    const char *note = assay__arena_strdup(talk->request->arena,
+                                           assay__json_get_string(layers, "counter_note", ""));
+    if (!note) assay__no_memory(&talk->error);
+    receive(talk, layers, &assay__stored_layers, &talk->outcome->layers);
+    talk->outcome->has_layers = true;
+    talk->outcome->counted.layer_note = note ? note : "";
+}
+
+static void hear_layer(struct conversation *talk, const struct assay__json *json)
+{
+    struct assay__layers *layers = &talk->outcome->layers;
+    if (!talk->outcome->has_layers || layers->count >= LAYERS_MOST) {
+        bad(talk, "a layer out of turn");
+        return;
+    }
+    if (assay__vec_grow((void **)&layers->items, &talk->outcome->layer_capacity, layers->count + 1,
+                        sizeof *layers->items)) {
+        assay__no_memory(&talk->error);
+        return;
+    }
+    struct assay__layer *layer = &layers->items[layers->count];
+    *layer = (struct assay__layer){0};
+    receive(talk, json, &assay__stored_layer, layer);
+    layer->index = (int)layers->count;
+    layer->method = layers->method;
+    layer->bound = "unknown";
+    assay__counted_hear_layer(assay__json_get(json, "counters"), talk->request->arena,
+                              &talk->outcome->counted, &layer->counters, &talk->error);
+    layers->count++;
+}
+
+static void hear_done(struct conversation *talk, const struct assay__json *done)
+{
+    if (talk->outcome->total == 0) {
+        bad(talk, "'done' without a sample");
+        return;
+    }
+    receive(talk, done, &assay__message_spent, &talk->outcome->spent);
+    talk->done = true;
+}
+
+static void hear_error(struct conversation *talk, const struct assay__json *error)
+{
+    int64_t code = assay__json_get_integer(error, "code", ASSAY_EENGINE);
+    bool known = code < 0 && code >= ASSAY_EDENIED;
+    assay_error_set(&talk->error, known ? (int)code : ASSAY_EENGINE, "%s",
+                    assay__json_get_string(error, "message", "an error without a message"));
+    talk->worker_leaves = true;
+}
+
+static void hear_log(struct conversation *talk, const struct assay__json *text)
+{
+    snprintf(talk->last_log, sizeof talk->last_log, "%s", text->string ? text->string : "");
+    assay__log(ASSAY_LOG_INFO, "worker", "%s", talk->last_log);
+}
+
+static void hear_generation(struct conversation *talk, const struct assay__json *json)
+{
+    if (talk->request->job.generation.tokens < 1)
+        bad(talk, "a generation that was not requested");
+    else if (talk->error.code == 0)
+        assay__tokens_hear(&talk->outcome->tokens, talk->request->job.generation.tokens, json,
+                           &talk->error);
+}
+
+static void hear_token_times(struct conversation *talk, const struct assay__json *json)
+{
+    assay__tokens_hear_times(&talk->outcome->tokens, json, &talk->error);
+}
+
+static void hear_allocations(struct conversation *talk, const struct assay__json *json)
+{
+    if (!talk->request->job.allocations || talk->outcome->tracked)
+        bad(talk, "allocations that were not requested");
+    else
+        assay__tracked_read(json, talk->request->arena, &talk->outcome->tracked, &talk->error);
+}
+
+static void hear_counters(struct conversation *talk, const struct assay__json *json)
+{
+    assay__counted_hear(json, talk->request->arena, &talk->outcome->counted, &talk->error);
+}
+
+static void hear(struct conversation *talk, const char *line, size_t length)
+{
+    static const struct {
+        const char *key;
+        void (*hear)(struct conversation *, const struct assay__json *);
+    } messages[] = {{"phase", hear_phase},
+                    {"log", hear_log},
+                    {"facts", hear_facts},
+                    {"window", hear_window},
+                    {"memory", hear_memory},
+                    {"layers", hear_layers},
+                    {"layer", hear_layer},
+                    {"allocations", hear_allocations},
+                    {"done", hear_done},
+                    {"error", hear_error},
+                    {"counters", hear_counters},
+                    {"generation", hear_generation},
+                    {"token_times", hear_token_times}};
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__json *root = NULL;
+    struct assay_error error = {0};
+    if (!arena) {
+        assay__no_memory(&talk->error);
+        return;
+    }
+    if (assay__json_parse(arena, line, length, &root, &error) || root->kind != ASSAY__JSON_OBJECT ||
+        !root->first) {
+        bad(talk, "a line that is no message");
+        goto out;
+    }
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++)
+        if (strcmp(root->first->key, messages[i].key) == 0) {
+            messages[i].hear(talk, root->first);
+            goto out;
+        }
+    bad(talk, "an unknown message");
+out:
+    assay__arena_free(arena);
+}
+
+/* --- the outcome ------------------------------------------------------------------------------ */
 
 static double cpu_seconds(void)
 {
@@ -54,7 +433,7 @@ void assay__outcome_free(struct assay__outcome *outcome)
 
 /* --- how it ended ----------------------------------------------------------------------------- */
 
-static void describe_exit(const struct assay__conversation *talk, char *out, size_t size)
+static void describe_exit(const struct conversation *talk, char *out, size_t size)
 {
     const struct assay__exit *status = &talk->outcome->exit;
     if (!talk->outcome->exit_known)
@@ -73,7 +452,7 @@ static void describe_exit(const struct assay__conversation *talk, char *out, siz
 
 /* The reason of a failed launch: what happened, in which phase, after how many samples, the last
  * line of the log. */
-static void explain(struct assay__conversation *talk)
+static void explain(struct conversation *talk)
 {
     struct assay__outcome *outcome = talk->outcome;
     char what[768];
@@ -99,23 +478,7 @@ static void explain(struct assay__conversation *talk)
     if (!outcome->reason) outcome->reason = "the launch failed (out of memory for the reason)";
 }
 
-/* The latency was complete when the layer pass failed: the launch counts, its layers do not. */
-static bool only_layers_lost(struct assay__conversation *talk)
-{
-    struct assay__outcome *outcome = talk->outcome;
-    if (strcmp(talk->phase, ASSAY__PHASE_LAYERS) != 0 || outcome->total == 0) return false;
-    if (talk->error.code == ASSAY_EINTERRUPTED) return false;
-    outcome->layers.count = 0;
-    outcome->layers.method = "";
-    outcome->layers.reason = outcome->reason;
-    outcome->has_layers = true;
-    outcome->remark = outcome->reason;
-    outcome->reason = "";
-    outcome->code = 0;
-    return true;
-}
-
-static void end_worker(struct assay__conversation *talk, struct assay__child *child, FILE *log)
+static void end_worker(struct conversation *talk, struct assay__child *child, FILE *log)
 {
     struct assay__outcome *outcome = talk->outcome;
     if (talk->error.code && talk->error.code != ASSAY_ECRASH && !talk->worker_leaves)
@@ -124,92 +487,75 @@ static void end_worker(struct assay__conversation *talk, struct assay__child *ch
     outcome->exit_known = assay__child_end(child, EXIT_GRACE_NS, &outcome->exit, &killed) == 0;
     if (killed) outcome->remark = "the worker did not exit by itself and was killed";
     /* What the worker had measured in an unfinished window is in our mapping. */
-    if (talk->error.code && strcmp(talk->phase, ASSAY__PHASE_MEASURING) == 0)
-        assay__conversation_take(talk);
+    if (talk->error.code && strcmp(talk->phase, PHASE_MEASURING) == 0) take_window(talk);
     char tail[LOG_TAIL + 1];
     assay__child_log_tail(log, tail, sizeof tail);
-    outcome->log_tail = assay__arena_strdup(talk->request->arena, tail);
-    if (!outcome->log_tail) outcome->log_tail = "";
-    if (talk->error.code) {
-        explain(talk);
-        only_layers_lost(talk);
-    } else if (outcome->exit_known && !outcome->exit.exited) {
-        const char *remark = assay__arena_printf(
-            talk->request->arena,
-            "the worker died of %s while closing, after everything was measured",
-            assay__signal_name(outcome->exit.signal));
-        outcome->remark = remark ? remark : "";
+    outcome->log_tail = assay__arena_text(talk->request->arena, "%s", tail);
+    if (!talk->error.code) {
+        if (outcome->exit_known && !outcome->exit.exited)
+            outcome->remark = assay__arena_text(
+                talk->request->arena,
+                "the worker died of %s while closing, after everything was measured",
+                assay__signal_name(outcome->exit.signal));
+        return;
+    }
+    explain(talk);
+    /* The latency was complete when the layer pass failed: the launch counts, its layers do not. */
+    if (strcmp(talk->phase, PHASE_LAYERS) == 0 && outcome->total > 0 &&
+        talk->error.code != ASSAY_EINTERRUPTED) {
+        outcome->layers.count = 0;
+        outcome->layers.method = "";
+        outcome->layers.reason = outcome->remark = outcome->reason;
+        outcome->has_layers = true;
+        outcome->reason = "";
+        outcome->code = 0;
     }
 }
 
 /* --- the conversation ------------------------------------------------------------------------- */
 
-static bool interrupted(const struct assay__request *request)
+static int converse(struct conversation *talk)
 {
-    return request->interrupt && *request->interrupt;
-}
-
-/* Nothing came for a while: alive when the counts in the ring move. */
-static int silent(struct assay__conversation *talk, uint64_t *last_ns, uint64_t *progress)
-{
-    uint64_t now = assay__now_ns(), seen = assay__ring_progress(&talk->ring);
-    if (seen != *progress) {
-        *progress = seen;
-        *last_ns = now;
-    }
-    if ((double)(now - *last_ns) / 1e9 < talk->request->timeout_s) return 0;
-    return assay_error_set(&talk->error, ASSAY_ETIMEOUT,
-                           "worker hung: no sign of life for %g s; killed",
-                           talk->request->timeout_s);
-}
-
-/* Even when it shows signs of life. */
-static bool too_long(struct assay__conversation *talk, uint64_t begin_ns)
-{
-    double limit_s = talk->request->limit_s;
-    if (!(limit_s > 0) || (double)(assay__now_ns() - begin_ns) / 1e9 < limit_s) return false;
-    assay_error_set(&talk->error, ASSAY_ETIMEOUT, "the launch took more than %g s; ended there",
-                    limit_s);
-    return true;
-}
-
-static int poll_ms(const struct assay__request *request, uint64_t last_ns, uint64_t begin_ns)
-{
-    uint64_t now_ns = assay__now_ns();
-    double left = request->timeout_s * 1e3 - (double)(now_ns - last_ns) / 1e6;
-    double whole = request->limit_s * 1e3 - (double)(now_ns - begin_ns) / 1e6;
-    if (request->limit_s > 0 && whole < left) left = whole;
-    int limit = request->interrupt ? INTERRUPT_POLL_MS : 600000;
-    return left < 1 ? 1 : left < limit ? (int)ceil(left) : limit;
-}
-
-static int converse(struct assay__conversation *talk)
-{
+    const struct assay__request *request = talk->request;
     uint64_t begin_ns = assay__now_ns(), last_ns = begin_ns, progress = 0;
+    const int most_ms = request->interrupt ? INTERRUPT_POLL_MS : 600000;
     while (!talk->done && talk->error.code == 0) {
         const char *line;
         size_t length;
-        if (interrupted(talk->request))
+        if (request->interrupt && *request->interrupt)
             return assay_error_set(&talk->error, ASSAY_EINTERRUPTED, "interrupted");
-        if (too_long(talk, begin_ns)) break;
-        int code = assay__channel_read(&talk->channel, poll_ms(talk->request, last_ns, begin_ns),
-                                       &line, &length);
+        uint64_t now_ns = assay__now_ns();
+        double silence_ms = request->timeout_s * 1e3 - (double)(now_ns - last_ns) / 1e6;
+        double whole_ms = request->limit_s * 1e3 - (double)(now_ns - begin_ns) / 1e6;
+        if (request->limit_s > 0 && whole_ms <= 0) /* even when it shows signs of life */
+            return assay_error_set(&talk->error, ASSAY_ETIMEOUT,
+                                   "the launch took more than %g s; ended there", request->limit_s);
+        double left_ms = request->limit_s > 0 ? fmin(silence_ms, whole_ms) : silence_ms;
+        int wait_ms = left_ms < 1 ? 1 : left_ms < most_ms ? (int)ceil(left_ms) : most_ms;
+        int code = assay__channel_read(&talk->channel, wait_ms, &line, &length);
         if (code == ASSAY_EINTERRUPTED) continue;
-        if (code == ASSAY_ETIMEOUT) {
-            silent(talk, &last_ns, &progress);
+        if (code == ASSAY_ETIMEOUT) { /* alive when the counts in the ring move */
+            uint64_t seen = assay__ring_progress(&talk->ring);
+            now_ns = assay__now_ns();
+            if (seen != progress) last_ns = now_ns;
+            progress = seen;
+            if ((double)(now_ns - last_ns) / 1e9 >= request->timeout_s)
+                assay_error_set(&talk->error, ASSAY_ETIMEOUT,
+                                "worker hung: no sign of life for %g s; killed",
+                                request->timeout_s);
             continue;
         }
         if (code == ASSAY_ELIMIT)
             return assay_error_set(&talk->error, ASSAY_EFORMAT,
                                    "worker sent a line of more than %u bytes", ASSAY__CHANNEL_LINE);
         if (code) return assay_error_set(&talk->error, ASSAY_ECRASH, "the worker died");
-        assay__conversation_hear(talk, line, length);
+        hear(talk, line, length);
         last_ns = assay__now_ns();
     }
     return talk->error.code;
 }
 
-static int start(struct assay__conversation *talk, struct assay__child *child, FILE **log)
+static int start(struct conversation *talk, struct assay__child *child, FILE **log)
 {
     const struct assay__request *request = talk->request;
     int code = assay__ring_create(&talk->ring, (uint32_t)request->job.streams, &talk->error);
@@ -227,7 +573,7 @@ static int start(struct assay__conversation *talk, struct assay__child *child, F
     return 0;
 }
 
-static int send_job(struct assay__conversation *talk)
+static int send_job(struct conversation *talk)
 {
     struct assay__buf line = {0};
     assay__job_write(&talk->request->job, &line);
@@ -242,11 +588,11 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
     struct assay__child child = {.pid = -1, .socket = -1};
     FILE *log = NULL;
     assay__outcome_init(outcome);
-    struct assay__conversation talk = {.request = request,
-                                       .outcome = outcome,
-                                       .phase = ASSAY__PHASE_STARTING,
-                                       .ring = {.fd = -1},
-                                       .channel = {.fd = -1}};
+    struct conversation talk = {.request = request,
+                                .outcome = outcome,
+                                .phase = PHASE_STARTING,
+                                .ring = {.fd = -1},
+                                .channel = {.fd = -1}};
     double cpu = cpu_seconds();
     uint64_t begin = outcome->begin_ns = assay__now_ns();
     assay__disturbance_read(&outcome->before);
@@ -267,7 +613,7 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
     assay__disturbance_read(&outcome->after);
     outcome->life_s = (double)(assay__now_ns() - begin) / 1e9;
     outcome->parent_cpu_s = cpu_seconds() - cpu;
-    int summed = assay__conversation_summarise(&talk);
+    int summed = summarise(&talk);
     if (summed == 0) summed = assay__tokens_summarise(&outcome->tokens);
     if (summed && outcome->code == 0) {
         outcome->code = ASSAY_ENOMEM;
@@ -287,19 +633,6 @@ static double time_of(const struct assay__launch *launch, const char *name)
     return assay__metrics_value(launch->metrics, name) * 1e9;
 }
 
-static void restore_facts(const struct assay__launch *launch, struct assay__outcome *outcome)
-{
-    outcome->facts.load_ns = time_of(launch, "timing.load");
-    outcome->facts.compile_ns = time_of(launch, "timing.compile");
-    outcome->facts.create_ns = time_of(launch, "timing.session");
-    outcome->facts.first_ns = time_of(launch, "timing.first");
-    outcome->memory.baseline = assay__metrics_value(launch->metrics, "memory.baseline.worker");
-    outcome->memory.peak = outcome->memory.baseline +
-                           assay__metrics_value(launch->metrics, "memory.peak.worker");
-    outcome->memory.pss = assay__metrics_value(launch->metrics, "memory.pss.worker");
-    outcome->memory.arena_peak = assay__metrics_value(launch->metrics, "memory.activation.arena");
-}
-
 int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
                            struct assay__outcome *outcome)
 {
@@ -310,7 +643,15 @@ int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
     outcome->log_tail = launch->log_tail ? launch->log_tail : "";
     outcome->stream_count = launch->streams;
     outcome->wall_ns = launch->wall_ns;
-    restore_facts(launch, outcome);
+    outcome->facts.load_ns = time_of(launch, "timing.load");
+    outcome->facts.compile_ns = time_of(launch, "timing.compile");
+    outcome->facts.create_ns = time_of(launch, "timing.session");
+    outcome->facts.first_ns = time_of(launch, "timing.first");
+    outcome->memory.baseline = assay__metrics_value(launch->metrics, "memory.baseline.worker");
+    outcome->memory.peak = outcome->memory.baseline +
+                           assay__metrics_value(launch->metrics, "memory.peak.worker");
+    outcome->memory.pss = assay__metrics_value(launch->metrics, "memory.pss.worker");
+    outcome->memory.arena_peak = assay__metrics_value(launch->metrics, "memory.activation.arena");
     if (launch->sample_count && launch->streams > 0 && launch->stream_offsets) {
         outcome->streams = calloc((size_t)launch->streams, sizeof *outcome->streams);
         if (!outcome->streams) return ASSAY_ENOMEM;

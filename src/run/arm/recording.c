@@ -3,37 +3,12 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "run/single_run.h"
 #include "run/trial/describe.h"
-#include "run/locate.h"
+#include "run/child.h"
 
 #include <string.h>
 #include <time.h>
-
-static const char *utc_now(struct assay__arena *arena)
-{
-    char text[32] = "";
-    struct tm parts;
-    time_t now = time(NULL);
-    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    const char *copy = assay__arena_strdup(arena, text);
-    return copy ? copy : "";
-}
-
-static const char *copy_text(struct assay_profile *profile, const char *text, const char *otherwise)
-{
-    return assay__arena_strdup(profile->arena, text && text[0] ? text : otherwise);
-}
-
-/* One private folder: zoo models, and as TMPDIR of the workers what they would leave behind when
- * they are killed. Without one (no room, no permission) only zoo models fail. */
-static void make_folder(struct assay__recording *recording)
-{
-    if (assay__folder_temporary(recording->folder, sizeof recording->folder, NULL))
-        recording->folder[0] = '\0';
-    else
-        recording->temporary = assay__arena_printf(recording->profile->arena, "TMPDIR=%s",
-                                                   recording->folder);
-}
 
 int assay__recording_begin(struct assay__recording *recording,
                            const struct assay__run_options *options, struct assay_error *error)
@@ -43,15 +18,31 @@ int assay__recording_begin(struct assay__recording *recording,
     if (code) return code;
     struct assay_profile *profile = recording->profile = assay__profile_new();
     if (!profile) return assay__no_memory(error);
-    profile->command_line = copy_text(profile, options->command_line, "");
-    profile->path = copy_text(profile, options->keeping.output, "");
-    assay__profile_set_command(profile, copy_text(profile, options->command, "run"));
+    profile->command_line = assay__arena_strdup(profile->arena,
+                                                assay__or_default(options->command_line, ""));
+    profile->path = assay__arena_strdup(profile->arena,
+                                        assay__or_default(options->keeping.output, ""));
+    assay__profile_set_command(
+        profile, assay__arena_strdup(profile->arena, assay__or_default(options->command, "run")));
     if (!profile->command_line || !profile->path || !profile->command)
         return assay__no_memory(error);
-    profile->created = utc_now(profile->arena);
+    char text[32] = "";
+    struct tm parts;
+    time_t now = time(NULL);
+    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    const char *created = assay__arena_strdup(profile->arena, text);
+    profile->created = created ? created : "";
     code = assay__describe_ceilings(profile, options->ceilings, options->ceiling_count, error);
     if (code == 0) code = assay__describe_machine(profile, error);
-    if (code == 0) make_folder(recording);
+    if (code == 0) {
+        /* One private folder: zoo models, and as TMPDIR of the workers what they would leave behind
+         * when they are killed. Without one (no room, no permission) only zoo models fail. */
+        if (assay__folder_temporary(recording->folder, sizeof recording->folder, NULL))
+            recording->folder[0] = '\0';
+        else
+            recording->temporary = assay__arena_printf(recording->profile->arena, "TMPDIR=%s",
+                                                       recording->folder);
+    }
     return code;
 }
 
@@ -74,19 +65,6 @@ void assay__recording_note(struct assay__recording *recording, const struct assa
     recording->store = NULL;
 }
 
-/* The energy of a launch is known when its trial is concluded: after the launch itself was kept. */
-static int put_energies(struct assay__store *store, const struct assay__trial *trial,
-                        struct assay_error *error)
-{
-    int code = 0;
-    for (size_t i = 0; i < trial->launch_count && code == 0; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        if (launch->metrics && assay_metrics_get(launch->metrics, "energy.inference.gross"))
-            code = assay__store_put_launch(store, trial->id, launch, error);
-    }
-    return code;
-}
-
 int assay__recording_finish(struct assay__recording *recording, struct assay_error *error)
 {
     struct assay_profile *profile = recording->profile;
@@ -99,7 +77,13 @@ int assay__recording_finish(struct assay__recording *recording, struct assay_err
         int put = assay__store_put_profile(recording->store, profile, &stored);
         for (size_t i = 0; i < profile->trial_count && put == 0; i++) {
             put = assay__store_put_trial(recording->store, &profile->trials[i], &stored);
-            if (put == 0) put = put_energies(recording->store, &profile->trials[i], &stored);
+            /* The energy of a launch is known when its trial is concluded: after it was kept. */
+            const struct assay__trial *trial = &profile->trials[i];
+            for (size_t k = 0; k < trial->launch_count && put == 0; k++)
+                if (trial->launches[k].metrics &&
+                    assay_metrics_get(trial->launches[k].metrics, "energy.inference.gross"))
+                    put = assay__store_put_launch(recording->store, trial->id, &trial->launches[k],
+                                                  &stored);
         }
         if (put == 0 && profile->finding_count)
             put = assay__store_put_findings(recording->store, profile, &stored);

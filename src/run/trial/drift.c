@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "model/model_format.h"
-#include "run/locate.h"
+#include "run/child.h"
 #include "run/single_run.h"
 
 #include <inttypes.h>

@@ -16,44 +16,13 @@ void assay__job_write(const struct assay__job *job, struct assay__buf *out)
     assay__fields_send(&writer, &assay__message_job, job);
     if (job->generation.tokens > 0) {
         assay__json_key(&writer, "generation");
-        assay__json_object(&writer);
-        assay__fields_send(&writer, &assay__message_generation, &job->generation);
-        assay__json_object_end(&writer);
+        assay__message_put(&writer, &assay__message_generation, &job->generation);
     }
-    assay__json_key(&writer, "inputs");
-    assay__json_array(&writer);
+    assay__json_put_array(&writer, "inputs");
     for (size_t i = 0; i < job->input_count; i++)
         assay__input_to_json(&job->inputs[i], &writer);
     assay__json_array_end(&writer);
     assay__json_object_end(&writer);
-}
-
-static int read_inputs(const struct assay__json *list, struct assay__arena *arena,
-                       struct assay__job *job, struct assay_error *error)
-{
-    job->input_count = list ? list->count : 0;
-    job->inputs = assay__arena_array(arena, job->input_count, sizeof *job->inputs);
-    if (!job->inputs) return assay__no_memory(error);
-    size_t at = 0;
-    for (const struct assay__json *item = list ? list->first : NULL; item;
-         item = item->next, at++) {
-        int code = assay__input_from_json(item, arena, &job->inputs[at], error);
-        if (code) return code;
-    }
-    return 0;
-}
-
-static int read_generation(const struct assay__json *json, struct assay__arena *arena,
-                           struct assay__generation *plan, struct assay_error *error)
-{
-    const struct assay__json *past = assay__json_get(json, "past"),
-                             *present = assay__json_get(json, "present");
-    if (!json) return 0;
-    if (assay__fields_receive(json, &assay__message_generation, arena, plan))
-        return assay__no_memory(error);
-    if (plan->tokens < 1 || (past ? past->count : 0) != (present ? present->count : 0))
-        return assay_error_set(error, ASSAY_EFORMAT, "the job's generation is not a whole one");
-    return 0;
 }
 
 int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
@@ -66,10 +35,22 @@ int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
         return assay_error_set(error, ASSAY_EFORMAT,
                                "the job is not of this version of assay-worker");
     *job = (struct assay__job){0};
-    if (assay__fields_receive(root, &assay__message_job, arena, job))
+    const struct assay__json *generation = assay__json_get(root, "generation"),
+                             *past = assay__json_get(generation, "past"),
+                             *present = assay__json_get(generation, "present"),
+                             *inputs = assay__json_get(root, "inputs");
+    if (assay__fields_receive(root, &assay__message_job, arena, job) ||
+        (generation &&
+         assay__fields_receive(generation, &assay__message_generation, arena, &job->generation)))
         return assay__no_memory(error);
     if (!job->engine) return assay_error_set(error, ASSAY_EFORMAT, "the job names no engine");
-    code = read_generation(assay__json_get(root, "generation"), arena, &job->generation, error);
-    if (code) return code;
-    return read_inputs(assay__json_get(root, "inputs"), arena, job, error);
+    if (generation &&
+        (job->generation.tokens < 1 || (past ? past->count : 0) != (present ? present->count : 0)))
+        return assay_error_set(error, ASSAY_EFORMAT, "the job's generation is not a whole one");
+    job->inputs = assay__arena_array(arena, inputs ? inputs->count : 0, sizeof *job->inputs);
+    if (!job->inputs) return assay__no_memory(error);
+    for (const struct assay__json *item = inputs ? inputs->first : NULL; item && !code;
+         item = item->next)
+        code = assay__input_from_json(item, arena, &job->inputs[job->input_count++], error);
+    return code;
 }

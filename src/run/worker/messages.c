@@ -27,15 +27,27 @@ int assay__message_send(struct assay__message *message, struct assay__channel *c
     return code ? assay_error_set(error, code, "the parent is gone") : 0;
 }
 
+void assay__message_put(struct assay__json_writer *out, const struct assay__field_table *table,
+                        const void *element)
+{
+    assay__json_object(out);
+    assay__fields_send(out, table, element);
+    assay__json_object_end(out);
+}
+
 int assay__message_send_fields(struct assay__channel *channel, const char *key,
                                const struct assay__field_table *table, const void *element,
                                struct assay_error *error)
 {
     struct assay__message message;
-    struct assay__json_writer *out = assay__message_open(&message, key);
-    assay__json_object(out);
-    assay__fields_send(out, table, element);
-    assay__json_object_end(out);
+    assay__message_put(assay__message_open(&message, key), table, element);
+    return assay__message_send(&message, channel, error);
+}
+
+int assay__message_send_done(struct assay__channel *channel, struct assay_error *error)
+{
+    struct assay__message message;
+    assay__json_bool(assay__message_open(&message, "done"), true);
     return assay__message_send(&message, channel, error);
 }
 
@@ -69,8 +81,7 @@ static const struct assay__field job_fields[] = {
     SAME(assay__job, allocations),
     SAME(assay__job, strict),
 };
-const struct assay__field_table assay__message_job =
-    TABLE(job_fields, struct assay__job);
+const struct assay__field_table assay__message_job = TABLE(job_fields, struct assay__job);
 
 static const struct assay__field generation_fields[] = {
     SAME(assay__generation, tokens),
@@ -168,5 +179,4 @@ static const struct assay__field device_fields[] = {
     SAME(assay__device, note),
     F(assay__device, offered, "offered", .unknown = true),
 };
-const struct assay__field_table assay__message_device =
-    TABLE(device_fields, struct assay__device);
+const struct assay__field_table assay__message_device = TABLE(device_fields, struct assay__device);

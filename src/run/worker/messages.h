@@ -32,10 +32,16 @@ struct assay__message {
 struct assay__json_writer *assay__message_open(struct assay__message *message, const char *key);
 int assay__message_send(struct assay__message *message, struct assay__channel *channel,
                         struct assay_error *error);
-/** A struct that has a table, as a whole message. */
+/** A struct that has a table, as an object. */
+void assay__message_put(struct assay__json_writer *out, const struct assay__field_table *table,
+                        const void *element);
+/** The same as a whole message. */
 int assay__message_send_fields(struct assay__channel *channel, const char *key,
                                const struct assay__field_table *table, const void *element,
                                struct assay_error *error);
+
+/** {"done": true}: the end of an answer. */
+int assay__message_send_done(struct assay__channel *channel, struct assay_error *error);
 
 extern const struct assay__field_table assay__message_job;        /* struct assay__job */
 extern const struct assay__field_table assay__message_generation; /* struct assay__generation */

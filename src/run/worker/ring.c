@@ -4,6 +4,7 @@
 
 #include "platform/platform.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,34 +33,35 @@ size_t assay__ring_size(uint32_t streams, uint64_t capacity)
     return LINE + (size_t)streams * (sizeof(struct counter) + stamps_size(capacity));
 }
 
-int assay__ring_create(struct assay__ring *ring, uint32_t streams, struct assay_error *error)
+/* Sets the sizes; false: there cannot be so many streams. */
+static bool ring_plan(struct assay__ring *ring, uint32_t streams)
 {
     *ring = (struct assay__ring){.fd = -1, .streams = streams, .capacity = ASSAY__RING_CAPACITY};
-    if (streams == 0 || streams > ASSAY__RING_STREAMS)
-        return assay_error_set(error, ASSAY_EINVAL, "streams must be 1 to %u", ASSAY__RING_STREAMS);
     ring->size = assay__ring_size(streams, ring->capacity);
-    int code = assay__shared_create(ring->size, &ring->fd, &ring->address, error);
-    if (code) {
-        ring->address = NULL;
-        return code;
-    }
-    struct header *header = ring->address;
-    *header = (struct header){MAGIC, VERSION, streams, 0, ring->capacity};
+    return streams > 0 && streams <= ASSAY__RING_STREAMS;
+}
+
+int assay__ring_create(struct assay__ring *ring, uint32_t streams, struct assay_error *error)
+{
+    if (!ring_plan(ring, streams))
+        return assay_error_set(error, ASSAY_EINVAL, "streams must be 1 to %u", ASSAY__RING_STREAMS);
+    void *address = NULL;
+    int code = assay__shared_create(ring->size, &ring->fd, &address, error);
+    if (code) return code;
+    ring->address = address;
+    *(struct header *)address = (struct header){MAGIC, VERSION, streams, 0, ring->capacity};
     return 0;
 }
 
 int assay__ring_open(struct assay__ring *ring, int fd, uint32_t streams, struct assay_error *error)
 {
-    *ring = (struct assay__ring){.fd = -1, .streams = streams, .capacity = ASSAY__RING_CAPACITY};
-    if (streams == 0 || streams > ASSAY__RING_STREAMS)
+    if (!ring_plan(ring, streams))
         return assay_error_set(error, ASSAY_EFORMAT, "the job asks for %u streams", streams);
-    ring->size = assay__ring_size(streams, ring->capacity);
-    int code = assay__shared_open(fd, ring->size, &ring->address, error);
-    if (code) {
-        ring->address = NULL;
-        return code;
-    }
-    const struct header *header = ring->address;
+    void *address = NULL;
+    int code = assay__shared_open(fd, ring->size, &address, error);
+    if (code) return code;
+    ring->address = address;
+    const struct header *header = address;
     if (header->magic != MAGIC || header->version != VERSION || header->streams != streams ||
         header->capacity != ring->capacity) {
         assay__ring_close(ring);

@@ -21,8 +21,6 @@
 #include "run/worker/worker_counters.h"
 #include "run/worker/worker_allocations.h"
 
-#include "engine/engine.h"
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -58,32 +56,18 @@ static int send_fields(struct worker *worker, const char *key,
     return assay__message_send_fields(&worker->channel, key, table, element, &worker->error);
 }
 
-static int send_phase(struct worker *worker, const char *phase)
+static int send_text(struct worker *worker, const char *key, const char *text)
 {
     struct assay__message message;
-    assay__json_string(assay__message_open(&message, "phase"), phase);
+    assay__json_string(assay__message_open(&message, key), text);
     return message_send(worker, &message);
-}
-
-static void send_error(struct worker *worker)
-{
-    struct assay__message message;
-    struct assay__json_writer *out = assay__message_open(&message, "error");
-    assay__json_object(out);
-    assay__json_put_integer(out, "code", worker->error.code);
-    assay__json_put_string(out, "message", worker->error.message);
-    assay__json_object_end(out);
-    message_send(worker, &message);
 }
 
 static void forward_log(void *context, enum assay_log_level level, const char *domain,
                         const char *text)
 {
-    struct assay__message message;
-    (void)level;
-    (void)domain;
-    assay__json_string(assay__message_open(&message, "log"), text);
-    message_send(context, &message);
+    (void)level, (void)domain;
+    send_text(context, "log", text);
 }
 
 static int read_line(struct worker *worker, const char **line, size_t *length)
@@ -204,7 +188,8 @@ static int first_step(struct worker *worker)
     uint64_t start = engine->now_ns ? engine->now_ns(worker->session) : real;
     int code = engine->step(worker->session, 0);
     if (code) {
-        send_phase(worker, "first"); /* sent only now: the parent must sleep while it runs */
+        send_text(worker, "phase",
+                  "first"); /* sent only now: the parent must sleep while it runs */
         return step_failed(worker, code);
     }
     uint64_t end = assay__now_ns();
@@ -265,8 +250,7 @@ static int send_tokens(struct worker *worker, size_t skip, bool tell)
     assay__json_put_integer(out, "generations", (int64_t)(times.generations - skip));
     assay__json_put_integer(out, "dropped", (int64_t)times.dropped);
     assay__json_put_number(out, "choose_ns", times.choose_ns);
-    assay__json_key(out, "ids");
-    assay__json_array(out);
+    assay__json_put_array(out, "ids");
     for (size_t i = 0; i < tokens && i < ASSAY__GENERATED_IDS; i++)
         assay__json_integer(out, times.ids[i]);
     assay__json_array_end(out);
@@ -322,7 +306,7 @@ static int read_answer(struct worker *worker, struct answer *answer)
 static int measure(struct worker *worker, double *latency_ns)
 {
     size_t prerun = 0;
-    int code = send_phase(worker, "warming up");
+    int code = send_text(worker, "phase", "warming up");
     if (code == 0)
         code = assay__streams_start(worker->engine, worker->session, &worker->ring,
                                     &worker->streams, &worker->error);
@@ -348,11 +332,6 @@ static int measure(struct worker *worker, double *latency_ns)
     return code;
 }
 
-static double known_bytes(bool known, uint64_t bytes)
-{
-    return known ? (double)bytes : NAN;
-}
-
 /* Another machine's files in place of /proc do not describe this process. */
 static void read_own_memory(struct assay__memory *memory)
 {
@@ -362,18 +341,16 @@ static void read_own_memory(struct assay__memory *memory)
 
 static int send_memory(struct worker *worker)
 {
+    const struct assay__memory *begin = &worker->baseline;
     struct assay__memory now;
-    double arena = NAN, arena_peak = NAN;
+    struct assay__worker_memory told = {.arena = NAN, .arena_peak = NAN};
     read_own_memory(&now);
-    if (worker->engine->memory) worker->engine->memory(worker->session, &arena, &arena_peak);
-    const struct assay__worker_memory told = {
-        .baseline = known_bytes(worker->baseline.rss_known, worker->baseline.rss_bytes),
-        .rss = known_bytes(now.rss_known, now.rss_bytes),
-        .peak = known_bytes(now.peak_known, now.peak_rss_bytes),
-        .pss = known_bytes(now.pss_known, now.pss_bytes),
-        .arena = arena,
-        .arena_peak = arena_peak,
-    };
+    if (worker->engine->memory)
+        worker->engine->memory(worker->session, &told.arena, &told.arena_peak);
+    told.baseline = begin->rss_known ? (double)begin->rss_bytes : NAN;
+    told.rss = now.rss_known ? (double)now.rss_bytes : NAN;
+    told.peak = now.peak_known ? (double)now.peak_rss_bytes : NAN;
+    told.pss = now.pss_known ? (double)now.pss_bytes : NAN;
     return send_fields(worker, "memory", &assay__message_memory, &told);
 }
 
@@ -390,7 +367,7 @@ static int send_allocations(struct worker *worker)
 
 static int still_counting(void *worker)
 {
-    return send_phase(worker, "counting");
+    return send_text(worker, "phase", "counting");
 }
 
 /* The same loop once more, with the counters (worker_counters.h). */
@@ -407,63 +384,31 @@ static int count_inferences(struct worker *worker, double latency_ns)
     return message_send(worker, &message);
 }
 
-static void put_layer_counters(struct worker *worker, const struct assay__engine_layer *layer,
-                               struct assay__json_writer *out)
+static int send_layers(struct worker *worker, const struct assay__layers *layers)
 {
     const struct assay__layer_counters *counters = assay__worker_counters_layers(worker->counters);
-    if (!counters || !layer->counters) return;
-    assay__json_key(out, "counters");
-    assay__json_array(out);
-    for (size_t i = 0; i < counters->count; i++)
-        assay__json_number(out, layer->counters[i]);
-    assay__json_array_end(out);
-}
-
-static int send_layer(struct worker *worker, const struct assay__engine_layer *layer, size_t index)
-{
-    struct assay__layer told = assay__layer_unknown();
-    told.index = (int)index;
-    told.name = layer->name;
-    told.op = layer->op;
-    told.provider = layer->provider;
-    told.time_ns = layer->time_ns;
-    told.host_enqueue_ns = layer->host_enqueue_ns;
-    told.flops = layer->flops;
-    told.bytes = layer->bytes;
-    told.state = layer->state;
-    told.note = layer->note;
-    told.from = (const char **)layer->from;
-    told.from_count = layer->from_count;
-    struct assay__message message;
-    struct assay__json_writer *out = assay__message_open(&message, "layer");
-    assay__json_object(out);
-    assay__fields_send(out, &assay__stored_layer, &told);
-    put_layer_counters(worker, layer, out);
-    assay__json_object_end(out);
-    return message_send(worker, &message);
-}
-
-static int send_layer_result(struct worker *worker, const struct assay__layer_result *result)
-{
-    struct assay__layers told = assay__layers_unknown();
-    told.method = result->method;
-    told.reason = result->reason;
-    told.engine_ns = result->engine_ns;
-    told.scale_factor = result->scale_factor;
-    told.slowdown = result->slowdown;
-    told.spread = result->spread;
-    told.contention = result->contention;
-    told.sessions = result->sessions;
-    told.discarded = result->discarded;
     struct assay__message message;
     struct assay__json_writer *out = assay__message_open(&message, "layers");
     assay__json_object(out);
-    assay__fields_send(out, &assay__stored_layers, &told);
-    assay__json_put_string(out, "counter_note", result->counter_note);
+    assay__fields_send(out, &assay__stored_layers, layers);
+    assay__json_put_string(out, "counter_note", layers->counter_note);
     assay__json_object_end(out);
     int code = message_send(worker, &message);
-    for (size_t i = 0; i < result->layer_count && code == 0; i++)
-        code = send_layer(worker, &result->layers[i], i);
+    for (size_t i = 0; i < layers->count && code == 0; i++) {
+        struct assay__layer *layer = &layers->items[i];
+        layer->index = (int)i;
+        out = assay__message_open(&message, "layer");
+        assay__json_object(out);
+        assay__fields_send(out, &assay__stored_layer, layer);
+        if (counters && layer->counters) {
+            assay__json_put_array(out, "counters");
+            for (size_t c = 0; c < counters->count; c++)
+                assay__json_number(out, layer->counters[c]);
+            assay__json_array_end(out);
+        }
+        assay__json_object_end(out);
+        code = message_send(worker, &message);
+    }
     return code;
 }
 
@@ -471,14 +416,14 @@ static int send_layer_result(struct worker *worker, const struct assay__layer_re
 static int time_layers(struct worker *worker, double latency_ns)
 {
     if (worker->job.layers == ASSAY_LAYERS_OFF) return 0;
-    int code = send_phase(worker, "layers");
+    int code = send_text(worker, "phase", "layers");
     if (code) return code;
     struct assay__layer_options options = {
         .size = sizeof options,
         .method = worker->job.layers,
         .latency_ns = latency_ns,
         .counters = assay__worker_counters_layers(worker->counters)};
-    struct assay__layer_result result = assay__layer_result_unknown("");
+    struct assay__layers result = assay__layers_unknown();
     struct assay_error error = {0};
     uint64_t start = assay__now_ns();
     if (!worker->engine->layers)
@@ -488,21 +433,10 @@ static int time_layers(struct worker *worker, double latency_ns)
         code = worker->engine->layers(worker->session, &options, &result, &error);
     worker->layers_ns = assay__now_ns() - start;
     if (code) {
-        result = assay__layer_result_unknown("");
+        result = assay__layers_unknown();
         result.reason = error.message;
     }
-    return send_layer_result(worker, &result);
-}
-
-static int send_done(struct worker *worker)
-{
-    const struct assay__worker_spent spent = {
-        .open_ns = (double)worker->open_ns,
-        .steps_ns = (double)(worker->first_real_ns + assay__streams_spent_ns(worker->streams) +
-                             assay__worker_counters_spent_ns(worker->counters)),
-        .layers_ns = (double)worker->layers_ns,
-    };
-    return send_fields(worker, "done", &assay__message_spent, &spent);
+    return send_layers(worker, &result);
 }
 
 static int work(struct worker *worker)
@@ -521,7 +455,7 @@ static int work(struct worker *worker)
     if (code == 0 && worker->job.counters) /* before there are threads to miss */
         code = assay__worker_counters_open(worker->arena, &worker->job, &worker->counters,
                                            &worker->error);
-    if (code == 0) code = send_phase(worker, "loading");
+    if (code == 0) code = send_text(worker, "phase", "loading");
     if (code == 0) code = make_inputs(worker);
     if (code == 0) code = open_session(worker);
     if (code == 0) code = first_step(worker);
@@ -534,7 +468,15 @@ static int work(struct worker *worker)
     if (code == 0) code = send_allocations(worker);
     if (code == 0) code = count_inferences(worker, latency_ns);
     if (code == 0) code = time_layers(worker, latency_ns);
-    if (code == 0) code = send_done(worker);
+    if (code == 0) {
+        const struct assay__worker_spent spent = {
+            .open_ns = (double)worker->open_ns,
+            .steps_ns = (double)(worker->first_real_ns + assay__streams_spent_ns(worker->streams) +
+                                 assay__worker_counters_spent_ns(worker->counters)),
+            .layers_ns = (double)worker->layers_ns,
+        };
+        code = send_fields(worker, "done", &assay__message_spent, &spent);
+    }
     return code;
 }
 
@@ -548,7 +490,15 @@ int assay__worker_main(void)
     worker.ring.fd = -1;
     worker.arena = assay__arena_new();
     int code = worker.arena ? work(&worker) : assay__no_memory(&worker.error);
-    if (code) send_error(&worker);
+    if (code) {
+        struct assay__message message;
+        struct assay__json_writer *out = assay__message_open(&message, "error");
+        assay__json_object(out);
+        assay__json_put_integer(out, "code", worker.error.code);
+        assay__json_put_string(out, "message", worker.error.message);
+        assay__json_object_end(out);
+        message_send(&worker, &message);
+    }
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
     assay__streams_stop(worker.streams);
     assay__worker_counters_close(worker.counters);

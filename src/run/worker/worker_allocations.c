@@ -83,31 +83,6 @@ void assay__allocations_warm(struct assay__session *session)
     tracked.track->phase(ASSAY__TRACK_WARM);
 }
 
-static void write_element(struct assay__json_writer *out, const struct assay__field_table *table,
-                          const void *element)
-{
-    assay__json_object(out);
-    assay__fields_send(out, table, element);
-    assay__json_object_end(out);
-}
-
-static void write_phase(enum assay__track_phase phase, struct assay__json_writer *out)
-{
-    struct assay__track_totals totals;
-    tracked.track->totals(phase, &totals);
-    write_element(out, &assay__stored_phase,
-                  &(struct assay__allocation_phase){
-                      .name = phase_names[phase],
-                      .inferences = (int64_t)totals.inferences,
-                      .count = (double)totals.count,
-                      .bytes = (double)totals.bytes,
-                      .freed_count = (double)totals.freed_count,
-                      .freed_bytes = (double)totals.freed_bytes,
-                      .live_bytes = (double)totals.live_bytes,
-                      .peak_live_bytes = (double)totals.peak_live_bytes,
-                  });
-}
-
 /* Class i holds sizes from 2^i (the first: from 0) up to 2^(i+1) (the last: without limit). */
 static void write_classes(enum assay__track_phase phase, struct assay__json_writer *out)
 {
@@ -116,48 +91,55 @@ static void write_classes(enum assay__track_phase phase, struct assay__json_writ
     for (int i = 0; i < ASSAY__TRACK_CLASSES; i++) {
         if (classes[i].count == 0) continue;
         bool last = i == ASSAY__TRACK_CLASSES - 1;
-        write_element(out, &assay__stored_class,
-                      &(struct assay__allocation_class){
-                          .phase = phase_names[phase],
-                          .low_bytes = i ? ldexp(1, i) : 0,
-                          .high_bytes = last ? (double)INFINITY : ldexp(1, i + 1),
-                          .count = (double)classes[i].count,
-                          .bytes = (double)classes[i].bytes,
-                      });
+        assay__message_put(out, &assay__stored_class,
+                           &(struct assay__allocation_class){
+                               .phase = phase_names[phase],
+                               .low_bytes = i ? ldexp(1, i) : 0,
+                               .high_bytes = last ? (double)INFINITY : ldexp(1, i + 1),
+                               .count = (double)classes[i].count,
+                               .bytes = (double)classes[i].bytes,
+                           });
     }
-}
-
-static void write_sites(enum assay__track_phase phase, struct assay__track_site *sites,
-                        struct assay__json_writer *out)
-{
-    size_t count = tracked.track->sites(phase, sites, SITES);
-    for (size_t i = 0; i < count; i++)
-        write_element(out, &assay__stored_site,
-                      &(struct assay__allocation_site){
-                          .phase = phase_names[phase],
-                          .site = sites[i].text,
-                          .count = (double)sites[i].count,
-                          .bytes = (double)sites[i].bytes,
-                          .live_bytes = (double)sites[i].live_bytes,
-                      });
 }
 
 static void write_lists(struct assay__track_site *sites, struct assay__json_writer *out)
 {
-    assay__json_key(out, "phases");
-    assay__json_array(out);
-    for (int p = 0; p < ASSAY__TRACK_PHASES; p++)
-        write_phase((enum assay__track_phase)p, out);
+    assay__json_put_array(out, "phases");
+    for (int p = 0; p < ASSAY__TRACK_PHASES; p++) {
+        enum assay__track_phase phase = (enum assay__track_phase)p;
+        struct assay__track_totals totals;
+        tracked.track->totals(phase, &totals);
+        assay__message_put(out, &assay__stored_phase,
+                           &(struct assay__allocation_phase){
+                               .name = phase_names[phase],
+                               .inferences = (int64_t)totals.inferences,
+                               .count = (double)totals.count,
+                               .bytes = (double)totals.bytes,
+                               .freed_count = (double)totals.freed_count,
+                               .freed_bytes = (double)totals.freed_bytes,
+                               .live_bytes = (double)totals.live_bytes,
+                               .peak_live_bytes = (double)totals.peak_live_bytes,
+                           });
+    }
     assay__json_array_end(out);
-    assay__json_key(out, "classes");
-    assay__json_array(out);
+    assay__json_put_array(out, "classes");
     for (int p = 0; p < ASSAY__TRACK_PHASES; p++)
         write_classes((enum assay__track_phase)p, out);
     assay__json_array_end(out);
-    assay__json_key(out, "sites");
-    assay__json_array(out);
-    for (int p = 0; p < ASSAY__TRACK_PHASES; p++)
-        write_sites((enum assay__track_phase)p, sites, out);
+    assay__json_put_array(out, "sites");
+    for (int p = 0; p < ASSAY__TRACK_PHASES; p++) {
+        enum assay__track_phase phase = (enum assay__track_phase)p;
+        size_t count = tracked.track->sites(phase, sites, SITES);
+        for (size_t i = 0; i < count; i++)
+            assay__message_put(out, &assay__stored_site,
+                               &(struct assay__allocation_site){
+                                   .phase = phase_names[phase],
+                                   .site = sites[i].text,
+                                   .count = (double)sites[i].count,
+                                   .bytes = (double)sites[i].bytes,
+                                   .live_bytes = (double)sites[i].live_bytes,
+                               });
+    }
     assay__json_array_end(out);
 }
 

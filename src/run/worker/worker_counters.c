@@ -102,18 +102,6 @@ const struct assay__layer_counters *assay__worker_counters_layers(
     return counters && counters->layers.count ? &counters->layers : NULL;
 }
 
-static void choose_layers(struct assay__worker_counters *c)
-{
-    c->layers = (struct assay__layer_counters){
-        .begin = layers_begin, .end = layers_end, .read = layers_read, .context = c};
-    for (size_t i = 0; i < LAYER_EVENTS; i++) {
-        if (!c->channels[layer_events[i]].available) continue;
-        c->chosen[c->layers.count++] = (int)layer_events[i];
-        c->chosen_bits |= 1u << layer_events[i];
-    }
-    if (c->layers.count && isfinite(elapsed_s())) c->chosen[c->layers.count++] = ELAPSED;
-}
-
 /* --- opening ---------------------------------------------------------------------------------- */
 
 int assay__worker_counters_open(struct assay__arena *arena, const struct assay__job *job,
@@ -137,7 +125,14 @@ int assay__worker_counters_open(struct assay__arena *arena, const struct assay__
         *tally = (struct tally){.first = NAN, .grown = NAN, .share = NAN, .reason = ""};
         if (!c->channels[e].available) tally->reason = c->channels[e].reason;
     }
-    choose_layers(c);
+    c->layers = (struct assay__layer_counters){
+        .begin = layers_begin, .end = layers_end, .read = layers_read, .context = c};
+    for (size_t i = 0; i < LAYER_EVENTS; i++) {
+        if (!c->channels[layer_events[i]].available) continue;
+        c->chosen[c->layers.count++] = (int)layer_events[i];
+        c->chosen_bits |= 1u << layer_events[i];
+    }
+    if (c->layers.count && isfinite(elapsed_s())) c->chosen[c->layers.count++] = ELAPSED;
     *counters = c;
     return 0;
 }
@@ -154,40 +149,6 @@ uint64_t assay__worker_counters_spent_ns(const struct assay__worker_counters *co
 }
 
 /* --- slices ----------------------------------------------------------------------------------- */
-
-/* Totals before anything is counted. Other threads may have been counted until they were switched
- * off. */
-static void take_first(struct assay__worker_counters *c)
-{
-    for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
-        struct tally *tally = &c->tallies[e];
-        double share;
-        if (!c->channels[e].available) continue;
-        tally->reason = assay__perf_event_total(c->probe, (enum assay__perf_event)e, &tally->first,
-                                                &share);
-    }
-}
-
-/* A counter that did not run in this slice has no value now; a later reading covers it. */
-static void take_totals(struct assay__worker_counters *c)
-{
-    for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
-        struct tally *tally = &c->tallies[e];
-        double total, share;
-        if (!c->channels[e].available || isnan(tally->first)) continue;
-        const char *reason = assay__perf_event_total(c->probe, (enum assay__perf_event)e, &total,
-                                                     &share);
-        if (isnan(total)) {
-            tally->reason = reason;
-            continue;
-        }
-        tally->grown = total - tally->first;
-        tally->share = share;
-        tally->completions = c->completions;
-        tally->wall_ns = c->wall_ns;
-        tally->reason = "";
-    }
-}
 
 static void edge(void *context, bool begins)
 {
@@ -242,7 +203,23 @@ static int run_slice(struct assay__worker_counters *c, struct slices *s, bool co
                             counted ? &c->wall_ns : &unused);
     if (counted) {
         c->slices++;
-        take_totals(c);
+        /* A counter that did not run in this slice has no value now; a later reading covers it. */
+        for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
+            struct tally *tally = &c->tallies[e];
+            double total, share;
+            if (!c->channels[e].available || isnan(tally->first)) continue;
+            const char *reason = assay__perf_event_total(c->probe, (enum assay__perf_event)e,
+                                                         &total, &share);
+            if (isnan(total)) {
+                tally->reason = reason;
+                continue;
+            }
+            tally->grown = total - tally->first;
+            tally->share = share;
+            tally->completions = c->completions;
+            tally->wall_ns = c->wall_ns;
+            tally->reason = "";
+        }
     }
     return 0;
 }
@@ -252,7 +229,15 @@ static int run_slices(struct assay__worker_counters *c, struct slices *s)
     static const char pattern[] = "0110"; /* counted or not */
     int rounds = s->latency_ns >= SLOW_NS ? 0 : s->latency_ns >= FAST_NS ? 1 : 2, code = 0;
     double on = 0, off = 0, median = NAN;
-    take_first(c);
+    /* Totals before anything is counted. Other threads may have been counted until they were
+     * switched off. */
+    for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
+        struct tally *tally = &c->tallies[e];
+        double share;
+        if (!c->channels[e].available) continue;
+        tally->reason = assay__perf_event_total(c->probe, (enum assay__perf_event)e, &tally->first,
+                                                &share);
+    }
     if (rounds == 0) {
         code = run_slice(c, s, true, &c->on_ns);
         c->off_ns = s->latency_ns;
@@ -294,13 +279,6 @@ int assay__worker_counters_run(struct assay__worker_counters *counters,
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-static void write_event(struct assay__json_writer *out, const struct assay__counted_event *event)
-{
-    assay__json_object(out);
-    assay__fields_send(out, &assay__message_event, event);
-    assay__json_object_end(out);
-}
-
 void assay__worker_counters_write(const struct assay__worker_counters *counters,
                                   struct assay__json_writer *out)
 {
@@ -308,32 +286,33 @@ void assay__worker_counters_write(const struct assay__worker_counters *counters,
     assay__json_put_integer(out, "slices", (int64_t)counters->slices);
     assay__json_put_number(out, "on_ns", counters->on_ns);
     assay__json_put_number(out, "off_ns", counters->off_ns);
-    assay__json_key(out, "layer_events");
-    assay__json_array(out);
+    assay__json_put_array(out, "layer_events");
     for (size_t i = 0; i < counters->layers.count; i++)
         assay__json_integer(out, counters->chosen[i]);
     assay__json_array_end(out);
-    assay__json_key(out, "events");
-    assay__json_array(out);
+    assay__json_put_array(out, "events");
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
         const struct tally *tally = &counters->tallies[e];
-        write_event(out, &(struct assay__counted_event){
-                             .name = assay__perf_event_name((enum assay__perf_event)e),
-                             .source = counters->channels[e].source,
-                             .reason = tally->reason,
-                             .user_only = counters->channels[e].user_only,
-                             .grown = tally->grown,
-                             .share = tally->share,
-                             .wall_ns = tally->wall_ns,
-                             .completions = (int64_t)tally->completions});
+        assay__message_put(out, &assay__message_event,
+                           &(struct assay__counted_event){
+                               .name = assay__perf_event_name((enum assay__perf_event)e),
+                               .source = counters->channels[e].source,
+                               .reason = tally->reason,
+                               .user_only = counters->channels[e].user_only,
+                               .grown = tally->grown,
+                               .share = tally->share,
+                               .wall_ns = tally->wall_ns,
+                               .completions = (int64_t)tally->completions});
     }
     /* The clock follows the events as one more of them. */
-    write_event(out, &(struct assay__counted_event){.name = "elapsed",
-                                                    .source = "clock",
-                                                    .grown = counters->wall_ns * 1e-9,
-                                                    .share = 1,
-                                                    .wall_ns = counters->wall_ns,
-                                                    .completions = (int64_t)counters->completions});
+    assay__message_put(
+        out, &assay__message_event,
+        &(struct assay__counted_event){.name = "elapsed",
+                                       .source = "clock",
+                                       .grown = counters->wall_ns * 1e-9,
+                                       .share = 1,
+                                       .wall_ns = counters->wall_ns,
+                                       .completions = (int64_t)counters->completions});
     assay__json_array_end(out);
     assay__json_object_end(out);
 }
