@@ -200,17 +200,22 @@ void assay__fields_json(struct assay__json_writer *writer, const struct assay__f
     }
 }
 
+void assay__fields_json_record(struct assay__json_writer *writer, const char *key,
+                               const struct assay__field_table *table, const void *element)
+{
+    if (key) assay__json_key(writer, key);
+    assay__json_object(writer);
+    assay__fields_json(writer, table, element, NULL, NULL);
+    assay__json_object_end(writer);
+}
+
 void assay__fields_json_list(struct assay__json_writer *writer, const char *key,
                              const struct assay__field_table *table, const void *elements,
                              size_t count)
 {
-    assay__json_key(writer, key);
-    assay__json_array(writer);
-    for (size_t i = 0; i < count; i++) {
-        assay__json_object(writer);
-        assay__fields_json(writer, table, (const char *)elements + i * table->size, NULL, NULL);
-        assay__json_object_end(writer);
-    }
+    assay__json_put_array(writer, key);
+    for (size_t i = 0; i < count; i++)
+        assay__fields_json_record(writer, NULL, table, (const char *)elements + i * table->size);
     assay__json_array_end(writer);
 }
 

@@ -57,10 +57,8 @@ static void put_launch(struct assay__json_writer *w, const struct assay__trial *
         assay__html_base64(&text, bytes.data, bytes.length);
         assay__json_put_string(w, "data", assay__buf_text(&text));
     } else {
-        assay__json_put_array(w, "values");
-        for (size_t i = 0; i < launch->sample_count; i++)
+        for (ASSAY__JSON_EACH(i, w, "values", launch->sample_count))
             assay__json_number(w, launch->samples_ns[i]);
-        assay__json_array_end(w);
     }
     assay__json_object_end(w);
     assay__buf_drop(&bytes, w->out);
@@ -74,12 +72,10 @@ static void put_samples(struct assay__buf *out, const struct assay_profile *prof
     assay__json_object(w);
     assay__json_members(w, json_string("unit", "ns"),
                         json_string("encoding", "base64 of LEB128 of zigzag of differences"));
-    assay__json_put_array(w, "launches");
-    for (size_t i = 0; i < profile->trial_count; i++)
+    for (ASSAY__JSON_EACH(i, w, "launches", profile->trial_count))
         for (size_t k = 0; k < profile->trials[i].launch_count; k++)
             if (profile->trials[i].launches[k].sample_count)
                 put_launch(w, &profile->trials[i], &profile->trials[i].launches[k]);
-    assay__json_array_end(w);
     assay__json_object_end(w);
 }
 
@@ -97,32 +93,14 @@ static void put_places(struct assay__json_writer *w, const struct assay__rooflin
 {
     static const char *const keys[] = {"attainable", "utilization"};
     for (size_t k = 0; k < 2; k++) {
-        assay__json_put_array(w, keys[k]);
-        for (size_t i = 0; i < r->layer_count; i++)
+        for (ASSAY__JSON_EACH(i, w, keys[k], r->layer_count))
             put_rounded(w, k ? r->layers[i].utilization : r->layers[i].attainable);
-        assay__json_array_end(w);
     }
-    assay__json_put_array(w, "roof");
-    for (size_t i = 0; i < r->layer_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, "roof", r->layer_count)) {
         const struct assay__roofline_layer *l = &r->layers[i];
         const struct assay__roof *roof = l->under_memory ? l->level : l->peak;
         assay__json_string(w, roof ? roof->label : NULL);
     }
-    assay__json_array_end(w);
-}
-
-/* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows, by the
- * same formula (csv.c). */
-static void put_shares(struct assay__json_writer *w, const struct assay__trial *trial)
-{
-    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
-    const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
-    assay__json_put_array(w, "shares");
-    for (size_t i = 0; i < 2; i++)
-        assay__json_number(w, isfinite(rest_ns[i]) && p50 && p50->value > 0
-                                  ? rest_ns[i] / 1e9 / p50->value
-                                  : (double)NAN);
-    assay__json_array_end(w);
 }
 
 static void put_rooflines(struct assay__buf *out, struct assay__study *study)
@@ -130,18 +108,26 @@ static void put_rooflines(struct assay__buf *out, struct assay__study *study)
     struct assay__json_writer writer, *w = &writer;
     const struct assay_profile *profile = study->profile;
     assay__json_start(w, out, false);
-    assay__json_array(w);
-    for (size_t i = 0; i < profile->trial_count; i++) {
+    for (ASSAY__JSON_EACH(i, w, NULL, profile->trial_count)) {
         const struct assay__roofline *r = assay__study_roofline(study, &profile->trials[i]);
-        if (study->failed) break;
+        if (study->failed) continue;
         assay__json_object(w);
         assay__json_members(w, json_integer("trial", profile->trials[i].id),
                             json_text("reason", r->reason));
-        if (profile->trials[i].layers.count) put_shares(w, &profile->trials[i]);
+        /* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows,
+         * by the same formula (csv.c). */
+        if (profile->trials[i].layers.count) {
+            const struct assay__trial *trial = &profile->trials[i];
+            const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+            const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
+            for (ASSAY__JSON_EACH(k, w, "shares", 2))
+                assay__json_number(w, isfinite(rest_ns[k]) && p50 && p50->value > 0
+                                          ? rest_ns[k] / 1e9 / p50->value
+                                          : (double)NAN);
+        }
         if (!r->reason[0]) put_places(w, r);
         assay__json_object_end(w);
     }
-    assay__json_array_end(w);
 }
 
 static struct assay__buf *attach(struct assay__doc *doc, const char *id)

@@ -45,3 +45,16 @@ void assay__json_add_record(struct assay__json_writer *w, const char *key,
     assay__json_add_members(w, members, count);
     assay__json_object_end(w);
 }
+
+size_t assay__json_open_list(struct assay__json_writer *w, const char *key)
+{
+    if (key) assay__json_key(w, key);
+    assay__json_array(w);
+    return 0;
+}
+
+bool assay__json_continue_list(struct assay__json_writer *w, bool more)
+{
+    if (!more) assay__json_array_end(w);
+    return more;
+}

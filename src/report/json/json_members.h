@@ -82,4 +82,20 @@ void assay__json_add_record(struct assay__json_writer *w, const char *key,
 #define assay__json_record(w, key, ...) \
     assay__json_add_record(w, key, ASSAY__JSON_LIST(__VA_ARGS__))
 
+/** The head of a loop that writes an array, which it opens and closes itself:
+ *
+ *    for (ASSAY__JSON_EACH(i, w, "ids", count))
+ *        assay__json_integer(w, ids[i]);
+ *
+ *  key NULL: an element of the open array. A `break` would leave the array open. */
+#define ASSAY__JSON_EACH(i, w, key, count)     \
+    size_t i = assay__json_open_list(w, key);  \
+    assay__json_continue_list(w, i < (count)); \
+    i++
+
+/** 0, the first index. */
+size_t assay__json_open_list(struct assay__json_writer *w, const char *key);
+/** Closes the array when there are no more elements; returns `more`. */
+bool assay__json_continue_list(struct assay__json_writer *w, bool more);
+
 #endif
