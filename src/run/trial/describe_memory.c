@@ -7,14 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *unknown_reason(struct assay__arena *arena, const struct assay__liveness *live)
-{
-    const char *text = assay__arena_printf(arena, "%zu activation%s of unknown size",
-                                           live->unknown_count,
-                                           live->unknown_count == 1 ? " is" : "s are");
-    return text ? text : "an activation is of unknown size";
-}
-
 static const char *node_name(const struct assay__node *node)
 {
     if (node->name[0]) return node->name;
@@ -32,61 +24,56 @@ struct source {
 static const char *position_name(const struct source *from, size_t position)
 {
     if (position >= from->graph->node_count) return "";
-    return assay__arena_strdup(from->arena, node_name(&from->graph->nodes[from->order[position]]));
+    return assay__arena_text(from->arena, "%s",
+                             node_name(&from->graph->nodes[from->order[position]]));
 }
 
-static int describe_tensor(const struct source *from, const struct assay__live_tensor *tensor,
-                           struct assay__peak_tensor *out)
+static struct assay__peak_tensor describe_tensor(const struct source *from,
+                                                 const struct assay__live_tensor *tensor)
 {
     struct assay__buf type = {0};
     bool made = tensor->producer < from->graph->node_count;
     const struct assay__node *node = made ? &from->graph->nodes[tensor->producer] : NULL;
     bool known = assay__describe_type(&type, from->shapes, tensor->name);
-    *out = (struct assay__peak_tensor){
-        .name = assay__arena_strdup(from->arena, tensor->name),
-        .type = type.failed ? NULL
-                : known     ? assay__arena_strndup(from->arena, type.data, type.length)
-                            : "",
+    if (type.failed) assay__arena_fail(from->arena);
+    struct assay__peak_tensor out = {
+        .name = assay__arena_text(from->arena, "%s", tensor->name),
+        .type = known ? assay__arena_text(from->arena, "%s", assay__buf_text(&type)) : "",
         .bytes = tensor->bytes,
-        .producer = made ? assay__arena_strdup(from->arena, node_name(node)) : "",
-        .op = made ? assay__arena_strdup(from->arena, node->op) : "",
+        .producer = made ? assay__arena_text(from->arena, "%s", node_name(node)) : "",
+        .op = made ? assay__arena_text(from->arena, "%s", node->op) : "",
         .first = position_name(from, tensor->first),
         .last = position_name(from, tensor->last),
     };
     assay__buf_free(&type);
-    return out->name && out->type && out->producer && out->op && out->first && out->last
-               ? 0
-               : ASSAY_ENOMEM;
+    return out;
 }
 
 /* costs->peak: the tensors at the peak, as many as are kept, and the sum of the others. */
-static int describe_peak(const struct source *from, const struct assay__liveness *live,
-                         struct assay__peak *peak)
+static void describe_peak(const struct source *from, const struct assay__liveness *live,
+                          struct assay__peak *peak)
 {
     *peak = assay__peak_unknown();
     if (live->peak_node >= from->graph->node_count) {
         peak->reason = "the graph has no nodes";
-        return 0;
+        return;
     }
     const struct assay__node *node = &from->graph->nodes[live->peak_node];
     size_t kept = live->peak_tensor_count < ASSAY__PEAK_TENSORS ? live->peak_tensor_count
                                                                 : ASSAY__PEAK_TENSORS;
-    int code = 0;
     peak->reason = "";
-    peak->node = assay__arena_strdup(from->arena, node_name(node));
-    peak->op = assay__arena_strdup(from->arena, node->op);
+    peak->node = assay__arena_text(from->arena, "%s", node_name(node));
+    peak->op = assay__arena_text(from->arena, "%s", node->op);
     peak->bytes = live->peak_bytes;
     peak->body_bytes = live->peak_body_bytes;
     peak->alive = (int64_t)live->peak_tensor_count;
     peak->tensors = assay__arena_array(from->arena, kept, sizeof *peak->tensors);
-    if (!peak->node || !peak->op || !peak->tensors) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < kept && code == 0; i++)
-        code = describe_tensor(from, &live->tensors[live->peak_tensors[i]], &peak->tensors[i]);
+    for (size_t i = 0; peak->tensors && i < kept; i++)
+        peak->tensors[i] = describe_tensor(from, &live->tensors[live->peak_tensors[i]]);
     peak->count = kept;
     peak->rest_bytes = 0;
     for (size_t i = kept; i < live->peak_tensor_count; i++)
         peak->rest_bytes += live->tensors[live->peak_tensors[i]].bytes;
-    return code;
 }
 
 int assay__describe_liveness(struct assay_profile *profile, const struct assay__model *model,
@@ -105,9 +92,15 @@ int assay__describe_liveness(struct assay_profile *profile, const struct assay__
         costs->live_bytes[order[i]] = live.live_bytes[i];
     if (code == 0) {
         costs->live_peak_bytes = live.peak_bytes;
-        costs->live_reason = isfinite(live.peak_bytes) ? "" : unknown_reason(profile->arena, &live);
+        costs->live_reason = isfinite(live.peak_bytes)
+                                 ? ""
+                                 : assay__arena_text(profile->arena,
+                                                     "%zu activation%s of unknown size",
+                                                     live.unknown_count,
+                                                     live.unknown_count == 1 ? " is" : "s are");
         const struct source from = {profile->arena, &model->graph, shapes, order};
-        if (describe_peak(&from, &live, &costs->peak)) code = assay__no_memory(error);
+        describe_peak(&from, &live, &costs->peak);
+        if (assay__arena_failed(profile->arena)) code = assay__no_memory(error);
     }
     free(order);
     assay__arena_free(arena);

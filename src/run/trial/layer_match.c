@@ -13,11 +13,9 @@
 
 static char *key_of(struct assay__arena *arena, const struct assay__layers *layers, size_t index)
 {
-    const struct assay__layer *layer = &layers->items[index];
     struct assay__buf key = {0};
-    char *copy = NULL;
-    assay__buf_puts(&key, layer->op);
     size_t from = index;
+    assay__buf_puts(&key, layers->items[index].op);
     while (from > 0 && layers->items[from].from_count == 0)
         from--;
     assay__buf_putc(&key, from == index ? '<' : '@');
@@ -25,35 +23,7 @@ static char *key_of(struct assay__arena *arena, const struct assay__layers *laye
         assay__buf_puts(&key, layers->items[from].from[i]);
         assay__buf_putc(&key, '\n');
     }
-    if (!key.failed) copy = assay__arena_strndup(arena, key.data, key.length);
-    assay__buf_free(&key);
-    return copy;
-}
-
-/* heads: key -> first layer of `other` that has it; next: the one after it, or ASSAY__MAP_NONE. */
-static int index_layers(struct assay__arena *arena, const struct assay__layers *other,
-                        struct assay__map *heads, size_t *next)
-{
-    for (size_t i = other->count; i-- > 0;) {
-        char *key = key_of(arena, other, i);
-        if (!key) return ASSAY_ENOMEM;
-        next[i] = assay__map_get(heads, key);
-        if (assay__map_set(heads, key, i)) return ASSAY_ENOMEM;
-    }
-    return 0;
-}
-
-static int pair(struct assay__arena *arena, const struct assay__layers *lead,
-                struct assay__map *heads, const size_t *next, size_t *where)
-{
-    for (size_t i = 0; i < lead->count; i++) {
-        char *key = key_of(arena, lead, i);
-        if (!key) return ASSAY_ENOMEM;
-        where[i] = assay__map_get(heads, key);
-        if (where[i] == ASSAY__MAP_NONE) return ASSAY_ENOTFOUND;
-        if (assay__map_set(heads, key, next[where[i]])) return ASSAY_ENOMEM;
-    }
-    return 0;
+    return assay__buf_keep(&key, arena);
 }
 
 int assay__layers_match(const struct assay__layers *lead, const struct assay__layers *other,
@@ -62,10 +32,21 @@ int assay__layers_match(const struct assay__layers *lead, const struct assay__la
     if (lead->count != other->count || strcmp(lead->method, other->method) != 0)
         return ASSAY_ENOTFOUND;
     struct assay__arena *arena = assay__arena_new();
-    struct assay__map *heads = assay__map_new();
-    size_t *next = calloc(other->count + 1, sizeof *next);
-    int code = arena && heads && next ? index_layers(arena, other, heads, next) : ASSAY_ENOMEM;
-    if (code == 0) code = pair(arena, lead, heads, next, where);
+    struct assay__map *heads = assay__map_new(); /* key -> first layer of `other` that has it … */
+    size_t *next = calloc(other->count + 1, sizeof *next); /* … the one after it, or MAP_NONE */
+    int code = arena && heads && next ? 0 : ASSAY_ENOMEM;
+    for (size_t i = other->count; i-- > 0 && code == 0;) {
+        char *key = key_of(arena, other, i);
+        if (key) next[i] = assay__map_get(heads, key);
+        code = key ? assay__map_set(heads, key, i) : ASSAY_ENOMEM;
+    }
+    for (size_t i = 0; i < lead->count && code == 0; i++) {
+        char *key = key_of(arena, lead, i);
+        where[i] = key ? assay__map_get(heads, key) : ASSAY__MAP_NONE;
+        code = !key                          ? ASSAY_ENOMEM
+               : where[i] == ASSAY__MAP_NONE ? ASSAY_ENOTFOUND
+                                             : assay__map_set(heads, key, next[where[i]]);
+    }
     free(next);
     assay__map_free(heads);
     assay__arena_free(arena);

@@ -28,24 +28,6 @@ static void bad(struct assay_error *error, const char *what)
 
 /* --- hearing ---------------------------------------------------------------------------------- */
 
-static void hear_ids(struct assay__tokens *tokens, const struct assay__json *list,
-                     struct assay_error *error)
-{
-    if (!list || list->count == 0 || list->count > ASSAY__GENERATED_IDS) {
-        bad(error, "an impossible number of token ids");
-        return;
-    }
-    int64_t *ids = realloc(tokens->ids, list->count * sizeof *ids);
-    if (!ids) {
-        assay__no_memory(error);
-        return;
-    }
-    tokens->ids = ids;
-    tokens->id_count = 0;
-    for (const struct assay__json *item = list->first; item; item = item->next)
-        ids[tokens->id_count++] = item->integer;
-}
-
 void assay__tokens_hear(struct assay__tokens *tokens, int64_t asked, const struct assay__json *json,
                         struct assay_error *error)
 {
@@ -71,7 +53,20 @@ void assay__tokens_hear(struct assay__tokens *tokens, int64_t asked, const struc
     tokens->dropped += (size_t)dropped;
     tokens->expected += (size_t)generations * (size_t)count;
     tokens->choose_sum_ns += choose_ns * (double)generations;
-    hear_ids(tokens, assay__json_get(json, "ids"), error);
+    const struct assay__json *list = assay__json_get(json, "ids");
+    if (!list || list->count == 0 || list->count > ASSAY__GENERATED_IDS) {
+        bad(error, "an impossible number of token ids");
+        return;
+    }
+    int64_t *ids = realloc(tokens->ids, list->count * sizeof *ids);
+    if (!ids) {
+        assay__no_memory(error);
+        return;
+    }
+    tokens->ids = ids;
+    tokens->id_count = 0;
+    for (const struct assay__json *item = list->first; item; item = item->next)
+        ids[tokens->id_count++] = item->integer;
 }
 
 void assay__tokens_hear_times(struct assay__tokens *tokens, const struct assay__json *json,
@@ -242,10 +237,10 @@ static void put_row(const struct row *row, const struct assay__outcome *const *u
                     int64_t tokens, bool on_cpu, struct assay_metrics *metrics)
 {
     char text[256];
-    bool rate = row->derived, everywhere = true;
+    bool everywhere = true;
     double value = assay__trial_median(used, count, row->offset);
-    for (size_t i = 0; i < count && row->q > 0;
-         i++) /* a percentile counts when every launch has it */
+    /* A percentile counts when every launch has it. */
+    for (size_t i = 0; i < count && row->q > 0; i++)
         everywhere &= isfinite(*(const double *)(const void *)((const char *)used[i] +
                                                                row->offset)) != 0;
     if (!isfinite(value) || !everywhere) {
@@ -258,7 +253,7 @@ static void put_row(const struct row *row, const struct assay__outcome *const *u
              row->steps && !on_cpu
                  ? "; the engine brings the cache to host memory and back at every token"
                  : "");
-    if (rate)
+    if (row->derived)
         assay_metrics_derived(metrics, row->name, value, "clock", text);
     else
         assay_metrics_measured(metrics, row->name, value / 1e9, "clock", text);

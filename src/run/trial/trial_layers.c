@@ -54,21 +54,18 @@ static const char *remark(const struct assay__trial_input *input, size_t joined)
         if (!layers->reason[0] || first[0]) continue;
         first = input->outcome_count == 1
                     ? layers->reason
-                    : assay__arena_printf(arena, "Launch %zu: %s", i + 1, layers->reason);
-        if (!first) return NULL;
+                    : assay__arena_text(arena, "Launch %zu: %s", i + 1, layers->reason);
     }
-    if (with > 0 && input->streams > 1) { /* layers are timed alone, the latency is not */
-        first = assay__arena_printf(
+    if (with > 0 && input->streams > 1) /* layers are timed alone, the latency is not */
+        first = assay__arena_text(
             arena,
             "%s%sLayers were timed with one request in flight; the latency is that of %d: the "
             "difference is in unattributed.",
             first, first[0] ? " " : "", input->streams);
-        if (!first) return NULL;
-    }
     if (with == joined) return first;
-    return assay__arena_printf(arena,
-                               "%s%s%zu of %zu launches ran different layers and are left out.",
-                               first, first[0] ? " " : "", with - joined, with);
+    return assay__arena_text(arena,
+                             "%s%s%zu of %zu launches ran different layers and are left out.",
+                             first, first[0] ? " " : "", with - joined, with);
 }
 
 #define MERGE(out, field)                             \
@@ -101,21 +98,11 @@ static double inside_bytes(const struct assay__model_costs *costs, const size_t 
     return bytes;
 }
 
-/* The most that is alive while one of the nodes runs; NaN when one is unknown. */
-static double most_live(const struct assay__model_costs *costs, const size_t *nodes, size_t count)
-{
-    double most = costs->live_bytes ? 0 : NAN;
-    for (size_t i = 0; i < count && isfinite(most); i++) {
-        double bytes = costs->live_bytes[nodes[i]];
-        if (!(bytes <= most)) most = bytes;
-    }
-    return most;
-}
-
 static int layer_cost(struct assay__arena *arena, const struct assay__model_costs *costs,
                       struct assay__layer *layer)
 {
     double flops = 0, bytes = 0, weights = 0;
+    double live = 0; /* the most that is alive while one of the nodes runs; NaN: one is unknown */
     size_t nodes[FUSED_MOST];
     if (!costs || !costs->nodes || layer->from_count == 0 || layer->from_count > FUSED_MOST)
         return 0;
@@ -126,9 +113,11 @@ static int layer_cost(struct assay__arena *arena, const struct assay__model_cost
         flops += cost->flops;
         bytes += cost->bytes_read + cost->bytes_written;
         weights += cost->bytes_weights;
+        double now = costs->live_bytes ? costs->live_bytes[nodes[i]] : NAN;
+        if (!(now <= live) && !isnan(live)) live = now;
     }
     layer->weight_bytes = weights;
-    layer->live_bytes = most_live(costs, nodes, layer->from_count);
+    layer->live_bytes = live;
     if (layer->from_count > 1) bytes -= inside_bytes(costs, nodes, layer->from_count);
     if (!isfinite(layer->flops)) layer->flops = flops;
     if (!isfinite(layer->bytes)) layer->bytes = bytes;
@@ -210,8 +199,8 @@ int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
     if (input->costs) input->trial->peak = input->costs->peak;
     int code = lists && scratch ? gather(input, lists, &count) : ASSAY_ENOMEM;
     if (code == 0 && count > 0) code = merge(input, lists, count, scratch, p50_ns);
-    const char *said = code ? "" : remark(input, count);
-    if (!said) code = ASSAY_ENOMEM;
+    const char *said = remark(input, count);
+    if (assay__arena_failed(input->profile->arena)) code = ASSAY_ENOMEM;
     if (code == 0 && !*said && !count && input->generate > 0)
         said = "layers of a generation are not timed: profile a single step, such as "
                "gpt2:phase=decode,past=32";

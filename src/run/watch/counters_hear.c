@@ -13,29 +13,6 @@ static int bad(struct assay_error *error)
     return assay_error_set(error, ASSAY_EFORMAT, "worker sent counters that cannot be");
 }
 
-static int hear_event(const struct assay__json *json, struct assay__arena *arena,
-                      struct assay__counted_event *event, struct assay_error *error)
-{
-    if (assay__fields_receive(json, &assay__message_event, arena, event))
-        return assay__no_memory(error);
-    if (event->grown < 0 || event->completions < 0 || event->share < 0) return bad(error);
-    if (event->completions == 0) event->grown = NAN;
-    return 0;
-}
-
-static int hear_layer_events(const struct assay__json *list, struct assay__counted *counted,
-                             struct assay_error *error)
-{
-    for (const struct assay__json *item = list ? list->first : NULL; item; item = item->next) {
-        if (item->kind != ASSAY__JSON_NUMBER ||
-            !(item->number >= 0 && item->number < (double)counted->event_count) ||
-            counted->layer_event_count == ASSAY__COUNTERS_MOST)
-            return bad(error);
-        counted->layer_events[counted->layer_event_count++] = (size_t)item->number;
-    }
-    return 0;
-}
-
 int assay__counted_hear(const struct assay__json *json, struct assay__arena *arena,
                         struct assay__counted *counted, struct assay_error *error)
 {
@@ -50,10 +27,22 @@ int assay__counted_hear(const struct assay__json *json, struct assay__arena *are
         .layer_note = "",
     };
     if (!counted->events) return assay__no_memory(error);
-    int code = 0;
-    for (const struct assay__json *item = events->first; item && code == 0; item = item->next)
-        code = hear_event(item, arena, &counted->events[counted->event_count++], error);
-    return code ? code : hear_layer_events(assay__json_get(json, "layer_events"), counted, error);
+    for (const struct assay__json *item = events->first; item; item = item->next) {
+        struct assay__counted_event *event = &counted->events[counted->event_count++];
+        if (assay__fields_receive(item, &assay__message_event, arena, event))
+            return assay__no_memory(error);
+        if (event->grown < 0 || event->completions < 0 || event->share < 0) return bad(error);
+        if (event->completions == 0) event->grown = NAN;
+    }
+    const struct assay__json *layers = assay__json_get(json, "layer_events");
+    for (const struct assay__json *item = layers ? layers->first : NULL; item; item = item->next) {
+        if (item->kind != ASSAY__JSON_NUMBER ||
+            !(item->number >= 0 && item->number < (double)counted->event_count) ||
+            counted->layer_event_count == ASSAY__COUNTERS_MOST)
+            return bad(error);
+        counted->layer_events[counted->layer_event_count++] = (size_t)item->number;
+    }
+    return 0;
 }
 
 int assay__counted_hear_layer(const struct assay__json *list, struct assay__arena *arena,
