@@ -140,32 +140,6 @@ void assay__fields_unknown(const struct assay__field_table *table, void *element
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void put_texts(struct assay__json_writer *writer, const char *key,
-                      const struct assay__field *field, const char *base)
-{
-    const char *const *texts;
-    size_t count;
-    memcpy(&texts, base + field->offset, sizeof texts);
-    memcpy(&count, base + field->count_offset, sizeof count);
-    assay__json_put_strings(writer, key, texts, count);
-}
-
-static void put_value(struct assay__json_writer *writer, const struct assay__field *field,
-                      const struct assay__field_value *value, double divisor)
-{
-    switch (value->kind) {
-    case ASSAY__VALUE_TEXT: assay__json_string(writer, value->text); break;
-    case ASSAY__VALUE_REAL: assay__json_number(writer, value->real / divisor); break;
-    case ASSAY__VALUE_INTEGER:
-        if (field->type == ASSAY__FIELD_BOOL)
-            assay__json_bool(writer, value->integer);
-        else
-            assay__json_integer(writer, value->integer);
-        break;
-    default: assay__json_string(writer, field->empty == ASSAY__EMPTY_SHOWN ? "" : NULL);
-    }
-}
-
 /* In a message members go by their columns, as they are, and unknown ones are left out. */
 static void put_field(struct assay__json_writer *writer, const struct assay__field *field,
                       const char *member, bool message)
@@ -173,13 +147,31 @@ static void put_field(struct assay__json_writer *writer, const struct assay__fie
     const char *key = message ? field->column : field->json;
     if (!key) return;
     if (field->type == ASSAY__FIELD_TEXTS) {
-        put_texts(writer, key, field, member - field->offset);
+        const char *base = member - field->offset;
+        const char *const *texts;
+        size_t count;
+        memcpy(&texts, base + field->offset, sizeof texts);
+        memcpy(&count, base + field->count_offset, sizeof count);
+        assay__json_put_strings(writer, key, texts, count);
         return;
     }
     struct assay__field_value value = assay__field_get(field, member);
     if (message && value.kind == ASSAY__VALUE_UNKNOWN) return;
     assay__json_key(writer, key);
-    put_value(writer, field, &value, message || field->divisor == 0 ? 1 : field->divisor);
+    switch (value.kind) {
+    case ASSAY__VALUE_TEXT: assay__json_string(writer, value.text); break;
+    case ASSAY__VALUE_REAL:
+        assay__json_number(writer,
+                           value.real / (message || field->divisor == 0 ? 1 : field->divisor));
+        break;
+    case ASSAY__VALUE_INTEGER:
+        if (field->type == ASSAY__FIELD_BOOL)
+            assay__json_bool(writer, value.integer);
+        else
+            assay__json_integer(writer, value.integer);
+        break;
+    default: assay__json_string(writer, field->empty == ASSAY__EMPTY_SHOWN ? "" : NULL);
+    }
 }
 
 static bool is_column(const struct assay__field *field, const char *column)

@@ -28,8 +28,12 @@ static bool has_table(struct assay__loader *loader, const struct assay__field_ta
     return found;
 }
 
-static void say(struct assay__loader *loader, const char *text)
+static bool demand(struct assay__loader *loader, const char *table, bool found)
 {
+    if (found || loader->code) return true;
+    const char *text = assay__arena_printf(
+        loader->profile->arena, "damaged profile: its table '%s' is missing or not readable",
+        table);
     struct assay_profile *profile = loader->profile;
     if (!text)
         assay__load_no_memory(loader);
@@ -37,14 +41,6 @@ static void say(struct assay__loader *loader, const char *text)
         assay__load_failed(loader, ASSAY_EFORMAT, text);
     for (size_t i = 0; i < profile->trial_count && text; i++)
         assay__load_note(loader, &profile->trials[i], text);
-}
-
-static bool demand(struct assay__loader *loader, const char *table, bool found)
-{
-    if (found || loader->code) return true;
-    say(loader,
-        assay__arena_printf(loader->profile->arena,
-                            "damaged profile: its table '%s' is missing or not readable", table));
     return false;
 }
 

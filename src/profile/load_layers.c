@@ -80,16 +80,9 @@ static int *find_launches(struct assay__loader *loader, struct assay__trial *tri
     return ids;
 }
 
-/* A time that cannot be is none. */
-static double sane(double time_ns)
-{
-    return isfinite(time_ns) && time_ns >= 0 ? time_ns : (double)NAN;
-}
-
 void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *trial)
 {
     struct assay__layers *layers = &trial->layers;
-    struct assay__arena *arena = loader->profile->arena;
     size_t found = 0, kept = 0;
     if (layers->count == 0 || trial->launch_count == 0) return;
     int *ids = find_launches(loader, trial, &found);
@@ -98,17 +91,19 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
         return;
     }
     double *column = malloc(layers->count * sizeof *column);
-    int *kept_ids = assay__arena_array(arena, found, sizeof *kept_ids);
+    int *kept_ids = assay__load_array(loader, found, sizeof *kept_ids);
     size_t cells = layers->count * found; /* each a byte of the file at least: no overflow */
-    double *times_ns = assay__arena_array(arena, cells, sizeof *times_ns);
-    if (!column || !kept_ids || !times_ns) assay__load_no_memory(loader);
+    double *times_ns = assay__load_array(loader, cells, sizeof *times_ns);
+    if (!column) assay__load_no_memory(loader);
     for (size_t l = 0; l < found && !loader->code; l++) {
         if (!decode(loader, trial->id, ids[l], layers->count, column)) {
             if (!loader->code) note_lost(loader, trial, ids[l]);
             continue;
         }
-        for (size_t i = 0; i < layers->count; i++)
-            times_ns[i * found + kept] = sane(column[i]);
+        for (size_t i = 0; i < layers->count; i++) {
+            bool sane = isfinite(column[i]) && column[i] >= 0; /* a time that cannot be is none */
+            times_ns[i * found + kept] = sane ? column[i] : (double)NAN;
+        }
         kept_ids[kept++] = ids[l];
     }
     layers->launch_count = kept;

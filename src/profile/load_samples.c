@@ -69,16 +69,12 @@ static const char *add_chunk(struct assay__rows *rows, struct target *target)
 void assay__load_samples(struct assay__loader *loader, int trial, struct assay__launch *launch,
                          const char **damage)
 {
-    struct assay__arena *arena = loader->profile->arena;
     struct target target = {.launch = launch};
     target.capacity = measure(loader, trial, launch);
-    launch->samples_ns = assay__arena_array(arena, target.capacity, sizeof *launch->samples_ns);
-    launch->stream_offsets = assay__arena_array(arena, (size_t)launch->streams + 1,
-                                                sizeof *launch->stream_offsets);
-    if (!launch->samples_ns || !launch->stream_offsets) {
-        assay__load_no_memory(loader);
-        return;
-    }
+    launch->samples_ns = assay__load_array(loader, target.capacity, sizeof *launch->samples_ns);
+    launch->stream_offsets = assay__load_array(loader, (size_t)launch->streams + 1,
+                                               sizeof *launch->stream_offsets);
+    if (loader->code) return;
     struct assay__rows rows = assay__rows_start(
         loader,
         "SELECT stream, chunk, first, count, encoding, data FROM sample_chunks"
@@ -89,8 +85,9 @@ void assay__load_samples(struct assay__loader *loader, int trial, struct assay__
         const char *wrong = add_chunk(&rows, &target);
         if (!wrong) continue;
         *damage = assay__arena_printf(
-            arena, "damaged profile: launch %d has lost samples: chunk %lld of stream %d: %s",
-            launch->id, (long long)(target.chunk ? target.chunk - 1 : 0), target.stream, wrong);
+            loader->profile->arena,
+            "damaged profile: launch %d has lost samples: chunk %lld of stream %d: %s", launch->id,
+            (long long)(target.chunk ? target.chunk - 1 : 0), target.stream, wrong);
         assay__rows_stop(&rows);
         break;
     }

@@ -34,18 +34,6 @@ static size_t measure(struct assay__loader *loader, int64_t trial, int64_t posit
     return total;
 }
 
-/* How many of the `count` times behind the first `have` go on in order. */
-static size_t in_order(const double *times_ns, size_t have, size_t count)
-{
-    double last = have ? times_ns[have - 1] : -INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        double now = times_ns[have + i];
-        if (!isfinite(now) || now < last) return i;
-        last = now;
-    }
-    return count;
-}
-
 /* Decodes the current row behind what is there. NULL, or what is wrong with it. */
 static const char *add_chunk(struct assay__rows *rows, struct assay__series_info *series,
                              size_t capacity, int64_t expected)
@@ -56,36 +44,34 @@ static const char *add_chunk(struct assay__rows *rows, struct assay__series_info
         return "it does not join the chunk before it";
     int64_t count = assay__rows_int(rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, -1);
     if (count < 0 || (size_t)count > capacity - series->count) return "its count is wrong";
-    double *values = series->values + series->count;
-    if (assay__sql_chunk(rows->statement, TIME_ENCODING, (size_t)count,
-                         series->times_ns + series->count))
+    double *times_ns = series->times_ns + series->count, *values = series->values + series->count;
+    double last_ns = series->count ? times_ns[-1] : -INFINITY;
+    if (assay__sql_chunk(rows->statement, TIME_ENCODING, (size_t)count, times_ns))
         return "its times do not decode to its count";
     if (assay__sql_chunk(rows->statement, VALUE_ENCODING, (size_t)count, values))
         return "its values do not decode to its count";
-    size_t sound = in_order(series->times_ns, series->count, (size_t)count);
-    for (size_t i = 0; i < sound; i++)
+    for (int64_t i = 0; i < count; i++, series->count++) {
+        if (!isfinite(times_ns[i]) || times_ns[i] < last_ns)
+            return "its times run backwards or are no numbers";
+        last_ns = times_ns[i];
         if (!isfinite(values[i])) values[i] = NAN;
-    series->count += sound;
-    return sound < (size_t)count ? "its times run backwards or are no numbers" : NULL;
+    }
+    return NULL;
 }
 
 /* The count as stored is a promise; what it becomes is what the chunks hold. */
 static void load_values(struct assay__loader *loader, struct assay__trial *trial, int64_t position,
                         struct assay__series_info *series)
 {
-    struct assay__arena *arena = loader->profile->arena;
     size_t promised = series->count;
     const char *wrong = NULL;
     int64_t chunk = 0;
     series->count = 0;
     size_t capacity = measure(loader, trial->id, position);
     if (capacity == 0 && promised == 0) return;
-    series->times_ns = assay__arena_array(arena, capacity, sizeof *series->times_ns);
-    series->values = assay__arena_array(arena, capacity, sizeof *series->values);
-    if (!series->times_ns || !series->values) {
-        assay__load_no_memory(loader);
-        return;
-    }
+    series->times_ns = assay__load_array(loader, capacity, sizeof *series->times_ns);
+    series->values = assay__load_array(loader, capacity, sizeof *series->values);
+    if (loader->code) return;
     struct assay__rows rows = assay__rows_start(
         loader,
         "SELECT chunk, first, count, time_encoding, time_data, value_encoding, value_data"
@@ -97,9 +83,10 @@ static void load_values(struct assay__loader *loader, struct assay__trial *trial
     if (loader->code || (!wrong && promised == series->count)) return;
     assay__load_note(
         loader, trial,
-        assay__arena_printf(
-            arena, "damaged profile: the series '%.64s' has lost values: chunk %lld: %s",
-            series->name, (long long)(wrong ? chunk - 1 : chunk), wrong ? wrong : "it is missing"));
+        assay__arena_printf(loader->profile->arena,
+                            "damaged profile: the series '%.64s' has lost values: chunk %lld: %s",
+                            series->name, (long long)(wrong ? chunk - 1 : chunk),
+                            wrong ? wrong : "it is missing"));
 }
 
 void assay__load_series(struct assay__loader *loader, struct assay__trial *trial)

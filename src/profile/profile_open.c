@@ -1,13 +1,13 @@
 /* profile_open.c - opening a profile that may come from anyone.
  *
- * How it is opened depends on what lies beside it:
- *   nothing           one plain file: immutable, no locks, nothing written, works in read-only
- * folders -wal and -shm     a capture is running or was killed: read-only in place, the log
- * included -wal or -journal  its folder was copied or cannot be written: a private copy is opened,
- * so that the log is read The connection is read-only and defensive: no trust in the schema, no
- * views, triggers, virtual table modules, attached files or extensions, and limits on lengths and
- * on work. A file is a profile when its application id says so; a schema newer than ours is
- * refused. */
+ * How it is opened depends on what lies beside it. Nothing: one plain file, immutable, without
+ * locks, also in a read-only folder. -wal and -shm: a capture is running or was killed; it is read
+ * in place, the log included. -wal or -journal: its folder was copied or cannot be written; a
+ * private copy is opened, so that the log is read.
+ *
+ * The connection is read-only and defensive: no trust in the schema, no views, triggers, virtual
+ * table modules, attached files or extensions, and limits on lengths and on work. A file is a
+ * profile when its application id says so; a schema newer than ours is refused. */
 #include "base/file.h"
 #include "profile/sql.h"
 
@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VALUE_BYTES_LIMIT \
-    (8 << 20) /* a chunk is at most 655,360 bytes; texts are cut at 64 KiB when loaded */
+/* A chunk is at most 655,360 bytes; texts are cut at 64 KiB when loaded. */
+#define VALUE_BYTES_LIMIT (8 << 20)
 #define STEP_UNIT 1000
 #define BUSY_TIMEOUT_MS 2000
 

@@ -68,6 +68,8 @@ int64_t assay__rows_position(struct assay__rows *rows);
 /** The index of a column or -1. */
 int assay__rows_column(struct assay__rows *rows, const char *column);
 
+/** An array in the document's arena; NULL after a failure, which is noted. */
+void *assay__load_array(struct assay__loader *loader, size_t count, size_t size);
 /** Room for one more behind `count` elements in the document's arena; NULL (and the failure noted)
  * when out of memory. */
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size);

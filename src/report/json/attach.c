@@ -1,12 +1,12 @@
 /* attach.c - the data that a page carries for its script and for downloads: the JSON report, the
  * samples, the layers' places under the roofs.
  *
- * Samples are kept whole but compact: per launch, base64 of bytes, each sample the zigzag-coded
- * difference to the one before it in ns (LEB128: seven bits a byte, low ones first; the top bit
- * says that another follows). A sample is a difference of two stamps of a clock that counts ns, so
- * a whole number; a launch with anything else is written as plain numbers. */
+ * Samples are kept whole but compact: per launch, base64 of their differences as the profile's file
+ * encodes them (profile/chunk.c, "delta-varint"). A sample is a difference of two stamps of a clock
+ * that counts ns, so a whole number; a launch with anything else is written as plain numbers. */
 #include "report/json/json_parts.h"
 
+#include "profile/chunk.h"
 #include "report/formats.h"
 #include "report/walk/html_text.h"
 
@@ -18,32 +18,11 @@
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* False: a sample is not a whole number. */
-static bool pack(struct assay__buf *bytes, const double *samples_ns, size_t count)
-{
-    int64_t previous = 0;
-    char block[10];
-    for (size_t i = 0; i < count; i++) {
-        if (!(fabs(samples_ns[i]) < 9007199254740992.0) || samples_ns[i] != floor(samples_ns[i]))
-            return false;
-        int64_t now = (int64_t)samples_ns[i], step = now - previous;
-        uint64_t code = ((uint64_t)step << 1) ^ (uint64_t)(step < 0 ? -1 : 0);
-        size_t used = 0;
-        do {
-            block[used++] = (char)((code & 127) | (code > 127 ? 128 : 0));
-            code >>= 7;
-        } while (code);
-        assay__buf_add(bytes, block, used);
-        previous = now;
-    }
-    return true;
-}
-
 static void put_launch(struct assay__json_writer *w, const struct assay__trial *trial,
                        const struct assay__launch *launch)
 {
     struct assay__buf bytes = {0}, text = {0};
-    bool packed = pack(&bytes, launch->samples_ns, launch->sample_count);
+    const char *encoding = assay__chunk_encode(launch->samples_ns, launch->sample_count, &bytes);
     assay__json_object(w);
     assay__json_members(w, json_integer("trial", trial->id), json_integer("launch", launch->id),
                         json_integer("count", launch->sample_count),
@@ -53,7 +32,7 @@ static void put_launch(struct assay__json_writer *w, const struct assay__trial *
     for (int i = 0; i < launch->streams && launch->stream_offsets; i++)
         assay__json_integer(w, (int64_t)launch->stream_offsets[i]);
     assay__json_array_end(w);
-    if (packed) {
+    if (strcmp(encoding, ASSAY__CHUNK_DELTA) == 0) {
         assay__html_base64(&text, bytes.data, bytes.length);
         assay__json_put_string(w, "data", assay__buf_text(&text));
     } else {
