@@ -92,14 +92,6 @@ struct assay__field_value assay__field_get(const struct assay__field *field, con
     return value;
 }
 
-static double known_real(const struct assay__field *field, double value)
-{
-    bool known = isfinite(value) && (field->range != ASSAY__NOT_NEGATIVE || value >= 0) &&
-                 (field->range != ASSAY__POSITIVE || value > 0);
-    if (known) return value;
-    return field->range == ASSAY__UNLIMITED ? (double)INFINITY : (double)NAN;
-}
-
 void assay__field_set(const struct assay__field *field, void *member,
                       struct assay__field_value value)
 {
@@ -111,7 +103,9 @@ void assay__field_set(const struct assay__field *field, void *member,
         double real = value.kind == ASSAY__VALUE_REAL      ? value.real
                       : value.kind == ASSAY__VALUE_INTEGER ? (double)value.integer
                                                            : (double)NAN;
-        real = known_real(field, real);
+        bool known = isfinite(real) && (field->range != ASSAY__NOT_NEGATIVE || real >= 0) &&
+                     (field->range != ASSAY__POSITIVE || real > 0);
+        if (!known) real = field->range == ASSAY__UNLIMITED ? INFINITY : NAN;
         memcpy(member, &real, sizeof real);
     } else if (field->names) {
         int found = value.kind == ASSAY__VALUE_TEXT ? assay__enum_value(field->names, value.text)

@@ -8,6 +8,7 @@
  * The connection is read-only and defensive: no trust in the schema, no views, triggers, virtual
  * table modules, attached files or extensions, and limits on lengths and on work. A file is a
  * profile when its application id says so; a schema newer than ours is refused. */
+#include "base/buf.h"
 #include "base/file.h"
 #include "profile/sql.h"
 
@@ -53,30 +54,6 @@ static int check_file(const char *path, uint64_t *bytes, struct assay_error *err
         return assay_error_set(error, ASSAY_EDENIED, "%s: %s", path, strerror(errno));
     *bytes = (uint64_t)status.st_size;
     return 0;
-}
-
-/* "file:" with the path percent-encoded and the file declared immutable. free() it. */
-static char *immutable_uri(const char *path)
-{
-    static const char hex[] = "0123456789ABCDEF", tail[] = "?immutable=1";
-    char *plain = assay__sql_path(path, "");
-    char *uri = plain ? malloc(5 + strlen(plain) * 3 + sizeof tail) : NULL;
-    if (uri) {
-        size_t n = 5;
-        memcpy(uri, "file:", n);
-        for (const unsigned char *p = (const unsigned char *)plain; *p; p++) {
-            if (*p > ' ' && *p < 0x7f && !strchr("%?#", *p)) {
-                uri[n++] = (char)*p;
-            } else {
-                uri[n++] = '%';
-                uri[n++] = hex[*p >> 4];
-                uri[n++] = hex[*p & 15];
-            }
-        }
-        memcpy(uri + n, tail, sizeof tail);
-    }
-    free(plain);
-    return uri;
 }
 
 static int copy_bytes(int from, int to)
@@ -134,14 +111,23 @@ static int open_copy(struct assay__db *db, const char *path, struct assay_error 
     return 0;
 }
 
+/* As a URI with the path percent-encoded, which can say that the file is immutable. */
 static int open_place(struct assay__db *db, const char *path, bool immutable,
                       struct assay_error *error)
 {
-    char *name = immutable ? immutable_uri(path) : assay__sql_path(path, "");
-    if (!name) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
-    int flags = SQLITE_OPEN_READONLY | (immutable ? SQLITE_OPEN_URI : 0);
-    int code = sqlite3_open_v2(name, &db->sqlite, flags, NULL);
-    free(name);
+    char *plain = assay__sql_path(path, "");
+    struct assay__buf uri = {0};
+    assay__buf_puts(&uri, "file:");
+    for (const char *p = plain ? plain : ""; *p; p++) {
+        bool literal = *p > ' ' && *p < 0x7f && !strchr("%?#", *p);
+        assay__buf_printf(&uri, literal ? "%c" : "%%%02X", (unsigned char)*p);
+    }
+    assay__buf_puts(&uri, immutable ? "?immutable=1" : "");
+    int code = SQLITE_NOMEM;
+    if (plain && !uri.failed)
+        code = sqlite3_open_v2(uri.data, &db->sqlite, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    assay__buf_free(&uri);
+    free(plain);
     return code == SQLITE_OK ? 0 : assay__sql_error(db->sqlite, path, "cannot be read", error);
 }
 

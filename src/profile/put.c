@@ -97,20 +97,17 @@ void assay__put_findings(struct assay__writer *w, const struct assay_profile *p)
 
 /* --- layers and series ------------------------------------------------------------------------ */
 
-static void put_launch_times(struct assay__writer *w, sqlite3_stmt *statement, int64_t trial,
-                             const struct assay__layers *layers, size_t launch, double *column)
+/* Writes `count` values of each column as chunks, behind two keys and the chunk's number, first
+ * value and count. */
+static void put_chunks(struct assay__writer *w, sqlite3_stmt *statement, int64_t trial, int64_t key,
+                       const double *const *columns, int column_count, size_t count)
 {
     int64_t chunk = 0;
-    for (size_t first = 0; first < layers->count; first += ASSAY__CHUNK_VALUES) {
-        size_t left = layers->count - first,
-               part = left < ASSAY__CHUNK_VALUES ? left : ASSAY__CHUNK_VALUES;
-        for (size_t i = 0; i < part; i++) {
-            const double *times_ns = layers->items[first + i].launch_times_ns;
-            column[i] = times_ns ? times_ns[launch] : (double)NAN;
-        }
-        const int64_t keys[] = {trial, layers->launch_ids[launch], chunk++, (int64_t)first,
-                                (int64_t)part};
-        assay__writer_chunk(w, statement, keys, 5, (const double *const[]){column}, 1, part);
+    for (size_t first = 0; first < count; first += ASSAY__CHUNK_VALUES) {
+        size_t left = count - first, part = left < ASSAY__CHUNK_VALUES ? left : ASSAY__CHUNK_VALUES;
+        const int64_t keys[] = {trial, key, chunk++, (int64_t)first, (int64_t)part};
+        const double *const parts[] = {columns[0] + first, columns[column_count - 1] + first};
+        assay__writer_chunk(w, statement, keys, 5, parts, column_count, part);
     }
 }
 
@@ -123,10 +120,16 @@ static void put_layer_times(struct assay__writer *w, int64_t trial,
     sqlite3_stmt *statement = assay__writer_prepare(
         w, "INSERT OR REPLACE INTO layer_time_chunks(trial,launch,chunk,first,count,encoding,data)"
            " VALUES(?,?,?,?,?,?,?)");
-    double *column = malloc(ASSAY__CHUNK_VALUES * sizeof *column);
+    double *column = malloc(layers->count * sizeof *column);
     if (!column && w->code == SQLITE_OK) w->code = SQLITE_NOMEM;
-    for (size_t i = 0; i < layers->launch_count && w->code == SQLITE_OK; i++)
-        put_launch_times(w, statement, trial, layers, i, column);
+    for (size_t l = 0; l < layers->launch_count && w->code == SQLITE_OK; l++) {
+        for (size_t i = 0; i < layers->count; i++) {
+            const double *times_ns = layers->items[i].launch_times_ns;
+            column[i] = times_ns ? times_ns[l] : (double)NAN;
+        }
+        put_chunks(w, statement, trial, layers->launch_ids[l], (const double *const[]){column}, 1,
+                   layers->count);
+    }
     sqlite3_finalize(statement);
     free(column);
 }
@@ -154,15 +157,8 @@ static void put_series(struct assay__writer *w, const struct assay__trial *t)
         w, "INSERT INTO series_chunks(trial,series,chunk,first,count,time_encoding,time_data,"
            "value_encoding,value_data) VALUES(?,?,?,?,?,?,?,?,?)");
     for (size_t i = 0; i < t->series_count && w->code == SQLITE_OK; i++) {
-        const struct assay__series_info *s = &t->series[i];
-        int64_t chunk = 0;
-        for (size_t first = 0; first < s->count; first += ASSAY__CHUNK_VALUES) {
-            size_t left = s->count - first;
-            size_t part = left < ASSAY__CHUNK_VALUES ? left : ASSAY__CHUNK_VALUES;
-            const int64_t keys[] = {t->id, (int64_t)i, chunk++, (int64_t)first, (int64_t)part};
-            const double *const columns[] = {s->times_ns + first, s->values + first};
-            assay__writer_chunk(w, statement, keys, 5, columns, 2, part);
-        }
+        const double *const columns[] = {t->series[i].times_ns, t->series[i].values};
+        put_chunks(w, statement, t->id, (int64_t)i, columns, 2, t->series[i].count);
     }
     sqlite3_finalize(statement);
 }
