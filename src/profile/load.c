@@ -304,26 +304,6 @@ static void load_facts(struct assay__loader *loader, const struct assay__key *of
                      &power->warning_count);
 }
 
-static void load_trial_parts(struct assay__loader *loader, struct assay__trial *trial)
-{
-    const struct assay__key of_trial[] = {{.number = trial->id}};
-    assay__load_list(loader, &assay__stored_option, of_trial, NULL, &trial->options,
-                     &trial->option_count);
-    load_facts(loader, of_trial, trial);
-    load_tensors(loader, trial->model->id, trial->id, "input", &trial->inputs, &trial->input_count);
-    load_notes(loader, trial->id, "note", &trial->notes, NULL, &trial->note_count);
-    load_notes(loader, trial->id, "stability", &trial->stability.reasons, NULL,
-               &trial->stability.reason_count);
-    load_metrics(loader, trial->id, 0, trial->metrics);
-    load_layers(loader, of_trial, &trial->layers);
-    load_launches(loader, of_trial, trial);
-    assay__load_layer_times(loader, trial);
-    assay__load_series(loader, trial);
-    load_spans(loader, of_trial, trial);
-    load_memory(loader, of_trial, trial);
-    load_class_counters(loader, of_trial, trial);
-}
-
 static void load_trials(struct assay__loader *loader)
 {
     struct assay_profile *p = loader->profile;
@@ -338,7 +318,23 @@ static void load_trials(struct assay__loader *loader)
         assay__rows_fill(&rows, trial);
         for (size_t i = 1; i < p->model_count; i++) /* else the first, which it has already */
             if (p->models[i]->id == trial->model_id) trial->model = p->models[i];
-        load_trial_parts(loader, trial);
+        const struct assay__key of_trial[] = {{.number = trial->id}};
+        assay__load_list(loader, &assay__stored_option, of_trial, NULL, &trial->options,
+                         &trial->option_count);
+        load_facts(loader, of_trial, trial);
+        load_tensors(loader, trial->model->id, trial->id, "input", &trial->inputs,
+                     &trial->input_count);
+        load_notes(loader, trial->id, "note", &trial->notes, NULL, &trial->note_count);
+        load_notes(loader, trial->id, "stability", &trial->stability.reasons, NULL,
+                   &trial->stability.reason_count);
+        load_metrics(loader, trial->id, 0, trial->metrics);
+        load_layers(loader, of_trial, &trial->layers);
+        load_launches(loader, of_trial, trial);
+        assay__load_layer_times(loader, trial);
+        assay__load_series(loader, trial);
+        load_spans(loader, of_trial, trial);
+        load_memory(loader, of_trial, trial);
+        load_class_counters(loader, of_trial, trial);
     }
 }
 
@@ -362,6 +358,74 @@ static void load_ceilings(struct assay__loader *loader)
     for (struct assay__ceiling_info *c;
          (c = assay__rows_append(&rows, &p->ceilings, &p->ceiling_count));)
         if (isnan(c->value) && !c->note[0]) c->note = no_reason;
+}
+
+/* --- damage ----------------------------------------------------------------------------------- */
+
+/* What a profile lacks that its writer put there. A missing table is taken as an empty one, and a
+ * report of an empty table looks like a report of nothing measured: here the difference is said, in
+ * the notes of every trial (a failure when there is none). What is demanded are the tables that
+ * were there from the start of the file's schema (`since` of their field tables), with their keys.
+ * A capture that was killed lacks rows, never tables. */
+
+static const char samples[] = "sample_chunks"; /* the only such table without a field table */
+
+/* Views and virtual tables do not prepare on this connection, so they count as missing. */
+static bool has_samples(struct assay__loader *loader)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(
+        loader->db->sqlite,
+        "SELECT trial, launch, stream, chunk, first, count, encoding, data FROM sample_chunks", -1,
+        &statement, NULL);
+    sqlite3_finalize(statement);
+    return code == SQLITE_OK;
+}
+
+static bool has_table(struct assay__loader *loader, const struct assay__field_table *table)
+{
+    static const struct assay__key any[ASSAY__KEYS_MOST];
+    struct assay__rows rows = assay__rows_of(loader, table, any, assay__keys_count(table), NULL);
+    bool found = rows.statement != NULL;
+    assay__rows_stop(&rows);
+    return found;
+}
+
+static bool demand(struct assay__loader *loader, const char *table, bool found)
+{
+    if (found || loader->code) return true;
+    const char *text = assay__arena_printf(
+        loader->profile->arena, "damaged profile: its table '%s' is missing or not readable",
+        table);
+    struct assay_profile *profile = loader->profile;
+    if (!text)
+        assay__load_no_memory(loader);
+    else if (profile->trial_count == 0)
+        assay__load_failed(loader, ASSAY_EFORMAT, text);
+    for (size_t i = 0; i < profile->trial_count && text; i++)
+        assay__load_note(loader, &profile->trials[i], text);
+    return false;
+}
+
+static void note_damage(struct assay__loader *loader)
+{
+    struct assay_profile *profile = loader->profile;
+    if (loader->code) return;
+    bool sound = demand(loader, samples, has_samples(loader));
+    for (size_t i = 0; i < assay__table_count; i++) {
+        const struct assay__field_table *table = assay__tables[i];
+        if ((table->since ? table->since : 2) <= loader->db->schema)
+            sound &= demand(loader, table->name, has_table(loader, table));
+    }
+    /* The writer puts a trial's metrics before it calls the profile complete, unavailable ones
+     * too. */
+    for (size_t i = 0; i < profile->trial_count && sound && profile->complete; i++) {
+        struct assay__trial *trial = &profile->trials[i];
+        if (trial->state != ASSAY__TRIAL_OK || assay_metrics_get(trial->metrics, "latency.p50"))
+            continue;
+        assay__load_note(loader, trial,
+                         "damaged profile: the trial is complete, but its latency.p50 is missing");
+    }
 }
 
 int assay_profile_open(const char *path, struct assay_profile **out, struct assay_error *error)
@@ -388,7 +452,7 @@ int assay_profile_open(const char *path, struct assay_profile **out, struct assa
     if (!loader.code && db->schema == 1 && assay__schema1_derive(loader.profile))
         assay__load_failed(&loader, ASSAY_ENOMEM, "out of memory");
     note_lost_series(&loader);
-    assay__load_damage(&loader);
+    note_damage(&loader);
 out:
     assay__db_close(db);
     if (loader.code)

@@ -165,21 +165,6 @@ static void put_series(struct assay__writer *w, const struct assay__trial *t)
 
 /* --- a trial ---------------------------------------------------------------------------------- */
 
-/* The one row that says whether there is something, then its lists. */
-static void put_memory(struct assay__writer *w, const struct assay__trial *t)
-{
-    const struct assay__peak *p = &t->peak;
-    const struct assay__allocations *a = &t->allocations;
-    const struct assay__key keys[] = {{.number = t->id}};
-    bool looked = p->reason != NULL, tracked = a->reason != NULL;
-    assay__writer_rows(w, &assay__stored_peak, keys, p, looked);
-    assay__writer_rows(w, &assay__stored_peak_tensor, keys, p->tensors, looked ? p->count : 0);
-    assay__writer_rows(w, &assay__stored_allocations, keys, a, tracked);
-    assay__writer_rows(w, &assay__stored_phase, keys, a->phases, tracked ? a->phase_count : 0);
-    assay__writer_rows(w, &assay__stored_class, keys, a->classes, tracked ? a->class_count : 0);
-    assay__writer_rows(w, &assay__stored_site, keys, a->sites, tracked ? a->site_count : 0);
-}
-
 static void put_class_counters(struct assay__writer *w, const struct assay__trial *t)
 {
     const struct assay__key of_trial[] = {{.number = t->id}};
@@ -235,7 +220,16 @@ void assay__put_trial(struct assay__writer *w, const struct assay__trial *t)
     put_layers(w, t->id, &t->layers);
     put_series(w, t);
     assay__writer_rows(w, &assay__stored_span, of_trial, t->spans, t->span_count);
-    put_memory(w, t);
+    /* The one row that says whether there is something, then its lists. */
+    const struct assay__peak *p = &t->peak;
+    const struct assay__allocations *a = &t->allocations;
+    bool looked = p->reason != NULL, tracked = a->reason != NULL;
+    assay__writer_rows(w, &assay__stored_peak, of_trial, p, looked);
+    assay__writer_rows(w, &assay__stored_peak_tensor, of_trial, p->tensors, looked ? p->count : 0);
+    assay__writer_rows(w, &assay__stored_allocations, of_trial, a, tracked);
+    assay__writer_rows(w, &assay__stored_phase, of_trial, a->phases, tracked ? a->phase_count : 0);
+    assay__writer_rows(w, &assay__stored_class, of_trial, a->classes, tracked ? a->class_count : 0);
+    assay__writer_rows(w, &assay__stored_site, of_trial, a->sites, tracked ? a->site_count : 0);
     put_class_counters(w, t);
 }
 

@@ -302,25 +302,6 @@ static struct assay__placed_node read_node(struct reading *r, const char *text, 
     return node;
 }
 
-/* "on CPUExecutionProvider: a (Softmax); b (Gather)" */
-static void read_placed(struct reading *r, const char *note)
-{
-    struct assay__placement *placement = &r->trial->placement;
-    const char *colon = strstr(note, ": ");
-    if (strncmp(note, "on ", 3) != 0 || !colon) return;
-    const char *provider = copy(r, note + 3, (size_t)(colon - note) - 3);
-    size_t room = 1;
-    for (const char *at = colon; (at = strstr(at, "; ")) != NULL; at += 2)
-        room++;
-    placement->nodes = array(r, room, sizeof *placement->nodes);
-    for (const char *at = colon + 2; placement->nodes && *at;) {
-        const char *end = strstr(at, "; ");
-        size_t length = end ? (size_t)(end - at) : strlen(at);
-        placement->nodes[placement->node_count++] = read_node(r, at, length, provider);
-        at += length + (end ? 2 : 0);
-    }
-}
-
 static void read_placement(struct reading *r)
 {
     const struct assay_metric *nodes = assay__trial_metric(r->trial, "placement.nodes"),
@@ -331,7 +312,23 @@ static void read_placement(struct reading *r)
         r->trial->placement.record = copy(r, nodes->note,
                                           end ? (size_t)(end - nodes->note) : strlen(nodes->note));
     }
-    if (off && off->value > 0) read_placed(r, off->note);
+    /* "on CPUExecutionProvider: a (Softmax); b (Gather)" */
+    if (off && off->value > 0) {
+        struct assay__placement *placement = &r->trial->placement;
+        const char *colon = strstr(off->note, ": ");
+        if (strncmp(off->note, "on ", 3) != 0 || !colon) return;
+        const char *provider = copy(r, off->note + 3, (size_t)(colon - off->note) - 3);
+        size_t room = 1;
+        for (const char *at = colon; (at = strstr(at, "; ")) != NULL; at += 2)
+            room++;
+        placement->nodes = array(r, room, sizeof *placement->nodes);
+        for (const char *at = colon + 2; placement->nodes && *at;) {
+            const char *end = strstr(at, "; ");
+            size_t length = end ? (size_t)(end - at) : strlen(at);
+            placement->nodes[placement->node_count++] = read_node(r, at, length, provider);
+            at += length + (end ? 2 : 0);
+        }
+    }
 }
 
 /* --- energy ----------------------------------------------------------------------------------- */
@@ -448,18 +445,6 @@ static void read_disturbances(struct reading *r)
                 e->disturbance_kinds[i] = (unsigned char)rows[k].kind;
 }
 
-/* "estimated at 50 ns each …" */
-static void read_findings(struct assay_profile *profile)
-{
-    static const char assumed[] = "estimated at ";
-    for (size_t i = 0; i < profile->finding_count; i++) {
-        struct assay__finding *finding = &profile->findings[i];
-        for (size_t k = 0; k < finding->evidence_count; k++)
-            if (strncmp(finding->evidence[k], assumed, sizeof assumed - 1) == 0)
-                finding->gain_estimated = true;
-    }
-}
-
 /* --- together --------------------------------------------------------------------------------- */
 
 /* Of a comparison of models a trial names its own where it is not the first one's. */
@@ -502,6 +487,13 @@ int assay__schema1_derive(struct assay_profile *profile)
         read_model(&r);
     }
     read_disturbances(&r);
-    read_findings(profile);
+    /* "estimated at 50 ns each …" */
+    static const char assumed[] = "estimated at ";
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        struct assay__finding *finding = &profile->findings[i];
+        for (size_t k = 0; k < finding->evidence_count; k++)
+            if (strncmp(finding->evidence[k], assumed, sizeof assumed - 1) == 0)
+                finding->gain_estimated = true;
+    }
     return assay__arena_failed(profile->arena) ? ASSAY_ENOMEM : 0;
 }

@@ -60,20 +60,13 @@ static void put_samples(struct assay__buf *out, const struct assay_profile *prof
 
 /* --- places under the roofs ------------------------------------------------------------------- */
 
-/* Four digits are enough for a place in a picture. */
-static void put_rounded(struct assay__json_writer *w, double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.4g", value);
-    assay__json_number(w, isfinite(value) ? strtod(text, NULL) : value);
-}
-
 static void put_places(struct assay__json_writer *w, const struct assay__roofline *r)
 {
     static const char *const keys[] = {"attainable", "utilization"};
     for (size_t k = 0; k < 2; k++) {
         for (ASSAY__JSON_EACH(i, w, keys[k], r->layer_count))
-            put_rounded(w, k ? r->layers[i].utilization : r->layers[i].attainable);
+            assay__json_number(
+                w, assay__json_rounded(k ? r->layers[i].utilization : r->layers[i].attainable, 4));
     }
     for (ASSAY__JSON_EACH(i, w, "roof", r->layer_count)) {
         const struct assay__roofline_layer *l = &r->layers[i];

@@ -7,40 +7,6 @@
 
 #include "base/json.h"
 
-static void put_delta(struct assay__json_writer *w, const struct assay__diff *diff, size_t s,
-                      const struct assay__diff_delta *d, enum assay__diff_sense sense)
-{
-    assay__json_object(w);
-    assay__json_members(w, json_string("profile", diff->sides[s].name),
-                        json_number("ratio", d->ratio), json_number("low", d->ci.low),
-                        json_number("high", d->ci.high), json_number("difference", d->difference));
-    if (d->ci.known) {
-        assay__json_members(w, json_number("p_value", d->p_value),
-                            json_number("smallest_difference", d->smallest));
-    }
-    assay__json_members(w, json_string("verdict", assay__diff_verdict_name(d->verdict, sense)),
-                        json_text("reason", d->reason));
-    assay__json_object_end(w);
-}
-
-/* There may be 100,000 of them: unknown values are left out, and the reason why single layers have
- * no interval is given once for all. */
-static void put_layer_delta(struct assay__json_writer *w, const struct assay__diff_delta *d,
-                            bool single)
-{
-    assay__json_object(w);
-    assay__json_members(w, json_number("ratio", d->ratio),
-                        json_number("difference_us", d->difference / 1e3));
-    if (d->ci.known) {
-        assay__json_members(w, json_number("low", d->ci.low), json_number("high", d->ci.high),
-                            json_number("p_value", d->p_value));
-    }
-    assay__json_put_string(w, "verdict", assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME));
-    if (*d->reason && !(single && d->verdict == ASSAY__DIFF_UNJUDGED))
-        assay__json_put_string(w, "reason", d->reason);
-    assay__json_object_end(w);
-}
-
 static void put_profiles(struct assay__json_writer *w, const struct assay__diff *diff)
 {
     for (ASSAY__JSON_EACH(s, w, "profiles", diff->count)) {
@@ -78,8 +44,22 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
                            json_string("state", assay_state_name(m->state)),
                            json_string("source", m->source), json_string("note", m->note));
     }
-    for (ASSAY__JSON_EACH(i, w, "deltas", diff->count - 1))
-        put_delta(w, diff, i + 1, &row->deltas[i + 1], row->sense);
+    for (ASSAY__JSON_EACH(i, w, "deltas", diff->count - 1)) {
+        const struct assay__diff_delta *d = &row->deltas[i + 1];
+        assay__json_object(w);
+        assay__json_members(w, json_string("profile", diff->sides[i + 1].name),
+                            json_number("ratio", d->ratio), json_number("low", d->ci.low),
+                            json_number("high", d->ci.high),
+                            json_number("difference", d->difference));
+        if (d->ci.known) {
+            assay__json_members(w, json_number("p_value", d->p_value),
+                                json_number("smallest_difference", d->smallest));
+        }
+        assay__json_members(
+            w, json_string("verdict", assay__diff_verdict_name(d->verdict, row->sense)),
+            json_text("reason", d->reason));
+        assay__json_object_end(w);
+    }
     assay__json_put_bool(w, "folded", assay__diff_fold(diff, row) != ASSAY__DIFF_LINE);
     assay__json_object_end(w);
 }
@@ -109,9 +89,24 @@ static void put_layer(struct assay__json_writer *w, const struct assay__diff *di
     }
     for (ASSAY__JSON_EACH(s, w, "times_us", diff->count))
         assay__json_number(w, row->times_ns[s] / 1e3);
-    for (ASSAY__JSON_EACH(i, w, "deltas", diff->count - 1))
-        put_layer_delta(w, &row->deltas[i + 1],
-                        row->kind == ASSAY__DIFF_LAYER && *diff->layers_interval_reason);
+    /* There may be 100,000 of them: unknown values are left out, and the reason why single layers
+     * have no interval is given once for all. */
+    bool said_once = row->kind == ASSAY__DIFF_LAYER && *diff->layers_interval_reason;
+    for (ASSAY__JSON_EACH(i, w, "deltas", diff->count - 1)) {
+        const struct assay__diff_delta *d = &row->deltas[i + 1];
+        assay__json_object(w);
+        assay__json_members(w, json_number("ratio", d->ratio),
+                            json_number("difference_us", d->difference / 1e3));
+        if (d->ci.known) {
+            assay__json_members(w, json_number("low", d->ci.low), json_number("high", d->ci.high),
+                                json_number("p_value", d->p_value));
+        }
+        assay__json_put_string(w, "verdict",
+                               assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME));
+        if (*d->reason && !(said_once && d->verdict == ASSAY__DIFF_UNJUDGED))
+            assay__json_put_string(w, "reason", d->reason);
+        assay__json_object_end(w);
+    }
     assay__json_put_bool(w, "folded", !row->shown);
     assay__json_object_end(w);
 }

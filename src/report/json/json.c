@@ -121,14 +121,6 @@ static void put_launches(struct assay__json_writer *w, const struct assay__trial
     }
 }
 
-/* An end of an interval: six digits say all that it means, and there may be 100,000 of them. */
-static void put_end(struct assay__json_writer *w, const char *key, double ns)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.6g", ns / 1e3);
-    assay__json_put_number(w, key, isfinite(ns) ? strtod(text, NULL) : (double)NAN);
-}
-
 static void put_layers(struct assay__json_writer *w, const struct assay__layers *layers)
 {
     for (ASSAY__JSON_EACH(i, w, "layers", layers->count)) {
@@ -143,8 +135,8 @@ static void put_layers(struct assay__json_writer *w, const struct assay__layers 
         assay__layer_interval(layers, l, &low_ns, &high_ns, NULL);
         assay__json_object(w);
         assay__fields_json(w, &assay__stored_layer, &shown, NULL, "time_ns");
-        put_end(w, "time_low_us", low_ns);
-        put_end(w, "time_high_us", high_ns);
+        assay__json_members(w, json_number("time_low_us", assay__json_rounded(low_ns / 1e3, 6)),
+                            json_number("time_high_us", assay__json_rounded(high_ns / 1e3, 6)));
         assay__fields_json(w, &assay__stored_layer, &shown, "share", NULL);
         assay__json_object_end(w);
     }

@@ -2,6 +2,9 @@
 #include "report/json/json_members.h"
 
 #include <assay/api.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 void assay__json_head_of(struct assay__json_writer *w, struct assay__buf *out, const char *version,
                          int schema)
@@ -21,6 +24,13 @@ void assay__json_tail(struct assay__json_writer *w)
 {
     assay__json_object_end(w);
     assay__buf_putc(w->out, '\n');
+}
+
+double assay__json_rounded(double value, int digits)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    return isfinite(value) ? strtod(text, NULL) : value;
 }
 
 void assay__json_add_members(struct assay__json_writer *w, const struct assay__json_member *members,

@@ -68,6 +68,10 @@ static inline struct assay__json_member json_bool(const char *key, bool is)
     return (struct assay__json_member){.key = key, .kind = ASSAY__MEMBER_BOOL, .integer = is};
 }
 
+/** With that many digits, where more mean nothing and there may be many: 4 for a place in a
+ *  picture. */
+double assay__json_rounded(double value, int digits);
+
 void assay__json_add_members(struct assay__json_writer *w, const struct assay__json_member *members,
                              size_t count);
 /** An object of these members: a member itself, or (key NULL) an element of the open array. */

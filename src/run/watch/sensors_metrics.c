@@ -350,29 +350,9 @@ static void put_cost(struct metric_writer *to)
  * is then refused (a source that updates too seldom for so short a time) is that launch's reason.
  * A single launch has the trial's own number and nothing here. */
 
-static void put_launch(const struct assay__sensors *all, const struct assay__rails *rails,
-                       struct assay__launch *launch, size_t first, size_t count)
-{
-    static const char name[] = "energy.inference.gross";
-    struct assay__sensors one = *all;
-    one.windows = all->windows + first;
-    one.window_count = count;
-    one.idle_end_ns = one.idle_begin_ns; /* gross: the idle machine is not asked again */
-    struct total total = add_up(&one, rails);
-    if (!total.available)
-        assay_metrics_unavailable(launch->metrics, name,
-                                  or_text(total.reason, "no rail reports energy"));
-    else if (!(total.energy_j > 0) || total.completions == 0)
-        assay_metrics_unavailable(launch->metrics, name,
-                                  total.completions ? "no energy was counted"
-                                                    : "no inference was completed");
-    else
-        assay_metrics_derived(launch->metrics, name, total.energy_j / (double)total.completions,
-                              "sensors", "energy in this launch's windows / its inferences");
-}
-
 static int put_launches(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
+    static const char name[] = "energy.inference.gross";
     const struct assay__trial *trial = sensors->trial;
     int code = 0;
     if (trial->launch_count < 2) return 0;
@@ -383,28 +363,24 @@ static int put_launches(const struct assay__sensors *sensors, const struct assay
             if (trial->launches[i].id == sensors->windows[first].launch)
                 launch = &trial->launches[i];
         if (!launch || !launch->metrics) continue;
-        put_launch(sensors, rails, launch, first, end - first);
+        struct assay__sensors one = *sensors;
+        one.windows = sensors->windows + first;
+        one.window_count = end - first;
+        one.idle_end_ns = one.idle_begin_ns; /* gross: the idle machine is not asked again */
+        struct total total = add_up(&one, rails);
+        if (!total.available)
+            assay_metrics_unavailable(launch->metrics, name,
+                                      or_text(total.reason, "no rail reports energy"));
+        else if (!(total.energy_j > 0) || total.completions == 0)
+            assay_metrics_unavailable(launch->metrics, name,
+                                      total.completions ? "no energy was counted"
+                                                        : "no inference was completed");
+        else
+            assay_metrics_derived(launch->metrics, name, total.energy_j / (double)total.completions,
+                                  "sensors", "energy in this launch's windows / its inferences");
         code = assay_metrics_failed(launch->metrics);
     }
     return code;
-}
-
-static int put_all(const struct assay__sensors *sensors, const struct assay__rails *rails)
-{
-    struct metric_writer to = {sensors, rails, sensors->trial->metrics, sensors->profile->arena, 0};
-    struct assay__power_info *power = &sensors->trial->power;
-    const char *rail;
-    put_workload(&to);
-    for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL; i++)
-        put_one_rail(&to, rail);
-    put_channel(&to, assay__sensors_temperature(sensors, rails), "hardware.temperature",
-                "hardware.temperature_peak", "temperature", &power->temperature);
-    put_channel(&to, assay__sensors_clock(sensors, rails), "hardware.frequency", NULL, "clock",
-                &power->frequency);
-    put_cost(&to);
-    assay__score_put(to.metrics, assay__trial_on_cpu(sensors->trial));
-    if (to.code == 0 && assay__arena_failed(to.arena)) to.code = ASSAY_ENOMEM;
-    return to.code ? to.code : assay_metrics_failed(to.metrics);
 }
 
 int assay__sensors_compute(const struct assay__sensors *given)
@@ -419,7 +395,20 @@ int assay__sensors_compute(const struct assay__sensors *given)
     sensors.series = all;
     sensors.series_count = count;
     assay__sensors_rails(&sensors, &rails);
-    int code = put_all(&sensors, &rails);
+    struct metric_writer to = {&sensors, &rails, sensors.trial->metrics, sensors.profile->arena, 0};
+    struct assay__power_info *power = &sensors.trial->power;
+    const char *rail;
+    put_workload(&to);
+    for (size_t i = 0; (rail = assay__sensors_rail_at(&sensors, i)) != NULL; i++)
+        put_one_rail(&to, rail);
+    put_channel(&to, assay__sensors_temperature(&sensors, &rails), "hardware.temperature",
+                "hardware.temperature_peak", "temperature", &power->temperature);
+    put_channel(&to, assay__sensors_clock(&sensors, &rails), "hardware.frequency", NULL, "clock",
+                &power->frequency);
+    put_cost(&to);
+    assay__score_put(to.metrics, assay__trial_on_cpu(sensors.trial));
+    if (to.code == 0 && assay__arena_failed(to.arena)) to.code = ASSAY_ENOMEM;
+    int code = to.code ? to.code : assay_metrics_failed(to.metrics);
     if (code == 0) code = put_launches(&sensors, &rails);
     if (code == 0) code = assay__sensors_series(&sensors, &rails);
     if (code == 0) code = assay__sensors_throttling(&sensors, &rails);

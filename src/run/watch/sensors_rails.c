@@ -331,16 +331,6 @@ static void choose_cuda(const struct assay__sensors *sensors, const char *device
             "CUDA and NVML number the GPUs the same way only with CUDA_DEVICE_ORDER=PCI_BUS_ID";
 }
 
-static void choose_only_gpu(const struct assay__sensors *sensors, struct assay__rails *rails)
-{
-    take(sensors, GPU, false, ASSAY__RAIL_PARTS, rails);
-    if (rails->count > 1) {
-        rails->count = 0;
-        rails->reason = "which of the cards ran it is not known";
-    }
-    if (rails->count == 1) rails->gpu = rails->names[0];
-}
-
 static void choose_cpu(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
     static const enum rail_kind order[] = {PACKAGE, SOCKET, CPU};
@@ -370,20 +360,6 @@ static const char *probe_reason(const struct assay__sensors *sensors,
     return reason && *reason ? reason : *probe->reason ? probe->reason : "it reads no power here";
 }
 
-/* The rails that were read. */
-static void explain_others(const struct assay__sensors *sensors, struct assay__buf *reason)
-{
-    const char *rail;
-    size_t others = 0;
-    for (size_t i = 0;
-         (rail = assay__sensors_rail_at(sensors, i)) != NULL && reason->length < REASON_OTHERS; i++)
-        if (assay__sensors_rail_read(sensors, rail))
-            assay__buf_printf(reason, "%s%.60s", others++ ? ", " : " of the processor (", rail);
-    if (others)
-        assay__buf_printf(reason, " %s read, but %s not known to be its own)",
-                          others == 1 ? "was" : "were", others == 1 ? "is" : "are");
-}
-
 static bool measures_power_of(const struct assay__probe_ops *ops,
                               enum assay__device_class device_class)
 {
@@ -406,7 +382,16 @@ static void explain(const struct assay__sensors *sensors, struct assay__rails *r
     struct assay__buf text = {0};
     size_t listed = 0;
     assay__buf_puts(&text, "no energy counter or power sensor");
-    explain_others(sensors, &text);
+    /* The rails that were read. */
+    const char *rail;
+    size_t others = 0;
+    for (size_t i = 0;
+         (rail = assay__sensors_rail_at(sensors, i)) != NULL && text.length < REASON_OTHERS; i++)
+        if (assay__sensors_rail_read(sensors, rail))
+            assay__buf_printf(&text, "%s%.60s", others++ ? ", " : " of the processor (", rail);
+    if (others)
+        assay__buf_printf(&text, " %s read, but %s not known to be its own)",
+                          others == 1 ? "was" : "were", others == 1 ? "is" : "are");
     rails->listed = true;
     for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
         struct assay__probe_cost probe;
@@ -477,14 +462,20 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
     bool by_number = assay__text_is_one_of(device, "cuda* tensorrt* rocm* migraphx*");
     *rails = (struct assay__rails){
         .device_class = target->device_class, .reason = "", .remark = "", .gpu = ""};
-    if (target->device_class == ASSAY__CLASS_GPU && by_number)
+    if (target->device_class == ASSAY__CLASS_GPU && by_number) {
         choose_cuda(sensors, device, rails);
-    else if (target->device_class == ASSAY__CLASS_GPU)
-        choose_only_gpu(sensors, rails);
-    else if (target->device_class == ASSAY__CLASS_NPU)
+    } else if (target->device_class == ASSAY__CLASS_GPU) {
+        take(sensors, GPU, false, ASSAY__RAIL_PARTS, rails);
+        if (rails->count > 1) {
+            rails->count = 0;
+            rails->reason = "which of the cards ran it is not known";
+        }
+        if (rails->count == 1) rails->gpu = rails->names[0];
+    } else if (target->device_class == ASSAY__CLASS_NPU) {
         take(sensors, NPU, false, 1, rails);
-    else
+    } else {
         choose_cpu(sensors, rails);
+    }
     const char *why;
     if (*rails->reason || all_answer(sensors, rails, &why) ||
         choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
