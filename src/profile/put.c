@@ -111,10 +111,17 @@ static void put_chunks(struct assay__writer *w, sqlite3_stmt *statement, int64_t
     }
 }
 
-static void put_layer_times(struct assay__writer *w, int64_t trial,
-                            const struct assay__layers *layers)
+static void put_layers(struct assay__writer *w, int64_t trial, const struct assay__layers *layers)
 {
     const struct assay__key of_trial[] = {{.number = trial}};
+    assay__writer_rows(w, &assay__stored_layer, of_trial, layers->items, layers->count);
+    assay__writer_clear(w, &assay__stored_layer_origin, of_trial, 1);
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__key keys[] = {{.number = trial}, {.number = (int64_t)i}};
+        const struct assay__layer *layer = &layers->items[i];
+        for (size_t f = 0; f < layer->from_count; f++)
+            assay__writer_row(w, &assay__stored_layer_origin, keys, (int64_t)f, &layer->from[f]);
+    }
     assay__writer_run(w, "DELETE FROM layer_time_chunks WHERE trial=?1", of_trial, 1);
     if (layers->launch_count == 0 || layers->count == 0) return;
     sqlite3_stmt *statement = assay__writer_prepare(
@@ -132,20 +139,6 @@ static void put_layer_times(struct assay__writer *w, int64_t trial,
     }
     sqlite3_finalize(statement);
     free(column);
-}
-
-static void put_layers(struct assay__writer *w, int64_t trial, const struct assay__layers *layers)
-{
-    const struct assay__key of_trial[] = {{.number = trial}};
-    assay__writer_rows(w, &assay__stored_layer, of_trial, layers->items, layers->count);
-    assay__writer_clear(w, &assay__stored_layer_origin, of_trial, 1);
-    for (size_t i = 0; i < layers->count; i++) {
-        const struct assay__key keys[] = {{.number = trial}, {.number = (int64_t)i}};
-        const struct assay__layer *layer = &layers->items[i];
-        for (size_t f = 0; f < layer->from_count; f++)
-            assay__writer_row(w, &assay__stored_layer_origin, keys, (int64_t)f, &layer->from[f]);
-    }
-    put_layer_times(w, trial, layers);
 }
 
 static void put_series(struct assay__writer *w, const struct assay__trial *t)

@@ -41,21 +41,16 @@ static void row_json(struct assay__json_writer *json, const struct assay__ceilin
     assay__json_object_end(json);
 }
 
-static bool any_measured(const struct assay__ceilings *set)
-{
-    for (size_t i = 0; i < set->count; i++)
-        if (set->rows[i].state != ASSAY_UNAVAILABLE) return true;
-    return false;
-}
-
 void assay__ceilings_json(struct assay__json_writer *json, const struct assay__ceilings *set,
                           const char *why)
 {
+    bool measured = false;
     assay__json_put_object(json, "ceilings");
-    for (size_t i = 0; set && i < set->count; i++)
+    for (size_t i = 0; set && i < set->count; i++) {
         row_json(json, &set->rows[i], set->device && *set->device ? set->hardware : NULL);
+        measured |= set->rows[i].state != ASSAY_UNAVAILABLE;
+    }
     assay__json_object_end(json);
-    bool measured = set && any_measured(set);
     assay__json_put_string(json, "ceilings_state", measured ? "measured" : "unavailable");
     if (set && !measured && !*set->note) why = "no row could be measured";
     assay__json_put_text(json, "ceilings_note", set && *set->note ? set->note : why);

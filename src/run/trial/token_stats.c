@@ -125,22 +125,6 @@ static size_t between(const struct assay__tokens *tokens, size_t generations, si
     return count;
 }
 
-static void summarise_steps(const struct assay__tokens *tokens, size_t generations, double *scratch,
-                            struct assay__token_summary *out)
-{
-    size_t width = (size_t)tokens->tokens, steps = width - 1, quarter = (steps + 3) / 4;
-    size_t count = between(tokens, generations, 1, width, scratch);
-    if (count == 0) return;
-    out->itl = assay__stats_median(scratch, count);
-    out->itl_p90 = percentile(scratch, count, 0.90);
-    out->itl_p99 = percentile(scratch, count, 0.99);
-    if (steps < QUARTERS_NEED) return;
-    count = between(tokens, generations, 1, 1 + quarter, scratch);
-    out->itl_first = assay__stats_median(scratch, count);
-    count = between(tokens, generations, width - quarter, width, scratch);
-    out->itl_last = assay__stats_median(scratch, count);
-}
-
 int assay__tokens_summarise(struct assay__tokens *tokens)
 {
     struct assay__token_summary *out = &tokens->summary;
@@ -164,7 +148,19 @@ int assay__tokens_summarise(struct assay__tokens *tokens)
     out->ttft = assay__stats_median(scratch, generations);
     out->ttft_p90 = percentile(scratch, generations, 0.90);
     out->ttft_p99 = percentile(scratch, generations, 0.99);
-    summarise_steps(tokens, generations, scratch, out);
+    size_t steps = width - 1, quarter = (steps + 3) / 4;
+    size_t count = between(tokens, generations, 1, width, scratch);
+    if (count > 0) {
+        out->itl = assay__stats_median(scratch, count);
+        out->itl_p90 = percentile(scratch, count, 0.90);
+        out->itl_p99 = percentile(scratch, count, 0.99);
+    }
+    if (steps >= QUARTERS_NEED) {
+        count = between(tokens, generations, 1, 1 + quarter, scratch);
+        out->itl_first = assay__stats_median(scratch, count);
+        count = between(tokens, generations, width - quarter, width, scratch);
+        out->itl_last = assay__stats_median(scratch, count);
+    }
     if (decode_ns > 0) out->decode = made * (double)(width - 1) * 1e9 / decode_ns;
     if (whole_ns > 0) out->overall = made * (double)width * 1e9 / whole_ns;
     if (out->ttft > 0)

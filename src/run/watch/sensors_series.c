@@ -73,16 +73,6 @@ struct shared_times {
     double *times_ns;
 };
 
-static double *times_of(const struct assay__sensors *sensors, const struct assay__series *series,
-                        struct shared_times *shared)
-{
-    if (shared->ops == series->ops && shared->from == series->times_ns) return shared->times_ns;
-    *shared = (struct shared_times){series->ops, series->times_ns, column(sensors, series->count)};
-    for (size_t i = 0; shared->times_ns && i < series->count; i++)
-        shared->times_ns[i] = since_origin(sensors, series->times_ns[i]);
-    return shared->times_ns;
-}
-
 static int add_channel(const struct assay__sensors *sensors, const struct assay__series *series,
                        struct shared_times *shared)
 {
@@ -113,8 +103,14 @@ static int add_channel(const struct assay__sensors *sensors, const struct assay_
         .period_is_bound = series->period_is_bound,
     };
     if (any) {
+        if (shared->ops != series->ops || shared->from != series->times_ns) {
+            *shared = (struct shared_times){series->ops, series->times_ns,
+                                            column(sensors, series->count)};
+            for (size_t i = 0; shared->times_ns && i < series->count; i++)
+                shared->times_ns[i] = since_origin(sensors, series->times_ns[i]);
+        }
         info.count = series->count;
-        info.times_ns = times_of(sensors, series, shared);
+        info.times_ns = shared->times_ns;
         info.values = column(sensors, series->count);
         if (!info.times_ns || !info.values) return ASSAY_ENOMEM;
         memcpy(info.values, series->values, series->count * sizeof(double));

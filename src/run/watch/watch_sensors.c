@@ -61,19 +61,6 @@ static bool channel_wanted(void *context, const struct assay__probe_ops *ops,
            strncmp(channel->name, "count.throttled", 15) == 0;
 }
 
-/* Power or energy can be read, so an idle baseline and the sources' periods are useful. */
-static bool has_power(struct assay__sampler *sampler)
-{
-    for (size_t i = 0; i < assay__sampler_count(sampler); i++) {
-        struct assay__series series;
-        assay__sampler_series(sampler, i, &series);
-        if (series.available && (strcmp(series.channel->quantity, "energy") == 0 ||
-                                 strcmp(series.channel->quantity, "power") == 0))
-            return true;
-    }
-    return false;
-}
-
 static void watch_idle(struct assay__watcher *watcher, double seconds)
 {
     const struct assay__run_options *options = watcher->plan.options;
@@ -151,7 +138,13 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
     made->interval_s = interval_s;
     made->idle_reason = "no idle baseline was taken";
     int code = open_sampler(made, idle_s, error);
-    bool power = code == 0 && has_power(made->sampler);
+    bool power = false; /* can be read: then an idle baseline and the sources' periods are useful */
+    for (size_t i = 0; code == 0 && i < assay__sampler_count(made->sampler); i++) {
+        struct assay__series series;
+        assay__sampler_series(made->sampler, i, &series);
+        power |= series.available &&
+                 assay__text_is_one_of(series.channel->quantity, "energy power");
+    }
     if (power) assay__sampler_calibrate(made->sampler, CALIBRATE_NS, CALIBRATE_EACH_NS);
     if (code == 0) code = assay__sampler_start(made->sampler, error);
     if (code == 0 && !power)
