@@ -55,8 +55,6 @@ int assay__validation_document(const struct assay__validation *validation, bool 
 
 void assay__inspect_json(const struct assay__inspect *inspect, struct assay__buf *out);
 void assay__inspect_dot(const struct assay__inspect *inspect, struct assay__buf *out);
-/** Member "metrics" of one model and of two. */
-void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assay_metrics *set);
 void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct assay__buf *out);
 void assay__check_json(const struct assay__check *check, struct assay__buf *out);
 void assay__check_junit(const struct assay__check *check, bool strict, struct assay__buf *out);

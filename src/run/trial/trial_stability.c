@@ -66,16 +66,14 @@ static void judge_windows(const struct assay__outcome *outcome, const char *who,
 static void judge_shape(const struct assay__summary *summary, const char *who,
                         struct assay__sentences *said)
 {
-    char low[32], high[32];
     if (isfinite(summary->drift) && fabs(summary->drift) > DRIFT && summary->drift_p < DRIFT_P)
         assay__sentences_add(said, "%sthe latency drifted by %+.1f %% over the launch (p = %.2g)",
                              who, summary->drift * 100, summary->drift_p);
-    if (summary->bimodal) {
-        assay__text_scaled(low, sizeof low, summary->low_mode / 1e9, "s");
-        assay__text_scaled(high, sizeof high, summary->high_mode / 1e9, "s");
-        assay__sentences_add(said, "%stwo modes: %s and %s (%.0f %% of the samples)", who, low,
-                             high, summary->high_share * 100);
-    }
+    if (summary->bimodal)
+        assay__sentences_add(said, "%stwo modes: %s and %s (%.0f %% of the samples)", who,
+                             assay__scaled(summary->low_mode / 1e9, "s").text,
+                             assay__scaled(summary->high_mode / 1e9, "s").text,
+                             summary->high_share * 100);
     if (summary->outlier_share > OUTLIER_SHARE)
         assay__sentences_add(
             said, "%s%.1f %% of the samples are outliers (more than 14.826 MAD from the median)",
@@ -114,21 +112,6 @@ static size_t judge_count(const struct assay__outcome *outcome, double precision
     return 1;
 }
 
-static void judge_launches(const struct assay__outcome *const *used, size_t count,
-                           struct assay__sentences *said)
-{
-    double low = INFINITY, high = 0, middle = assay__trial_p50(used, count);
-    if (count < 2) return;
-    for (size_t i = 0; i < count; i++) {
-        low = fmin(low, used[i]->summary.p50);
-        high = fmax(high, used[i]->summary.p50);
-    }
-    if ((high - low) / middle > LAUNCH_SPREAD)
-        assay__sentences_add(
-            said, "the launches' medians differ by %.1f %% (max - min over their median)",
-            (high - low) / middle * 100);
-}
-
 int assay__trial_stability(const struct assay__trial_input *input)
 {
     struct assay__stability *out = &input->trial->stability;
@@ -149,7 +132,15 @@ int assay__trial_stability(const struct assay__trial_input *input)
         judge_windows(used[i], who, &said);
         few += judge_count(used[i], input->precision, who, &said, &more);
     }
-    judge_launches(used, count, &said);
+    double low = INFINITY, high = 0, middle = assay__trial_p50(used, count);
+    for (size_t i = 0; i < count; i++) {
+        low = fmin(low, used[i]->summary.p50);
+        high = fmax(high, used[i]->summary.p50);
+    }
+    if (count > 1 && (high - low) / middle > LAUNCH_SPREAD)
+        assay__sentences_add(
+            &said, "the launches' medians differ by %.1f %% (max - min over their median)",
+            (high - low) / middle * 100);
     out->verdict = said.count > few ? "unstable" : few ? "too-few" : "stable";
     out->reasons = said.items;
     out->reason_count = said.count;
