@@ -400,8 +400,9 @@ void assay__doc_picture(struct assay__doc *doc, const char *name, const struct a
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, const char *caption,
-                                      const struct assay__column *columns, size_t count)
+struct assay__table *assay__doc_add_table(struct assay__doc *doc, const char *name,
+                                          const char *caption, const struct assay__column *columns,
+                                          size_t count)
 {
     drop_empty(doc);
     struct assay__table *table = assay__doc_array(doc, 1, sizeof *table);

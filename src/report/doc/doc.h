@@ -10,9 +10,8 @@
  *   assay__doc_sentence(doc, ASSAY__TONE_LEAD, "The run takes %s of memory.", …);
  *   assay__doc_fact(doc, "model");
  *   assay__doc_item(doc, "weights", assay__datum_metric(metric));
- *   struct assay__table *t = assay__doc_table(doc, "peak", "Tensors", ASSAY__ARRAY(columns));
- *   assay__table_row(t, 0, NULL);
- *   assay__table_texts(t, "conv1_out", "float32");
+ *   struct assay__table *t = assay__doc_table(doc, "peak", "Tensors", columns);
+ *   assay__table_row_of(t, 0, "conv1_out", "float32");
  *   assay__table_numbers(t, ASSAY_MEASURED, 12.5, 3);
  *   assay__doc_end(doc);
  *
@@ -279,12 +278,16 @@ void assay__doc_figure(struct assay__doc *doc, const struct assay__figure *figur
 /** A figure of the document's profile (figure/figures.c), made when it is drawn. */
 void assay__doc_picture(struct assay__doc *doc, const char *name, const struct assay__trial *trial,
                         unsigned flags);
-/** Appends a table; set its other members, then add rows. name NULL: for people only. caption NULL:
- * for programs only. Never NULL: when out of memory, a table that is ignored. */
-struct assay__table *assay__doc_table(struct assay__doc *doc, const char *name, const char *caption,
-                                      const struct assay__column *columns, size_t count);
 /** An array and its length, as two arguments. */
 #define ASSAY__ARRAY(columns) columns, sizeof(columns) / sizeof *(columns)
+/** Appends a table of an array of columns; set its other members, then add rows. name NULL: for
+ * people only. caption NULL: for programs only. Never NULL: when out of memory, a table that is
+ * ignored. */
+#define assay__doc_table(doc, name, caption, columns) \
+    assay__doc_add_table(doc, name, caption, ASSAY__ARRAY(columns))
+struct assay__table *assay__doc_add_table(struct assay__doc *doc, const char *name,
+                                          const char *caption, const struct assay__column *columns,
+                                          size_t count);
 
 /** Why the metric is not known, with the hint where asking for it would have given it. metric NULL:
  *  the note as it is. */
@@ -304,6 +307,9 @@ const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text);
 
 /** Begins a row; cells follow in the order of the columns, missing ones are empty. */
 void assay__table_row(struct assay__table *table, unsigned flags, const char *id);
+/** The same of a row without an id, with the texts of its first cells. */
+#define assay__table_row_of(table, flags, ...) \
+    (assay__table_row(table, flags, NULL), assay__table_texts(table, __VA_ARGS__))
 void assay__table_cell(struct assay__table *table, struct assay__datum value);
 void assay__table_text(struct assay__table *table, const char *text);
 /** In the column's own unit and factor. */

@@ -142,12 +142,11 @@ static const struct assay__column result_columns[] = {
 
 static void add_results(struct assay__doc *doc, const struct assay__advice *advice)
 {
-    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__ARRAY(result_columns));
+    struct assay__table *t = assay__doc_table(doc, "rules", NULL, result_columns);
     for (size_t i = 0; i < advice->result_count; i++) {
         const struct assay__rule_result *r = &advice->results[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, r->rule->id, r->rule->family, assay__rule_outcome_name(r->outcome),
-                           r->missing);
+        assay__table_row_of(t, 0, r->rule->id, r->rule->family,
+                            assay__rule_outcome_name(r->outcome), r->missing);
     }
 }
 
@@ -244,13 +243,12 @@ static void add_rule(struct assay__doc *doc, const struct assay__rule *rule)
 static void add_rule_table(struct assay__doc *doc)
 {
     const struct assay__rule *rule;
-    struct assay__table *t = assay__doc_table(doc, "rules", NULL, ASSAY__ARRAY(rule_columns));
+    struct assay__table *t = assay__doc_table(doc, "rules", NULL, rule_columns);
     for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
         struct assay__buf needs = {0};
         assay__rule_needs(&needs, rule);
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, rule->id, rule->family, rule->title, rule->looks,
-                           assay__doc_take(doc, &needs), rule->effort);
+        assay__table_row_of(t, 0, rule->id, rule->family, rule->title, rule->looks,
+                            assay__doc_take(doc, &needs), rule->effort);
     }
 }
 

@@ -16,22 +16,18 @@ static const struct assay__column fault_columns[] = {
 
 static void add_written(struct assay__doc *doc, const struct assay__capture *capture)
 {
-    struct assay__table *t = assay__doc_table(doc, "written", "Copied",
-                                              ASSAY__ARRAY(written_columns));
+    struct assay__table *t = assay__doc_table(doc, "written", "Copied", written_columns);
     for (size_t i = 0; i < capture->group_count; i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, capture->groups[i].what);
+        assay__table_row_of(t, 0, capture->groups[i].what);
         assay__table_number(t, (double)capture->groups[i].files, ASSAY_MEASURED);
     }
 }
 
 static void add_faults(struct assay__doc *doc, const struct assay__capture *capture)
 {
-    struct assay__table *t = assay__doc_table(doc, "not-written", "Not copied",
-                                              ASSAY__ARRAY(fault_columns));
+    struct assay__table *t = assay__doc_table(doc, "not-written", "Not copied", fault_columns);
     for (size_t i = 0; i < capture->fault_count; i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, capture->faults[i].path, capture->faults[i].reason);
+        assay__table_row_of(t, 0, capture->faults[i].path, capture->faults[i].reason);
     }
     if (capture->faults_left_out)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE, "And %zu more that were not copied.",

@@ -99,8 +99,7 @@ static void put_line(struct assay__table *t, const struct line *line)
 {
     const char *one = means(t->doc, line->one), *all = means(t->doc, line->all);
     bool differ = *one && *all && strcmp(one, all) != 0;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, label(t->doc, line->first));
+    assay__table_row_of(t, 0, label(t->doc, line->first));
     assay__table_cell(t, best(line->one));
     assay__table_cell(t, spread(line->one));
     assay__table_cell(t, best(line->all));
@@ -128,7 +127,7 @@ static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_
     own[ALL].title = all_cores;
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind && lines[i].all) own[ALL].flags |= ASSAY__COLUMN_KEEP;
-    struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
+    struct assay__table *t = assay__doc_add_table(doc, NULL, kind_names[kind], own, COUNT);
     for (size_t i = 0; i < count; i++)
         if (lines[i].first->kind == kind) put_line(t, &lines[i]);
 }
@@ -155,8 +154,7 @@ static void put_device_row(struct assay__table *t, const struct assay__ceiling *
     bool known = row->state != ASSAY_UNAVAILABLE &&
                  assay__published_find(hardware, row->name, &peak);
     struct assay__datum none = assay__datum_none();
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, label(t->doc, row));
+    assay__table_row_of(t, 0, label(t->doc, row));
     assay__table_cell(t, best(row));
     assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : none);
     assay__table_cell(t, spread(row));
@@ -182,7 +180,7 @@ static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings
     struct assay__column *own = assay__doc_columns(doc, columns, COUNT, 0);
     if (!own) return;
     own[0].title = kind_names[kind];
-    struct assay__table *t = assay__doc_table(doc, NULL, kind_names[kind], own, COUNT);
+    struct assay__table *t = assay__doc_add_table(doc, NULL, kind_names[kind], own, COUNT);
     for (size_t i = 0; i < set->count; i++)
         if (set->rows[i].kind == kind) put_device_row(t, &set->rows[i], set->hardware);
 }
@@ -272,7 +270,7 @@ static const struct assay__column data_columns[] = {
 
 struct assay__table *assay__add_ceiling_table(struct assay__doc *doc)
 {
-    return assay__doc_table(doc, "ceilings", NULL, ASSAY__ARRAY(data_columns));
+    return assay__doc_table(doc, "ceilings", NULL, data_columns);
 }
 
 static void put_data_row(struct assay__table *t, const struct assay__ceilings *set,
@@ -280,8 +278,7 @@ static void put_data_row(struct assay__table *t, const struct assay__ceilings *s
 {
     struct assay__published peak;
     bool published = assay__published_find(set->hardware, row->name, &peak);
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, device, row->name);
+    assay__table_row_of(t, 0, device, row->name);
     assay__table_number(t, row->value, row->state);
     assay__table_text(t, row->unit);
     assay__table_numbers(t, row->state, row->low, row->high);

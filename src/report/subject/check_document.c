@@ -197,12 +197,10 @@ static const struct assay__column chip_columns[] = {
 static void add_chips(struct assay__doc *doc, const struct assay__check *check)
 {
     assay__doc_fold(doc, "chips", "Each chip alone", NULL);
-    struct assay__table *t = assay__doc_table(doc, "chips", "Each chip alone",
-                                              ASSAY__ARRAY(chip_columns));
+    struct assay__table *t = assay__doc_table(doc, "chips", "Each chip alone", chip_columns);
     for (size_t i = 0; check->by_chip && i < check->chip_count; i++) {
         const struct assay__check_chip *one = &check->by_chip[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, one->chip->name, verdict_word(one->verdict));
+        assay__table_row_of(t, 0, one->chip->name, verdict_word(one->verdict));
         assay__table_numbers(t, ASSAY_MEASURED, one->off, one->unknown, one->on_segments);
         assay__table_number(t, one->share, ASSAY_DERIVED);
     }
@@ -249,10 +247,9 @@ static void put_item(struct assay__table *t, const struct assay__check_item *ite
                      const struct common *common, unsigned flags)
 {
     const struct assay__check_rule *rule = item->rule;
-    assay__table_row(t, flags, NULL);
-    assay__table_texts(t, rule->id, assay__check_severity_name(item->severity), item->name,
-                       item->op, rule->title, item->reason, item->fix, rule->source,
-                       assay__check_basis_name(rule->basis), item->chips);
+    assay__table_row_of(t, flags, rule->id, assay__check_severity_name(item->severity), item->name,
+                        item->op, rule->title, item->reason, item->fix, rule->source,
+                        assay__check_basis_name(rule->basis), item->chips);
     assay__table_known(t, item->bytes, ASSAY_DERIVED);
     assay__table_texts(t, common->chips ? NULL : item->chips, common->reason ? NULL : item->reason);
 }
@@ -290,8 +287,7 @@ static void add_group(struct assay__doc *doc, const struct assay__check *check, 
                             item->reason);
     else
         assay__doc_say(doc, ASSAY__TONE_PLAIN, common.reason);
-    struct assay__table *t = assay__doc_table(doc, "items", rule->title,
-                                              ASSAY__ARRAY(item_columns));
+    struct assay__table *t = assay__doc_table(doc, "items", rule->title, item_columns);
     t->more = "nodes";
     t->limit = NODES_SHOWN;
     for (size_t i = first; i < end; i++)
@@ -355,8 +351,7 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
     assay__doc_section(doc, "partitions", "Partitions",
                        engine ? "as the engine assigned the nodes" : "according to the rules above",
                        0);
-    struct assay__table *t = assay__doc_table(doc, "partitions", "Partitions",
-                                              ASSAY__ARRAY(map_columns));
+    struct assay__table *t = assay__doc_table(doc, "partitions", "Partitions", map_columns);
     t->more = "partitions";
     t->limit = SEGMENTS_SHOWN;
     for (size_t i = 0; several && i < p->segment_count; i++)
@@ -407,7 +402,7 @@ int assay__check_document(const struct assay__check *check, struct assay__doc **
     assay__doc_end(doc);
     for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++)
         add_severity(doc, check, (enum assay__check_severity)s);
-    if (!check->item_count) assay__doc_table(doc, "items", NULL, ASSAY__ARRAY(item_columns));
+    if (!check->item_count) assay__doc_table(doc, "items", NULL, item_columns);
     add_map(doc, check);
     add_basis(doc, check);
     return 0;

@@ -35,8 +35,7 @@ static void put_cell(struct assay__table *t, const struct assay__cell *cell, dou
 static void put_chip(struct assay__table *t, const struct assay__chip *chip)
 {
     const double giga = 1e9, tera = 1e12;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, chip->name);
+    assay__table_row_of(t, 0, chip->name);
     put_cell(t, &chip->bandwidth, giga);
     put_cell(t, &chip->memory, giga);
     put_cell(t, &chip->gpu_flops, tera);
@@ -53,7 +52,7 @@ int assay__chips_document(struct assay__doc **made)
     struct assay__doc *doc = assay__doc_open(made, "predict", "Known chips");
     if (!doc) return ASSAY_ENOMEM;
     assay__doc_section(doc, "chips", "Chips", NULL, ASSAY__SECTION_QUIET);
-    struct assay__table *t = assay__doc_table(doc, "chips", "Chips", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "chips", "Chips", columns);
     for (size_t i = 0; (chip = assay__chip_at(i)); i++)
         put_chip(t, chip);
     assay__doc_sentence(

@@ -134,9 +134,8 @@ static void put_device(struct assay__table *t, const struct assay__found *found,
 {
     const struct assay__device *d = &item->device;
     bool shown = d->offered || build->count == 1;
-    assay__table_row(t, shown ? 0 : ASSAY__ROW_DATA, NULL);
-    assay__table_texts(t, item->name, d->kind, d->engine, build->name, yes_or_no(d->available),
-                       d->reason);
+    assay__table_row_of(t, shown ? 0 : ASSAY__ROW_DATA, item->name, d->kind, d->engine, build->name,
+                        yes_or_no(d->available), d->reason);
     assay__table_cell(t, hardware_cell(found, d));
     assay__table_texts(t, yes_or_no(d->software), d->note, note_of(t->doc, d), d->library,
                        d->version, yes_or_no(d->offered));
@@ -181,7 +180,7 @@ static void add_build(struct assay__doc *doc, const struct assay__found *found,
     assay__doc_section(doc, id, build_title(doc, build), *build->version ? NULL : "version unknown",
                        0);
     assay__doc_fact_text(doc, "library", build->path);
-    struct assay__table *t = assay__doc_table(doc, "devices", "Devices", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "devices", "Devices", columns);
     for (size_t i = 0; i < build->count; i++)
         put_device(t, found, build, &found->items[build->first + i]);
     if (build->count > 1) add_missing(doc, found, build);

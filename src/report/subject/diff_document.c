@@ -110,19 +110,17 @@ static const struct assay__column run_columns[] = {
 
 static void add_runs(struct view *v)
 {
-    struct assay__table *t = assay__doc_table(v->doc, "runs", "The runs",
-                                              ASSAY__ARRAY(run_columns));
+    struct assay__table *t = assay__doc_table(v->doc, "runs", "The runs", run_columns);
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         const struct assay__trial *trial = side->trial;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t,
-                           assay__doc_printf(v->doc, "%s%s%s", side->name,
-                                             *side->trial_label ? ", " : "", side->trial_label),
-                           side->profile->models[0]->name, trial ? trial->target.device : NULL,
-                           trial ? assay__doc_printf(v->doc, "%s %s", trial->target.engine,
-                                                     trial->target.engine_version)
-                                 : NULL);
+        assay__table_row_of(t, 0,
+                            assay__doc_printf(v->doc, "%s%s%s", side->name,
+                                              *side->trial_label ? ", " : "", side->trial_label),
+                            side->profile->models[0]->name, trial ? trial->target.device : NULL,
+                            trial ? assay__doc_printf(v->doc, "%s %s", trial->target.engine,
+                                                      trial->target.engine_version)
+                                  : NULL);
         assay__table_number(t, trial ? (double)trial->launch_count : (double)NAN, ASSAY_MEASURED);
         assay__table_texts(t, side->profile->created, side->profile->command_line);
     }
@@ -223,8 +221,7 @@ static void add_layer_bars(struct view *v)
 
 static void put_metric(struct view *v, const struct assay__diff_metric *row)
 {
-    assay__table_row(v->table, 0, NULL);
-    assay__table_text(v->table, row->name);
+    assay__table_row_of(v->table, 0, row->name);
     for (size_t s = 0; s < v->diff->count; s++)
         assay__table_metric(v->table, row->values[s]);
     for (size_t s = 1; s < v->diff->count; s++)
@@ -245,7 +242,7 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
     if (titles[fold])
         assay__doc_fold(v->doc, NULL, titles[fold],
                         assay__doc_printf(v->doc, "%zu row%s", rows, rows == 1 ? "" : "s"));
-    v->table = assay__doc_table(v->doc, "metrics", "Metrics side by side", columns, count);
+    v->table = assay__doc_add_table(v->doc, "metrics", "Metrics side by side", columns, count);
     v->table->id = ids[fold];
     for (size_t i = 0; i < v->diff->metric_count; i++)
         if (assay__diff_fold(v->diff, &v->diff->metrics[i]) == fold)
@@ -349,7 +346,7 @@ static void add_layer_rows(struct view *v, bool shown, const struct assay__colum
     if (!shown)
         assay__doc_fold(v->doc, NULL, "Layers without a detected difference",
                         assay__doc_printf(v->doc, "%zu row%s", rows, rows == 1 ? "" : "s"));
-    v->table = assay__doc_table(v->doc, "layers", "Layers side by side", columns, count);
+    v->table = assay__doc_add_table(v->doc, "layers", "Layers side by side", columns, count);
     v->table->more = "layers that changed";
     v->table->id = shown ? "diff-layers" : "same-layers";
     for (size_t i = 0; i < diff->layer_count; i++)
@@ -402,13 +399,12 @@ static void add_causes(struct view *v)
             columns[s + 2].title = diff->sides[s].name;
             columns[s + 2].flags = diff->count == 2 ? ASSAY__COLUMN_PROSE : 0;
         }
-        struct assay__table *t = assay__doc_table(v->doc, "differences", "What else differs",
-                                                  columns, diff->count + 2);
+        struct assay__table *t = assay__doc_add_table(v->doc, "differences", "What else differs",
+                                                      columns, diff->count + 2);
         t->id = "causes";
         for (size_t i = 0; i < diff->cause_count; i++) {
             const struct assay__diff_cause *cause = &diff->causes[i];
-            assay__table_row(t, 0, NULL);
-            assay__table_texts(t, cause->name, assay__diff_likelihood(cause->weight));
+            assay__table_row_of(t, 0, cause->name, assay__diff_likelihood(cause->weight));
             for (size_t s = 0; s < diff->count; s++)
                 assay__table_text(t, *cause->values[s] ? cause->values[s] : "—");
         }

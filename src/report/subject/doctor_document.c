@@ -30,8 +30,7 @@ static void put_check(struct assay__table *t, const struct assay__diagnosis *d)
     static const enum assay__badge badges[] = {ASSAY__BADGE_PASS, ASSAY__BADGE_WARN,
                                                ASSAY__BADGE_FAIL, ASSAY__BADGE_NONE};
     bool bad = d->health == ASSAY__HEALTH_WARNING || d->health == ASSAY__HEALTH_MISSING;
-    assay__table_row(t, bad ? ASSAY__ROW_FAULT : 0, NULL);
-    assay__table_text(t, d->id);
+    assay__table_row_of(t, bad ? ASSAY__ROW_FAULT : 0, d->id);
     assay__table_cell(t, assay__datum_badge(assay__health_name(d->health), badges[d->health]));
     assay__table_texts(t, text_of(&d->says), text_of(&d->advice));
 }
@@ -58,7 +57,7 @@ static void add_checks(struct assay__doc *doc, const struct assay__checkup *chec
 {
     assay__doc_section(doc, "checks", "Checks", NULL, ASSAY__SECTION_QUIET);
     add_counts(doc, checkup);
-    struct assay__table *t = assay__doc_table(doc, "checks", "Checks", ASSAY__ARRAY(check_columns));
+    struct assay__table *t = assay__doc_table(doc, "checks", "Checks", check_columns);
     for (size_t i = 0; i < checkup->check_count; i++)
         put_check(t, &checkup->checks[i]);
     assay__doc_end(doc);
@@ -84,8 +83,7 @@ static void put_probe(struct assay__table *t, const struct assay__examined *e)
     const char *reason = *e->reason ? e->reason : "no reason was given";
     struct assay__datum none = assay__datum_unknown(reason);
     struct assay__datum slow = assay__datum_unknown("a read takes more than 0.2 s");
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, e->ops->name, available ? "yes" : "no");
+    assay__table_row_of(t, 0, e->ops->name, available ? "yes" : "no");
     assay__table_cell(t, available ? assay__datum_count((double)e->available_count) : none);
     assay__table_cell(t, available ? assay__datum_count((double)e->channel_count)
                                    : assay__datum_none());
@@ -123,8 +121,7 @@ static void put_channel(struct assay__table *t, const struct assay__examined *e,
 {
     const struct assay__channel *c = &e->channels[i];
     const char *reason = c->available ? e->readings[i].reason : c->reason;
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, e->ops->name, c->name);
+    assay__table_row_of(t, 0, e->ops->name, c->name);
     assay__table_cell(t, reading(c, c->available ? e->readings[i].value : (double)NAN, reason));
     assay__table_texts(t, c->unit, c->available ? "yes" : "no", c->source, reason);
 }
@@ -136,14 +133,14 @@ static void add_probes(struct assay__doc *doc, const struct assay__checkup *chec
                        "one read of all channels: median "
                        "and slowest of 20",
                        0);
-    struct assay__table *t = assay__doc_table(doc, "probes", "Probes", ASSAY__ARRAY(probe_columns));
+    struct assay__table *t = assay__doc_table(doc, "probes", "Probes", probe_columns);
     for (size_t i = 0; i < checkup->probe_count; i++) {
         put_probe(t, &checkup->probes[i]);
         channels += checkup->probes[i].channel_count;
     }
     const char *remark = assay__doc_printf(doc, "%zu, with their readings", channels);
     assay__doc_fold(doc, "channels", "Channels", remark);
-    t = assay__doc_table(doc, "channels", "Channels", ASSAY__ARRAY(channel_columns));
+    t = assay__doc_table(doc, "channels", "Channels", channel_columns);
     for (size_t i = 0; i < checkup->probe_count; i++)
         for (size_t k = 0; k < checkup->probes[i].channel_count; k++)
             put_channel(t, &checkup->probes[i], k);

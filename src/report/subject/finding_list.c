@@ -55,8 +55,7 @@ static void put_row(struct assay__doc *doc, struct assay__table *t, const struct
     const double measured[] = {f->verified_gain, f->verified_low, f->verified_high},
                  energies[] = {f->verified_smallest, f->verified_energy, f->verified_energy_low,
                                f->verified_energy_high, f->verified_drift};
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, f->id, f->title, f->severity, assay__finding_state(f), f->effort);
+    assay__table_row_of(t, 0, f->id, f->title, f->severity, assay__finding_state(f), f->effort);
     assay__table_number(t, f->expected_gain, state);
     assay__table_texts(t, potential ? assay_state_name(state) : "",
                        potential ? assay__rule_gain_of(or_empty(f->id)) : "");
@@ -73,8 +72,8 @@ static void put_row(struct assay__doc *doc, struct assay__table *t, const struct
 
 void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile)
 {
-    struct assay__table *t = assay__doc_table(doc, "findings", NULL, assay__finding_columns,
-                                              ASSAY__FINDING_COLUMNS);
+    struct assay__table *t = assay__doc_add_table(doc, "findings", NULL, assay__finding_columns,
+                                                  ASSAY__FINDING_COLUMNS);
     for (size_t i = 0; i < profile->finding_count; i++)
         put_row(doc, t, &profile->findings[i]);
 }

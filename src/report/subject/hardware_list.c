@@ -34,8 +34,7 @@ static const char *title_of(struct assay__doc *doc, const struct assay__hardware
 static void put_row(struct assay__table *t, const struct assay__hardware *item,
                     const struct assay__datum *reached)
 {
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, item->kind, item->name, title_of(t->doc, item), item->vendor);
+    assay__table_row_of(t, 0, item->kind, item->name, title_of(t->doc, item), item->vendor);
     if (item->memory_bytes)
         assay__table_number(t, (double)item->memory_bytes, ASSAY_MEASURED);
     else
@@ -52,8 +51,7 @@ void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *i
                        "as the operating system lists "
                        "them",
                        0);
-    struct assay__table *t = assay__doc_table(doc, "hardware", "GPUs and NPUs",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "hardware", "GPUs and NPUs", columns);
     for (size_t i = 0; i < count; i++)
         put_row(t, &items[i], reached ? &reached[i] : NULL);
     if (!count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None.");

@@ -26,8 +26,7 @@ static void put_row(struct assay__table *t, const char *of, const char *name, co
 {
     bool count = strcmp(unit, ASSAY__UNIT_COUNT) == 0;
     enum assay_state state = count ? ASSAY_MEASURED : ASSAY_DERIVED;
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, of, name, quantity, unit);
+    assay__table_row_of(t, 0, of, name, quantity, unit);
     assay__table_cell(t, assay__datum_number(a, unit, state));
     assay__table_cell(t, assay__datum_number(b, unit, state));
     assay__table_number(t, a > 0 ? b / a : (double)NAN, ASSAY_DERIVED);
@@ -58,7 +57,7 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect_diff 
     const struct assay__inspect *a = diff->a, *b = diff->b;
     assay__doc_section(doc, "totals", "Totals", "of one inference, from the graph and its shapes",
                        0);
-    struct assay__table *t = assay__doc_table(doc, "totals", "Totals", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "totals", "Totals", columns);
     put_row(t, "model", NULL, "nodes", ASSAY__UNIT_COUNT, /* those of bodies too */
             (double)(a->layer_count + a->inner_nodes), (double)(b->layer_count + b->inner_nodes));
     put_row(t, "model", NULL, "parameters", ASSAY__UNIT_COUNT, known_count(a->analysis->parameters),
@@ -73,7 +72,7 @@ static void add_operators(struct assay__doc *doc, const struct assay__inspect_di
 {
     static const struct assay__op_total none = {0};
     assay__doc_section(doc, "operators", "Operators", "that differ", 0);
-    struct assay__table *t = assay__doc_table(doc, "operators", "Operators", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "operators", "Operators", columns);
     for (size_t i = 0; i < diff->operator_count; i++) {
         const struct assay__inspect_both *both = &diff->operators[i];
         if (!assay__inspect_diff_operator(diff, i)) continue;
@@ -95,8 +94,7 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect_d
 {
     static const struct assay__parameter_total none = {0};
     assay__doc_section(doc, "parameters", "Parameters", "by type, where they differ", 0);
-    struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters", columns);
     for (size_t i = 0; i < diff->parameter_count; i++) {
         const struct assay__inspect_both *both = &diff->parameters[i];
         if (!assay__inspect_diff_parameter(diff, i)) continue;
@@ -164,11 +162,10 @@ static void put_pair(struct assay__table *t, const struct assay__inspect_diff *d
                      const struct assay__inspect_pair *pair, const char *change)
 {
     struct side a = side_of(t->doc, diff->a, pair->a), b = side_of(t->doc, diff->b, pair->b);
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, change,
-                       a.op ? diff->a->layers[pair->a].name : diff->b->layers[pair->b].name,
-                       joined(t->doc, a.op, b.op), joined(t->doc, a.output, b.output), a.op, b.op,
-                       a.output, b.output);
+    assay__table_row_of(t, 0, change,
+                        a.op ? diff->a->layers[pair->a].name : diff->b->layers[pair->b].name,
+                        joined(t->doc, a.op, b.op), joined(t->doc, a.output, b.output), a.op, b.op,
+                        a.output, b.output);
     assay__table_cell(t, a.flops);
     assay__table_cell(t, b.flops);
     assay__table_cell(t, a.bytes);
@@ -186,8 +183,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__inspect_diff 
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
         const char *remark = assay__doc_printf(doc, "%zu", diff->counts[parts[p].change]);
         assay__doc_section(doc, parts[p].key, parts[p].title, remark, 0);
-        struct assay__table *t = assay__doc_table(doc, "layers", parts[p].title,
-                                                  ASSAY__ARRAY(layer_columns));
+        struct assay__table *t = assay__doc_table(doc, "layers", parts[p].title, layer_columns);
         t->more = "layers";
         for (size_t i = 0; i < diff->pair_count; i++)
             if (diff->pairs[i].change == parts[p].change)

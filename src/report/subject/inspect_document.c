@@ -213,8 +213,7 @@ static void add_values(struct assay__doc *doc, const struct assay__inspect *insp
 {
     const struct assay__graph *graph = &inspect->model->graph;
     assay__doc_section(doc, "values", "Inputs and outputs", NULL, 0);
-    struct assay__table *t = assay__doc_table(doc, "values", "Inputs and outputs",
-                                              ASSAY__ARRAY(value_columns));
+    struct assay__table *t = assay__doc_table(doc, "values", "Inputs and outputs", value_columns);
     t->more = "values";
     t->limit = 16;
     put_values(t, inspect, "input", graph->inputs, graph->input_count);
@@ -255,8 +254,7 @@ static const struct assay__column metric_columns[] = {
 static void add_metrics(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
     assay__doc_fold(doc, "metrics", "Metrics with state and formula", NULL);
-    struct assay__table *t = assay__doc_table(doc, "metrics", "Metrics",
-                                              ASSAY__ARRAY(metric_columns));
+    struct assay__table *t = assay__doc_table(doc, "metrics", "Metrics", metric_columns);
     for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
         assay__table_row(t, 0, NULL);
         assay__table_metric_row(t, assay_metrics_at(inspect->metrics, i));
@@ -306,14 +304,12 @@ static void add_operators(struct assay__doc *doc, const struct assay__analysis *
     const char *remark = assay__doc_printf(doc, "%zu, by FLOPs%s", a->op_count,
                                            a->unknown_flops ? "; shares of what is known" : "");
     assay__doc_section(doc, "operators", "Operators", remark, 0);
-    struct assay__table *t = assay__doc_table(doc, "operators", "Operators",
-                                              ASSAY__ARRAY(operator_columns));
+    struct assay__table *t = assay__doc_table(doc, "operators", "Operators", operator_columns);
     t->more = "operators";
     t->limit = 30;
     for (size_t i = 0; i < a->op_count; i++) {
         const struct assay__op_total *op = &a->ops[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, assay__doc_op(doc, op->domain, op->op), op->op, op->domain);
+        assay__table_row_of(t, 0, assay__doc_op(doc, op->domain, op->op), op->op, op->domain);
         assay__table_numbers(t, ASSAY_MEASURED, op->count, op->unknown);
         assay__table_cell(t, op->unknown ? assay__datum_count((double)op->unknown)
                                          : assay__datum_none());
@@ -339,13 +335,12 @@ static const struct assay__column parameter_columns[] = {
 static void put_parameters(struct assay__doc *doc, const struct assay__analysis *a)
 {
     struct assay__table *t = assay__doc_table(doc, "parameters", "Parameters by type",
-                                              ASSAY__ARRAY(parameter_columns));
+                                              parameter_columns);
     for (size_t i = 0; i < a->parameter_type_count; i++) {
         const struct assay__parameter_total *p = &a->parameters_by_type[i];
         double share = a->parameter_bytes > 0 ? (double)p->bytes / (double)a->parameter_bytes
                                               : (double)NAN;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, assay__dtype_name(p->dtype), p->storage ? p->storage : "dense");
+        assay__table_row_of(t, 0, assay__dtype_name(p->dtype), p->storage ? p->storage : "dense");
         assay__table_numbers(t, ASSAY_MEASURED, p->tensors, p->elements);
         assay__table_number(t, (double)p->bytes, ASSAY_DERIVED);
         assay__table_numbers(t, ASSAY_MEASURED, share, share);
@@ -388,8 +383,7 @@ static void put_scheme(struct assay__table *t, const struct assay__model *model,
         stored += (double)one->stored_bytes;
         dense += (double)assay__dtype_bytes(weight->dtype, one->logical_elements);
     }
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, weight->scheme);
+    assay__table_row_of(t, 0, weight->scheme);
     assay__table_numbers(t, ASSAY_MEASURED, weight->bits > 0 ? weight->bits : NAN, tensors,
                          elements, stored);
     assay__table_number(t, dense, ASSAY_DERIVED);
@@ -410,7 +404,7 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect *
     put_parameters(doc, a);
     if (!a->parameter_type_count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "none");
     struct assay__table *t = assay__doc_table(doc, "compressed", "Compressed weights by scheme",
-                                              ASSAY__ARRAY(compressed_columns));
+                                              compressed_columns);
     for (size_t i = 0; i < model->stored_count; i++)
         if (!seen_before(model, i)) put_scheme(t, model, i);
     assay__doc_end(doc);
@@ -435,13 +429,12 @@ static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)
                                            assay__plural(left));
     assay__doc_section(doc, "unknown", "Not known", remark, 0);
     struct assay__table *t = assay__doc_table(doc, "unknown", "Operators whose cost is not known",
-                                              ASSAY__ARRAY(unknown_columns));
+                                              unknown_columns);
     t->more = "operators";
     t->limit = 20;
     for (size_t i = 0; i < a->unknown_count; i++) {
         const struct assay__unknown_op *u = &a->unknown[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, assay__doc_op(doc, u->domain, u->op), u->op, u->domain);
+        assay__table_row_of(t, 0, assay__doc_op(doc, u->domain, u->op), u->op, u->domain);
         assay__table_numbers(t, ASSAY_MEASURED, u->count, u->without_flops, u->without_bytes);
         assay__table_text(t, u->why);
     }

@@ -25,8 +25,7 @@ static void put_tensor(struct assay__table *t, const struct assay__inspect *insp
     const struct assay__shape_entry *entry = assay__shapes_get(shapes, tensor->name);
     struct assay__buf shape = {0};
     assay__inspect_shape(&shape, shapes, entry);
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, tensor->name);
+    assay__table_row_of(t, 0, tensor->name);
     assay__table_number(t, tensor->bytes, ASSAY_DERIVED);
     assay__table_texts(t, entry ? assay__dtype_name(entry->dtype) : NULL,
                        assay__doc_take(t->doc, &shape));
@@ -38,13 +37,13 @@ static void put_tensors(struct assay__doc *doc, const struct assay__inspect *ins
 {
     const struct assay__liveness *live = &inspect->analysis->live;
     struct assay__table *t = assay__doc_table(doc, "tensors", "Tensors alive at the peak",
-                                              ASSAY__ARRAY(tensor_columns));
+                                              tensor_columns);
     t->more = "tensors";
     t->limit = 6;
     if (known && live->peak_body_bytes > 0) {
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, assay__doc_printf(doc, "inside the body of '%s'",
-                                               inspect->layers[live->peak_position].name));
+        assay__table_row_of(t, 0,
+                            assay__doc_printf(doc, "inside the body of '%s'",
+                                              inspect->layers[live->peak_position].name));
         assay__table_number(t, live->peak_body_bytes, ASSAY_DERIVED);
     }
     for (size_t i = 0; known && i < live->peak_tensor_count; i++)
@@ -210,8 +209,8 @@ void assay__inspect_add_layers(struct assay__doc *doc, const struct assay__inspe
     const char *remark = assay__doc_printf(
         doc, "%zu, largest first by %s; # is the order of execution", count, by[sort]);
     assay__doc_section(doc, "layers", "Layers", remark, 0);
-    struct assay__table *t = assay__doc_table(doc, "layers", "Layers, largest first",
-                                              columns_of(doc, sort), LAYER_COLUMNS);
+    struct assay__table *t = assay__doc_add_table(doc, "layers", "Layers, largest first",
+                                                  columns_of(doc, sort), LAYER_COLUMNS);
     t->more = "layers";
     t->order = order;
     t->fill = fill_layer;

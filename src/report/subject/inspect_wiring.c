@@ -115,8 +115,7 @@ static void put_degree(struct assay__table *t, const struct assay__ncp_degree *d
 static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
 {
     enum assay_state state = g->shared ? ASSAY_ESTIMATED : ASSAY_DERIVED;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, g->name);
+    assay__table_row_of(t, 0, g->name);
     assay__table_cell(t, g->neurons ? assay__datum_count((double)g->neurons) : assay__datum_none());
     assay__table_numbers(t, state, g->flops, g->flops_needed, g->bytes);
     assay__table_number(t, (double)g->nodes, ASSAY_MEASURED);
@@ -128,8 +127,7 @@ static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
 static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
 {
     bool shared = false;
-    struct assay__table *t = assay__doc_table(doc, "groups", "Groups of neurons",
-                                              ASSAY__ARRAY(group_columns));
+    struct assay__table *t = assay__doc_table(doc, "groups", "Groups of neurons", group_columns);
     for (size_t i = 0; i < n->group_count; i++) {
         put_group(t, &n->groups[i]);
         shared |= n->groups[i].shared;
@@ -138,7 +136,7 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
         assay__doc_sentence(
             doc, ASSAY__TONE_NOTE,
             "~ nodes that compute all neurons at once, divided by the groups' shares of neurons");
-    t = assay__doc_table(doc, "steps", NULL, ASSAY__ARRAY(step_columns));
+    t = assay__doc_table(doc, "steps", NULL, step_columns);
     for (size_t i = 0; i < n->per_step_count; i++) {
         assay__table_row(t, 0, NULL);
         assay__table_number(t, (double)n->per_step[i].step, ASSAY_MEASURED);

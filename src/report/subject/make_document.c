@@ -40,12 +40,11 @@ static void add_table(struct assay__doc *doc, const struct assay__made *made)
         {.key = "nodes"},     {.key = "opset"},   {.key = "ir_version"}, {.key = "read_s"},
         {.key = "rewrite_s"}, {.key = "write_s"},
     };
-    struct assay__table *t = assay__doc_table(doc, "model", NULL, ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "model", NULL, columns);
     const double numbers[] = {(double)made->bytes, parameters_of(made), (double)made->nodes,
                               (double)made->opset, (double)made->ir,    made->build_s,
                               made->rewrite_s,     made->write_s};
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, made->path, made->source);
+    assay__table_row_of(t, 0, made->path, made->source);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         assay__table_number(t, numbers[i], ASSAY_MEASURED);
 }
@@ -93,8 +92,7 @@ static void put_output(struct assay__table *t, const struct assay__drift_output 
     const int64_t counts[] = {output->rows, output->elements, output->nonfinite, output->broken};
     struct assay__drift_number numbers[ASSAY__DRIFT_NUMBERS];
     assay__drift_numbers(output, numbers);
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, output->name, assay__dtype_name(output->dtype));
+    assay__table_row_of(t, 0, output->name, assay__dtype_name(output->dtype));
     for (size_t i = 0; i < ASSAY__DRIFT_NUMBERS; i++) {
         char text[48];
         struct assay__datum value = assay__measured(numbers[i].value, NULL);
@@ -113,7 +111,7 @@ static void put_output(struct assay__table *t, const struct assay__drift_output 
 
 static void add_outputs(struct assay__doc *doc, const struct assay__drift *drift)
 {
-    struct assay__table *t = assay__doc_table(doc, "drift", "Outputs", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "drift", "Outputs", columns);
     for (size_t i = 0; drift && i < drift->output_count; i++)
         put_output(t, &drift->outputs[i]);
     for (size_t i = 0; drift && i < drift->output_count; i++)

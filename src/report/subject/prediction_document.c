@@ -59,15 +59,14 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
 {
     bool one = profile->trial_count == 1 && profile->trials[0].state == ASSAY__TRIAL_OK;
     assay__doc_section(doc, "units", "Units", "of the chip", 0);
-    struct assay__table *t = assay__doc_table(doc, "units", "Units of the chip",
-                                              ASSAY__ARRAY(unit_columns));
+    struct assay__table *t = assay__doc_table(doc, "units", "Units of the chip", unit_columns);
     t->data = one;
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
         const struct assay__fit *fit = &fits[i];
         bool ok = trial->state == ASSAY__TRIAL_OK;
-        assay__table_row(t, ok && i == best ? ASSAY__ROW_BEST : 0, NULL);
-        assay__table_texts(t, assay__trial_option(trial, "unit"), trial->target.precision);
+        assay__table_row_of(t, ok && i == best ? ASSAY__ROW_BEST : 0,
+                            assay__trial_option(trial, "unit"), trial->target.precision);
         put_metric(t, trial, "latency.p50");
         if (ok) {
             put_error(t, fit, fit->out.median);
@@ -187,8 +186,7 @@ static void put_layer(struct assay__table *t, const struct assay__trial *trial,
     enum { LEAST_NS = 10 }; /* tenths: below nothing that a clock could show */
     struct assay__datum time = assay__datum_number(l->time_ns / 1e3, NULL, ASSAY_ESTIMATED);
     if (l->time_ns * LEAST_NS < 1) time.text = "< 0.1 ns";
-    assay__table_row(t, is_fused(l) ? ASSAY__ROW_DATA : 0, NULL);
-    assay__table_text(t, assay__trial_option(trial, "unit"));
+    assay__table_row_of(t, is_fused(l) ? ASSAY__ROW_DATA : 0, assay__trial_option(trial, "unit"));
     assay__table_number(t, l->index, ASSAY_MEASURED);
     assay__table_texts(t, l->op, l->name);
     assay__table_cell(t, time);
@@ -205,16 +203,14 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
                        "slowest first, and what bounds "
                        "each",
                        0);
-    struct assay__table *t = assay__doc_table(doc, "layers", "Operators",
-                                              ASSAY__ARRAY(layer_columns));
+    struct assay__table *t = assay__doc_table(doc, "layers", "Operators", layer_columns);
     t->more = "operators";
     t->data = !shown;
     for (size_t i = 0; i < layers->count; i++) {
         put_layer(t, trial, &layers->items[i]);
         fused += is_fused(&layers->items[i]);
     }
-    assay__table_row(t, ASSAY__ROW_TOTAL, NULL);
-    assay__table_text(t, assay__trial_option(trial, "unit"));
+    assay__table_row_of(t, ASSAY__ROW_TOTAL, assay__trial_option(trial, "unit"));
     assay__table_skip(t, 2);
     assay__table_text(t, "floor, inputs and outputs");
     assay__table_numbers(t, ASSAY_ESTIMATED, layers->engine_ns / 1e3, layers->engine_ns / all_ns);

@@ -71,7 +71,7 @@ void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *
     assay__doc_sentence(doc, failed ? ASSAY__TONE_ALERT : ASSAY__TONE_PLAIN,
                         "%s: minimum %s, target %s.", j->table->name, words[j->minimum],
                         words[j->target]);
-    struct assay__table *t = assay__doc_table(
+    struct assay__table *t = assay__doc_add_table(
         doc, "requirements", "Measured against minimum and target", assay__requirement_columns,
         ASSAY__REQUIREMENT_COLUMNS);
     t->parts = parts;

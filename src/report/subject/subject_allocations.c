@@ -33,7 +33,7 @@ static void put_phase(struct assay__table *t, const struct assay__allocation_pha
 static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
-    struct assay__table *t = assay__doc_table(doc, "allocations", NULL, ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "allocations", NULL, columns);
     for (size_t i = 0; i < a->phase_count; i++) {
         begin_row(t, trial->id, a->phases[i].name, "phase");
         assay__table_skip(t, 3);
@@ -75,10 +75,9 @@ static const struct assay__column phase_columns[] = {
 static void add_phases(struct assay__doc *doc, const struct assay__allocations *a)
 {
     struct assay__table *t = assay__doc_table(
-        doc, NULL, "Allocations by phase of the worker's life", ASSAY__ARRAY(phase_columns));
+        doc, NULL, "Allocations by phase of the worker's life", phase_columns);
     for (size_t i = 0; i < a->phase_count; i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, a->phases[i].name);
+        assay__table_row_of(t, 0, a->phases[i].name);
         put_phase(t, &a->phases[i]);
     }
 }
@@ -225,13 +224,11 @@ static double most_of(const struct assay__allocations *a, const char *phase)
 static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a,
                       const struct choice *choice)
 {
-    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by size",
-                                              ASSAY__ARRAY(size_columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by size", size_columns);
     for (size_t i = 0; i < a->class_count; i++) {
         const struct assay__allocation_class *c = &a->classes[i];
         if (!is_chosen(choice, c->phase)) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, c->phase, range_text(doc, c));
+        assay__table_row_of(t, 0, c->phase, range_text(doc, c));
         put_counts(t, c->count, c->bytes, choice->runs);
         assay__table_number(t, c->count / most_of(a, c->phase), ASSAY_MEASURED);
         if (isfinite(choice->runs)) put_counts(t, c->count, c->bytes, NAN);
@@ -241,14 +238,12 @@ static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a
 static void add_sites(struct assay__doc *doc, const struct assay__allocations *a,
                       const struct choice *choice)
 {
-    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by caller",
-                                              ASSAY__ARRAY(site_columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Allocations by caller", site_columns);
     t->more = "callers";
     for (size_t i = 0; i < a->site_count; i++) {
         const struct assay__allocation_site *s = &a->sites[i];
         if (!is_chosen(choice, s->phase)) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, s->phase);
+        assay__table_row_of(t, 0, s->phase);
         put_counts(t, s->count, s->bytes, choice->runs);
         assay__table_number(t, s->live_bytes, ASSAY_MEASURED);
         if (isfinite(choice->runs))

@@ -20,8 +20,7 @@ static const struct assay__column columns[] = {
 static void put_row(struct assay__table *t, const struct assay__ceiling_info *c)
 {
     bool known = isfinite(c->value);
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, c->device, c->name);
+    assay__table_row_of(t, 0, c->device, c->name);
     assay__table_cell(t, assay__measured(c->value, c->unit));
     assay__table_text(t, c->unit);
     assay__table_cell(t, assay__measured(c->low, c->unit));
@@ -39,7 +38,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_section(doc, "ceilings", "Ceilings", "the best of several repeats",
                        ASSAY__VIEW_LAYERS | ASSAY__SECTION_DETAIL);
     struct assay__table *t = assay__doc_table(doc, "ceilings", "Measured limits of the devices",
-                                              ASSAY__ARRAY(columns));
+                                              columns);
     for (size_t i = 0; i < profile->ceiling_count; i++)
         put_row(t, &profile->ceilings[i]);
     assay__doc_end(doc);

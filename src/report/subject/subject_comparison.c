@@ -177,8 +177,7 @@ static void put_row(struct view *v, size_t i)
 
 static void add_table(struct view *v, bool data)
 {
-    v->table = assay__doc_table(v->doc, "comparison", "Comparison of trials",
-                                ASSAY__ARRAY(columns));
+    v->table = assay__doc_table(v->doc, "comparison", "Comparison of trials", columns);
     v->table->parts = parts;
     v->table->part_count = sizeof parts / sizeof *parts;
     v->table->data = data;

@@ -63,13 +63,11 @@ static struct assay__datum per_second(struct assay__doc *doc, const struct assay
 static void add_counters(struct assay__doc *doc, const struct assay__trial *trial)
 {
     double rate = counted_rate(trial);
-    struct assay__table *t = assay__doc_table(doc, NULL, "Counters of one inference",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Counters of one inference", columns);
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
         const struct assay_metric *m = assay__trial_metric(trial, counters[i].metric);
         if (!m) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, counters[i].label);
+        assay__table_row_of(t, 0, counters[i].label);
         assay__table_metric(t, m);
         assay__table_cell(t, per_second(doc, m, rate));
         assay__table_texts(t, m->source, m->state == ASSAY_DERIVED ? m->note : NULL);
@@ -108,7 +106,7 @@ static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
     const char *note = trial->class_counter_note;
     size_t rows = trial->class_counter_count * trial->counter_count;
     if (!rows && !(note && *note)) return;
-    struct assay__table *t = assay__doc_table(doc, "counters", NULL, ASSAY__ARRAY(data_columns));
+    struct assay__table *t = assay__doc_table(doc, "counters", NULL, data_columns);
     for (size_t i = 0; i < rows; i++) {
         const struct assay__class_counters *class =
             &trial->class_counters[i / trial->counter_count];
@@ -218,13 +216,12 @@ static void add_class_table(struct assay__doc *doc, const struct assay__trial *t
     size_t count;
     const struct assay__column *made = class_columns(doc, trial, &count);
     if (!made) return;
-    struct assay__table *t = assay__doc_table(
+    struct assay__table *t = assay__doc_add_table(
         doc, NULL, "Counters of one inference by kind of layer", made, count);
     t->more = "kinds of layers";
     for (size_t i = 0; i < trial->class_counter_count; i++) {
         const struct assay__class_counters *class = &trial->class_counters[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, class->op);
+        assay__table_row_of(t, 0, class->op);
         assay__table_cell(t, layers_of(class));
         assay__table_number(t, class->time_ns / 1e9, ASSAY_MEASURED);
         for (size_t k = 0; k < trial->counter_count; k++)

@@ -24,10 +24,9 @@ static const struct {
 static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__table *t = assay__doc_table(
-        doc, NULL, "Time to the first token and between tokens", ASSAY__ARRAY(columns));
+        doc, NULL, "Time to the first token and between tokens", columns);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, rows[i].name);
+        assay__table_row_of(t, 0, rows[i].name);
         for (size_t k = 0; k < COLUMN_COUNT - 1; k++)
             if (rows[i].metrics[k])
                 assay__table_metric(t, assay_metrics_get(trial->metrics, rows[i].metrics[k]));

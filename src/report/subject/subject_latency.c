@@ -25,8 +25,8 @@ static const char *const percentiles[] = {"latency.min", "latency.p50", "latency
 static void add_percentiles(struct assay__doc *doc, const struct assay__trial *trial)
 {
     enum { COUNT = sizeof percentiles / sizeof percentiles[0] };
-    struct assay__table *t = assay__doc_table(doc, NULL, "Percentiles of the latency",
-                                              percentile_columns, COUNT);
+    struct assay__table *t = assay__doc_add_table(doc, NULL, "Percentiles of the latency",
+                                                  percentile_columns, COUNT);
     assay__table_row(t, 0, NULL);
     for (size_t i = 0; i < COUNT; i++) {
         struct assay__datum value = assay__datum_metric(
@@ -136,8 +136,7 @@ static void add_launches(struct assay__doc *doc, const struct assay__trial *tria
 {
     if (!trial->launch_count) return;
     assay__doc_section(doc, "launches", "Launches", "one worker process each", 0);
-    struct assay__table *t = assay__doc_table(doc, "launches", "Launches",
-                                              ASSAY__ARRAY(launch_columns));
+    struct assay__table *t = assay__doc_table(doc, "launches", "Launches", launch_columns);
     t->more = "launches";
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
@@ -181,8 +180,7 @@ static void add_sample_data(struct assay__doc *doc, const struct assay__trial *t
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         if (!l->samples_ns || !l->sample_count) continue;
-        struct assay__table *t = assay__doc_table(doc, "samples", NULL,
-                                                  ASSAY__ARRAY(sample_columns));
+        struct assay__table *t = assay__doc_table(doc, "samples", NULL, sample_columns);
         t->fill = fill_sample;
         t->context = l;
         t->row_count = l->sample_count;

@@ -121,8 +121,7 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     const struct assay__layers *layers = &trial->layers;
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     double total_ns = assay__layer_total(trial), longest = longest_share(layers);
-    struct assay__table *t = assay__doc_table(doc, "layers", "Layers, longest first",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "layers", "Layers, longest first", columns);
     t->more = "layers";
     t->id = "layer-table";
     t->scripted = true;
@@ -226,7 +225,7 @@ static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
     for (size_t i = 0; i < layers->count; i++)
         any |= layers->items[i].launch_times_ns != NULL;
     if (!any) return;
-    struct assay__table *t = assay__doc_table(doc, "layer-times", NULL, ASSAY__ARRAY(time_columns));
+    struct assay__table *t = assay__doc_table(doc, "layer-times", NULL, time_columns);
     t->fill = fill_times;
     t->context = trial;
     t->row_count = layers->count * layers->launch_count;

@@ -239,7 +239,7 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
     const struct assay__peak *peak = &trial->peak;
     if (!peak->count) return;
     struct assay__table *t = assay__doc_table(doc, "peak", "Activations alive at the peak",
-                                              ASSAY__ARRAY(peak_columns));
+                                              peak_columns);
     t->more = "tensors";
     t->limit = TENSORS_SHOWN;
     t->id = "peak-tensors";
@@ -317,7 +317,7 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
                        "runs, by liveness of the graph",
                        profile->kind != ASSAY__PROFILE_MEMORY ? ASSAY__SECTION_DETAIL : 0);
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers by the bytes they move",
-                                              ASSAY__ARRAY(layer_columns));
+                                              layer_columns);
     t->more = "layers";
     for (size_t i = 0; i < layers->count && i < LAYERS_MOST; i++)
         put_layer(t, order[i]);

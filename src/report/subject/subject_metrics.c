@@ -100,7 +100,7 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
 {
     size_t count = trial->metrics ? assay_metrics_count(trial->metrics) : 0;
     struct assay__table *t = assay__doc_table(
-        doc, "metrics", "All metrics with state, source and formula", ASSAY__ARRAY(columns));
+        doc, "metrics", "All metrics with state, source and formula", columns);
     t->id = "metric-table";
     for (size_t i = 0; i < count; i++) {
         assay__table_row(t, 0, NULL);

@@ -96,8 +96,7 @@ static void put_total(struct assay__table *t, const struct assay__trial *trial)
 static void add_groups(struct assay__doc *doc, const struct assay__ncp_groups *g,
                        const struct assay__trial *trial)
 {
-    struct assay__table *t = assay__doc_table(doc, "groups", "Time by neuron group",
-                                              ASSAY__ARRAY(group_columns));
+    struct assay__table *t = assay__doc_table(doc, "groups", "Time by neuron group", group_columns);
     for (size_t i = 0; i < g->group_count; i++)
         put_part(t, g, &g->groups[i], trial->id, false);
     if (g->layers) put_total(t, trial);
@@ -108,8 +107,7 @@ static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
 {
     if (!g->step_count) return;
     assay__doc_fold(doc, NULL, "Time by step", NULL);
-    struct assay__table *t = assay__doc_table(doc, "steps", "Time by step",
-                                              ASSAY__ARRAY(step_columns));
+    struct assay__table *t = assay__doc_table(doc, "steps", "Time by step", step_columns);
     t->more = "steps";
     for (size_t i = 0; i < g->step_count; i++)
         put_part(t, g, &g->steps[i], trial->id, true);

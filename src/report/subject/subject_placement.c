@@ -120,11 +120,10 @@ static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
     static const char untimed[] = "some of its layers have no time, so the sum would be too low";
     double total_ns = assay__layer_total(trial);
     struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
-                                              ASSAY__ARRAY(place_columns));
+                                              place_columns);
     for (size_t i = 0; i < all->count; i++) {
         const struct place *p = &all->places[i];
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, p->name);
+        assay__table_row_of(t, 0, p->name);
         assay__table_number(t, (double)p->layers, ASSAY_MEASURED);
         if (p->untimed) {
             assay__table_cell(t, assay__datum_unknown(untimed));
@@ -154,15 +153,13 @@ static void add_crossings(struct assay__doc *doc, const struct placement *all)
                                            : "All layers ran on one provider: nothing crosses.");
         return;
     }
-    struct assay__table *t = assay__doc_table(doc, NULL,
-                                              "Crossings between providers in execution order",
-                                              ASSAY__ARRAY(crossing_columns));
+    struct assay__table *t = assay__doc_table(
+        doc, NULL, "Crossings between providers in execution order", crossing_columns);
     for (size_t from = 0; from < all->count; from++)
         for (size_t to = 0; to < all->count; to++) {
             const struct crossing *c = &all->crossings[from][to];
             if (!c->count) continue;
-            assay__table_row(t, 0, NULL);
-            assay__table_texts(t, all->places[from].name, all->places[to].name);
+            assay__table_row_of(t, 0, all->places[from].name, all->places[to].name);
             assay__table_number(t, (double)c->count, ASSAY_MEASURED);
             assay__table_numbers(t, ASSAY_DERIVED, c->bytes, c->time_ns / 1e9);
         }
@@ -201,12 +198,10 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
         counts[at]++;
         times_ns[at] += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
     }
-    struct assay__table *t = assay__doc_table(doc, NULL, "Time by compute type",
-                                              ASSAY__ARRAY(type_columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Time by compute type", type_columns);
     for (size_t i = 0; i < 2; i++) {
         if (!counts[i]) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_text(t, i ? "int8" : r->type);
+        assay__table_row_of(t, 0, i ? "int8" : r->type);
         assay__table_number(t, (double)counts[i], ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_ESTIMATED, times_ns[i] / 1e9, times_ns[i] / total_ns);
     }

@@ -118,8 +118,7 @@ static void put_rail(struct assay__doc *doc, struct assay__table *t,
     bool counted = is_known(energy) && energy->state == ASSAY_MEASURED;
     const struct assay__series_info *source = is_known(average) ? source_of(trial, rail, counted)
                                                                 : NULL;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, rail);
+    assay__table_row_of(t, 0, rail);
     assay__table_metric(t, idle);
     assay__table_metric(t, average);
     assay__table_metric(t, metric_of(trial, "power.peak", rail));
@@ -138,8 +137,7 @@ static void add_rails(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const char *rail;
     if (!rail_at(trial, 0)) return;
-    struct assay__table *t = assay__doc_table(doc, NULL, "Power and energy by rail",
-                                              ASSAY__ARRAY(rail_columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Power and energy by rail", rail_columns);
     for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
         put_rail(doc, t, trial, rail);
 }

@@ -95,8 +95,7 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t,
                       const struct assay__layer *layer, const struct assay__roofline_layer *l,
                       double p50_ns, const char *letter)
 {
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, letter, assay__layer_title(layer));
+    assay__table_row_of(t, 0, letter, assay__layer_title(layer));
     assay__table_number(t, layer->time_ns / p50_ns, ASSAY_MEASURED);
     assay__table_numbers(t, ASSAY_DERIVED, l->intensity, l->rate, l->attainable, l->utilization);
     assay__table_text(t, bound_of(doc, l));
@@ -109,8 +108,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     size_t *order = assay__layer_order(&trial->layers), letters = 0;
     if (!order) doc->failed = true;
-    struct assay__table *t = assay__doc_table(doc, NULL, "Layers against their roofs",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Layers against their roofs", columns);
     t->more = "layers";
     t->limit = LAYERS_SHOWN;
     for (size_t i = 0; order && i < trial->layers.count; i++) {
@@ -137,8 +135,7 @@ static const struct assay__column roof_columns[] = {
 static void put_roof(struct assay__table *t, const struct assay__roof *roof, const char *label,
                      const char *unit, bool memory)
 {
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, label);
+    assay__table_row_of(t, 0, label);
     assay__table_cell(t, assay__measured(roof->value, unit));
     if (memory && isfinite(roof->holds_bytes))
         assay__table_number(t, roof->holds_bytes, ASSAY_MEASURED);
@@ -166,7 +163,7 @@ static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
 static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
 {
     struct assay__table *t = assay__doc_table(doc, NULL, "The roofs: measured limits of the device",
-                                              ASSAY__ARRAY(roof_columns));
+                                              roof_columns);
     put_peaks(t, r);
     for (size_t i = 0; i < r->level_count; i++)
         put_roof(t, &r->levels[i], r->levels[i].label, "B/s", true);

@@ -69,8 +69,7 @@ static void put_channel(struct assay__doc *doc, struct assay__table *t,
                         const struct assay__series_info *s)
 {
     struct range r = range_of(s);
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, name_of(doc, s));
+    assay__table_row_of(t, 0, name_of(doc, s));
     assay__table_cell(t, s->launch > 0 ? assay__datum_count(s->launch) : assay__datum_none());
     assay__table_cell(t, r.known ? assay__datum_count((double)r.known) : assay__datum_none());
     assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.low));
@@ -82,8 +81,7 @@ static void put_channel(struct assay__doc *doc, struct assay__table *t,
 
 static void add_channels(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time", columns);
     for (size_t i = 0; i < trial->series_count; i++)
         put_channel(doc, t, &trial->series[i]);
 }
@@ -119,8 +117,7 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
 {
     for (size_t i = 0; i < trial->series_count; i++) {
         const struct assay__series_info *s = &trial->series[i];
-        struct assay__table *t = assay__doc_table(doc, "series", NULL,
-                                                  ASSAY__ARRAY(reading_columns));
+        struct assay__table *t = assay__doc_table(doc, "series", NULL, reading_columns);
         t->fill = fill_reading;
         t->context = s;
         t->row_count = s->count ? s->count : 1;
@@ -150,8 +147,7 @@ static struct assay__datum launch_of(int launch)
 static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->span_count) return;
-    struct assay__table *t = assay__doc_table(doc, "spans", "Phases of the run",
-                                              ASSAY__ARRAY(span_columns));
+    struct assay__table *t = assay__doc_table(doc, "spans", "Phases of the run", span_columns);
     t->more = "spans";
     for (size_t i = 0; i < trial->span_count; i++) {
         const struct assay__span *s = &trial->spans[i];

@@ -139,7 +139,7 @@ static void add_table(struct view *v)
     for (size_t i = 0; i < sweep->count; i++)
         if (sweep->points[i].judged.throughput.value > v->most_per_s)
             v->most_per_s = sweep->points[i].judged.throughput.value;
-    v->table = assay__doc_table(v->doc, "sweep", "The points of the sweep", own, count);
+    v->table = assay__doc_add_table(v->doc, "sweep", "The points of the sweep", own, count);
     v->table->parts = matrix ? matrix_parts : parts;
     v->table->part_count = sizeof parts / sizeof *parts;
     for (size_t i = 0; i < sweep->count; i++)

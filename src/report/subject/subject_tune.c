@@ -152,7 +152,7 @@ static void add_table(struct view *v)
     size_t count = COLUMN_COUNT;
     const struct assay__column *own = assay__point_columns(v->doc, columns, &count, LABEL,
                                                            &v->result->axes);
-    v->table = assay__doc_table(v->doc, "tune", "Every configuration tried", own, count);
+    v->table = assay__doc_add_table(v->doc, "tune", "Every configuration tried", own, count);
     v->table->more = "configurations";
     v->table->order = reading_order(v);
     for (size_t i = 0; i < v->result->count; i++)
@@ -273,12 +273,11 @@ static void add_parts(struct view *v)
     assay__doc_section(v->doc, "tune-settings", "What each setting contributes",
                        "the best with one setting reset to its default", 0);
     struct assay__table *t = assay__doc_table(v->doc, NULL, "What each setting contributes",
-                                              ASSAY__ARRAY(part_columns));
+                                              part_columns);
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         enum assay_state state = part->measured ? ASSAY_MEASURED : ASSAY_ESTIMATED;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, assay__axis_name(part->axis), part->from, part->to);
+        assay__table_row_of(t, 0, assay__axis_name(part->axis), part->from, part->to);
         assay__table_cell(t, ratio_of(v->doc, part->factor, &part->ratio, state));
         assay__table_text(t, how_known(v, part));
     }

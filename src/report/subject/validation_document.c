@@ -45,8 +45,7 @@ static void put_row(struct assay__table *t, const struct assay__validation_row *
     double unseen_s = held                         ? never_s
                       : isfinite(row->model_out_s) ? row->model_out_s
                                                    : row->chip_out_s;
-    assay__table_row(t, 0, NULL);
-    assay__table_texts(t, row->row, row->label, row->chip);
+    assay__table_row_of(t, 0, row->row, row->label, row->chip);
     put_time(t, row->measured_s, ASSAY_MEASURED);
     put_time(t, unseen_s, ASSAY_ESTIMATED);
     put_time(t, row->chip_out_s, ASSAY_ESTIMATED);
@@ -63,8 +62,7 @@ static void put_row(struct assay__table *t, const struct assay__validation_row *
 /* held: rows that no fit has seen. */
 static void add_rows(struct assay__doc *doc, const struct assay__validation *v, bool held)
 {
-    struct assay__table *t = assay__doc_table(doc, "validation", "Measured and predicted",
-                                              ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "validation", "Measured and predicted", columns);
     for (size_t i = 0; i < v->count; i++)
         if (isfinite(v->rows[i].measured_s) && (v->rows[i].excluded != NULL) == held)
             put_row(t, &v->rows[i]);
@@ -83,8 +81,7 @@ static void put_errors(struct assay__table *t, const char *of,
                        const struct assay__fit_errors *errors)
 {
     if (!errors->count) return;
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, of);
+    assay__table_row_of(t, 0, of);
     assay__table_numbers(t, ASSAY_DERIVED, errors->median, errors->p90);
     assay__table_number(t, (double)errors->count, ASSAY_MEASURED);
 }
@@ -92,7 +89,7 @@ static void put_errors(struct assay__table *t, const char *of,
 static void add_errors(struct assay__doc *doc, const struct assay__validation *v, bool published)
 {
     assay__doc_section(doc, "errors", "Errors", "|predicted / measured - 1|", 0);
-    struct assay__table *t = assay__doc_table(doc, "errors", "Errors", ASSAY__ARRAY(error_columns));
+    struct assay__table *t = assay__doc_table(doc, "errors", "Errors", error_columns);
     put_errors(t, "one chip left out", &v->chip_out);
     put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
     put_errors(t, "chip and model left out", &v->both_out);
@@ -123,13 +120,11 @@ static const struct assay__column excluded_columns[] = {
 static void add_excluded(struct assay__doc *doc, const struct assay__validation *v)
 {
     assay__doc_section(doc, "excluded", "Not used", "and why", 0);
-    struct assay__table *t = assay__doc_table(doc, "excluded", "Not used",
-                                              ASSAY__ARRAY(excluded_columns));
+    struct assay__table *t = assay__doc_table(doc, "excluded", "Not used", excluded_columns);
     for (size_t i = 0; i < v->count; i++) {
         const struct assay__validation_row *row = &v->rows[i];
         if (!row->excluded || isfinite(row->measured_s)) continue;
-        assay__table_row(t, 0, NULL);
-        assay__table_texts(t, row->row, row->label, row->chip, row->excluded, row->source);
+        assay__table_row_of(t, 0, row->row, row->label, row->chip, row->excluded, row->source);
     }
     assay__doc_end(doc);
 }
