@@ -255,9 +255,7 @@ static void add_metrics(struct view *v)
     size_t count;
     const struct assay__column *columns = make_columns(v, "metric", "", NULL, &count);
     assay__doc_section(v->doc, "metrics", "Metrics",
-                       "ratio to the base, 95 % interval over "
-                       "launches",
-                       ASSAY__VIEW_OVERVIEW);
+                       "ratio to the base, 95 % interval over launches", ASSAY__VIEW_OVERVIEW);
     add_latency_bars(v);
     for (int fold = ASSAY__DIFF_LINE; fold < ASSAY__DIFF_FOLDS; fold++)
         add_metric_rows(v, (enum assay__diff_fold)fold, columns, count);
@@ -363,8 +361,7 @@ static void add_layers(struct view *v)
     for (size_t c = 0; c < count; c++)
         if (columns[c].unit && strcmp(columns[c].unit, "s") == 0) columns[c].factor = 1e-6;
     assay__doc_section(v->doc, "layers", "Layers",
-                       "matched by what they came from; largest change "
-                       "first",
+                       "matched by what they came from; largest change first",
                        ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_LAYERS);
     assay__doc_say(v->doc, ASSAY__TONE_PLAIN, diff->layers_reason);
     if (diff->layer_count) {

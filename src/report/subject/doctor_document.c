@@ -130,9 +130,7 @@ static void add_probes(struct assay__doc *doc, const struct assay__checkup *chec
 {
     size_t channels = 0;
     assay__doc_section(doc, "probes", "Probes",
-                       "one read of all channels: median "
-                       "and slowest of 20",
-                       0);
+                       "one read of all channels: median and slowest of 20", 0);
     struct assay__table *t = assay__doc_table(doc, "probes", "Probes", probe_columns);
     for (size_t i = 0; i < checkup->probe_count; i++) {
         put_probe(t, &checkup->probes[i]);

@@ -47,10 +47,7 @@ static void put_row(struct assay__table *t, const struct assay__hardware *item,
 void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *items, size_t count,
                          const struct assay__datum *reached)
 {
-    assay__doc_section(doc, "hardware", "GPUs and NPUs",
-                       "as the operating system lists "
-                       "them",
-                       0);
+    assay__doc_section(doc, "hardware", "GPUs and NPUs", "as the operating system lists them", 0);
     struct assay__table *t = assay__doc_table(doc, "hardware", "GPUs and NPUs", columns);
     for (size_t i = 0; i < count; i++)
         put_row(t, &items[i], reached ? &reached[i] : NULL);

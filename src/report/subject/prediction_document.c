@@ -116,13 +116,12 @@ static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
     }
     struct assay__datum part = assay__datum_metric(share);
     if (share->value < 0.001) part.text = "less than 0.1 %";
-    assay__doc_item_after(doc, NULL, part,
-                          assay__doc_printf(doc, "of %s: %s",
-                                            capacity ? assay__shown(capacity).text : "",
-                                            share->value <= 0.75  ? "fits"
-                                            : share->value <= 1.0 ? "tight: the system needs "
-                                                                    "memory too"
-                                                                  : "does not fit"));
+    assay__doc_item_after(
+        doc, NULL, part,
+        assay__doc_printf(doc, "of %s: %s", capacity ? assay__shown(capacity).text : "",
+                          share->value <= 0.75  ? "fits"
+                          : share->value <= 1.0 ? "tight: the system needs memory too"
+                                                : "does not fit"));
 }
 
 static void add_estimate(struct assay__doc *doc, const struct assay__trial *trial,
@@ -199,10 +198,7 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     const struct assay__layers *layers = &trial->layers;
     double all_ns = assay__trial_value(trial, "latency.p50") * 1e9;
     size_t fused = 0;
-    assay__doc_section(doc, "operators", "Operators",
-                       "slowest first, and what bounds "
-                       "each",
-                       0);
+    assay__doc_section(doc, "operators", "Operators", "slowest first, and what bounds each", 0);
     struct assay__table *t = assay__doc_table(doc, "layers", "Operators", layer_columns);
     t->more = "operators";
     t->data = !shown;
@@ -243,8 +239,7 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
     bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
     assay__doc_section(doc, "trust", "How far to trust it",
                        here       ? "a run would measure what is estimated here"
-                       : measured ? "ceilings were measured there; the model was not "
-                                    "run"
+                       : measured ? "ceilings were measured there; the model was not run"
                                   : "nothing here was measured on that chip",
                        0);
     add_errors(doc, fit);

@@ -313,8 +313,7 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
         order[i] = &layers->items[i];
     qsort(order, layers->count, sizeof *order, by_bytes);
     assay__doc_section(doc, NULL, "Layers by the bytes they move",
-                       "alive: activations while each "
-                       "runs, by liveness of the graph",
+                       "alive: activations while each runs, by liveness of the graph",
                        profile->kind != ASSAY__PROFILE_MEMORY ? ASSAY__SECTION_DETAIL : 0);
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers by the bytes they move",
                                               layer_columns);
