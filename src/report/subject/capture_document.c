@@ -14,15 +14,6 @@ static const struct assay__column fault_columns[] = {
     {"reason", "why", .flags = ASSAY__COLUMN_PROSE},
 };
 
-static void add_written(struct assay__doc *doc, const struct assay__capture *capture)
-{
-    struct assay__table *t = assay__doc_table(doc, "written", "Copied", written_columns);
-    for (size_t i = 0; i < capture->group_count; i++) {
-        assay__table_row_of(t, 0, capture->groups[i].what);
-        assay__table_number(t, (double)capture->groups[i].files, ASSAY_MEASURED);
-    }
-}
-
 static void add_faults(struct assay__doc *doc, const struct assay__capture *capture)
 {
     struct assay__table *t = assay__doc_table(doc, "not-written", "Not copied", fault_columns);
@@ -47,7 +38,11 @@ int assay__capture_document(const struct assay__capture *capture, const char *fo
                         "The host name was replaced. Review the folder before you share it. With "
                         "ASSAY_FSROOT=%s assay reads it in place of a machine.",
                         folder);
-    add_written(doc, capture);
+    struct assay__table *t = assay__doc_table(doc, "written", "Copied", written_columns);
+    for (size_t i = 0; i < capture->group_count; i++) {
+        assay__table_row_of(t, 0, capture->groups[i].what);
+        assay__table_number(t, (double)capture->groups[i].files, ASSAY_MEASURED);
+    }
     add_faults(doc, capture);
     assay__doc_end(doc);
     return 0;

@@ -61,21 +61,6 @@ static const char *title_of(struct assay__doc *doc, const struct assay__trial *t
                              *trial->label ? trial->label : trial->target.device);
 }
 
-static void add_other_trial(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    doc->prefix = assay__doc_printf(doc, "t%d-", trial->id);
-    doc->of_trial = trial->id;
-    assay__doc_fold(doc, "trial", title_of(doc, trial), assay__trial_state_name(trial->state));
-    if (trial->state != ASSAY__TRIAL_OK && trial->reason)
-        assay__doc_say(doc, ASSAY__TONE_ALERT, trial->reason);
-    assay__add_options(doc, trial);
-    for (size_t i = 0; i < SUBJECT_COUNT; i++)
-        if (subjects[i]->scope == ASSAY__OF_TRIAL) subjects[i]->build(doc, trial);
-    assay__doc_end(doc);
-    doc->prefix = "";
-    doc->of_trial = 0;
-}
-
 static void add_other_trials(struct assay__doc *doc, const struct assay__trial *shown)
 {
     const struct assay_profile *profile = doc->study->profile;
@@ -89,7 +74,18 @@ static void add_other_trials(struct assay__doc *doc, const struct assay__trial *
                                 profile->trial_count - 1 - TRIALS_MOST);
             doc->data = true;
         }
-        add_other_trial(doc, &profile->trials[i]);
+        const struct assay__trial *trial = &profile->trials[i];
+        doc->prefix = assay__doc_printf(doc, "t%d-", trial->id);
+        doc->of_trial = trial->id;
+        assay__doc_fold(doc, "trial", title_of(doc, trial), assay__trial_state_name(trial->state));
+        if (trial->state != ASSAY__TRIAL_OK && trial->reason)
+            assay__doc_say(doc, ASSAY__TONE_ALERT, trial->reason);
+        assay__add_options(doc, trial);
+        for (size_t k = 0; k < SUBJECT_COUNT; k++)
+            if (subjects[k]->scope == ASSAY__OF_TRIAL) subjects[k]->build(doc, trial);
+        assay__doc_end(doc);
+        doc->prefix = "";
+        doc->of_trial = 0;
     }
     doc->data = false;
     assay__doc_end(doc);
@@ -137,18 +133,6 @@ static void add_head(struct assay__doc *doc, const struct assay__trial *trial)
     doc->known_table = known_table;
 }
 
-static void add_subjects(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    for (size_t i = 0; i < SUBJECT_COUNT; i++) {
-        doc->detail = is_detail(doc->study->profile, subjects[i]->id);
-        doc->of_trial = trial && subjects[i]->scope == ASSAY__OF_TRIAL ? trial->id : 0;
-        if (trial || subjects[i]->scope == ASSAY__OF_PROFILE) subjects[i]->build(doc, trial);
-    }
-    doc->detail = false;
-    doc->of_trial = 0;
-    if (trial) add_other_trials(doc, trial);
-}
-
 /* The basic or the detailed report. */
 static void add_reviews(struct assay__doc *doc, const struct assay__trial *trial, bool detailed)
 {
@@ -185,10 +169,16 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     /* Programs read bare reasons; reasons of schema 1 name the options themselves. */
     if (strcmp(format, "csv") != 0 && study->profile->schema > 1) doc->hint = options->hint;
     add_head(doc, trial);
-    if (options->detail && *options->detail && strcmp(format, "csv") != 0) /* tables are whole */
-        add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
-    else
-        add_subjects(doc, trial);
+    bool review = options->detail && *options->detail && strcmp(format, "csv") != 0;
+    if (review) add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
+    for (size_t i = 0; !review && i < SUBJECT_COUNT; i++) {
+        doc->detail = is_detail(study->profile, subjects[i]->id);
+        doc->of_trial = trial && subjects[i]->scope == ASSAY__OF_TRIAL ? trial->id : 0;
+        if (trial || subjects[i]->scope == ASSAY__OF_PROFILE) subjects[i]->build(doc, trial);
+    }
+    doc->detail = false;
+    doc->of_trial = 0;
+    if (!review && trial) add_other_trials(doc, trial);
     if (strcmp(format, "html") == 0) code = assay__attach_data(doc, study, options, error);
     if (!code && (doc->failed || study->failed))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");

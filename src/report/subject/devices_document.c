@@ -80,15 +80,6 @@ static struct assay__datum reached_by(struct assay__doc *doc, const struct assay
         assay__doc_printf(doc, "no device uses it; a build with the %s provider could", provider));
 }
 
-static void add_hardware(struct assay__doc *doc, const struct assay__found *found)
-{
-    struct assay__datum *reached = assay__doc_array(doc, found->hardware_count + 1,
-                                                    sizeof *reached);
-    for (size_t i = 0; reached && i < found->hardware_count; i++)
-        reached[i] = reached_by(doc, found, &found->hardware[i]);
-    assay__add_hardware(doc, found->hardware, found->hardware_count, reached);
-}
-
 /* --- builds ----------------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
@@ -126,19 +117,6 @@ static const char *note_of(struct assay__doc *doc, const struct assay__device *d
     if (!d->software) return d->note;
     return assay__doc_printf(doc, "software: it runs on the CPU%s%s%s", *d->note ? " (" : "",
                              d->note, *d->note ? ")" : "");
-}
-
-static void put_device(struct assay__table *t, const struct assay__found *found,
-                       const struct assay__found_build *build,
-                       const struct assay__found_device *item)
-{
-    const struct assay__device *d = &item->device;
-    bool shown = d->offered || build->count == 1;
-    assay__table_row_of(t, shown ? 0 : ASSAY__ROW_DATA, item->name, d->kind, d->engine, build->name,
-                        yes_or_no(d->available), d->reason);
-    assay__table_cell(t, hardware_cell(found, d));
-    assay__table_texts(t, yes_or_no(d->software), d->note, note_of(t->doc, d), d->library,
-                       d->version, yes_or_no(d->offered));
 }
 
 /* "cuda, tensorrt, coreml": names up to the colon, each once. */
@@ -181,8 +159,16 @@ static void add_build(struct assay__doc *doc, const struct assay__found *found,
                        0);
     assay__doc_fact_text(doc, "library", build->path);
     struct assay__table *t = assay__doc_table(doc, "devices", "Devices", columns);
-    for (size_t i = 0; i < build->count; i++)
-        put_device(t, found, build, &found->items[build->first + i]);
+    for (size_t i = 0; i < build->count; i++) {
+        const struct assay__found_device *item = &found->items[build->first + i];
+        const struct assay__device *d = &item->device;
+        bool shown = d->offered || build->count == 1;
+        assay__table_row_of(t, shown ? 0 : ASSAY__ROW_DATA, item->name, d->kind, d->engine,
+                            build->name, yes_or_no(d->available), d->reason);
+        assay__table_cell(t, hardware_cell(found, d));
+        assay__table_texts(t, yes_or_no(d->software), d->note, note_of(t->doc, d), d->library,
+                           d->version, yes_or_no(d->offered));
+    }
     if (build->count > 1) add_missing(doc, found, build);
     bool said = build->count == 1 &&
                 strcmp(found->items[build->first].device.reason, build->reason) == 0;
@@ -198,8 +184,20 @@ static bool was_asked(const struct assay__found *found, const struct assay__foun
     return found->asked && item->device.available && strcmp(item->device.kind, "cpu") != 0;
 }
 
-static void add_ceilings(struct assay__doc *doc, const struct assay__found *found)
+int assay__devices_document(const struct assay__found *found, struct assay__doc **made)
 {
+    struct assay__doc *doc = assay__doc_open(made, "devices", "Devices");
+    if (!doc) return ASSAY_ENOMEM;
+    doc->table = "devices";
+    add_machine(doc, found);
+    assay__add_topology(doc, &found->topology, found->machine.memory_bytes);
+    struct assay__datum *reached = assay__doc_array(doc, found->hardware_count + 1,
+                                                    sizeof *reached);
+    for (size_t i = 0; reached && i < found->hardware_count; i++)
+        reached[i] = reached_by(doc, found, &found->hardware[i]);
+    assay__add_hardware(doc, found->hardware, found->hardware_count, reached);
+    for (size_t i = 0; i < found->build_count; i++)
+        add_build(doc, found, &found->builds[i]);
     bool others = false;
     for (size_t i = 0; i < found->count; i++)
         others |= was_asked(found, &found->items[i]);
@@ -219,18 +217,5 @@ static void add_ceilings(struct assay__doc *doc, const struct assay__found *foun
         if (was_asked(found, &found->items[i]) && found->items[i].ceilings)
             assay__add_ceiling_rows(t, found->items[i].ceilings, found->items[i].name);
     assay__doc_end(doc);
-}
-
-int assay__devices_document(const struct assay__found *found, struct assay__doc **made)
-{
-    struct assay__doc *doc = assay__doc_open(made, "devices", "Devices");
-    if (!doc) return ASSAY_ENOMEM;
-    doc->table = "devices";
-    add_machine(doc, found);
-    assay__add_topology(doc, &found->topology, found->machine.memory_bytes);
-    add_hardware(doc, found);
-    for (size_t i = 0; i < found->build_count; i++)
-        add_build(doc, found, &found->builds[i]);
-    add_ceilings(doc, found);
     return 0;
 }

@@ -219,15 +219,6 @@ static void add_layer_bars(struct view *v)
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-static void put_metric(struct view *v, const struct assay__diff_metric *row)
-{
-    assay__table_row_of(v->table, 0, row->name);
-    for (size_t s = 0; s < v->diff->count; s++)
-        assay__table_metric(v->table, row->values[s]);
-    for (size_t s = 1; s < v->diff->count; s++)
-        put_delta(v, &row->deltas[s], row->sense);
-}
-
 static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
                             const struct assay__column *columns, size_t count)
 {
@@ -244,22 +235,16 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
                         assay__doc_printf(v->doc, "%zu row%s", rows, rows == 1 ? "" : "s"));
     v->table = assay__doc_add_table(v->doc, "metrics", "Metrics side by side", columns, count);
     v->table->id = ids[fold];
-    for (size_t i = 0; i < v->diff->metric_count; i++)
-        if (assay__diff_fold(v->diff, &v->diff->metrics[i]) == fold)
-            put_metric(v, &v->diff->metrics[i]);
+    for (size_t i = 0; i < v->diff->metric_count; i++) {
+        const struct assay__diff_metric *row = &v->diff->metrics[i];
+        if (assay__diff_fold(v->diff, row) != fold) continue;
+        assay__table_row_of(v->table, 0, row->name);
+        for (size_t s = 0; s < v->diff->count; s++)
+            assay__table_metric(v->table, row->values[s]);
+        for (size_t s = 1; s < v->diff->count; s++)
+            put_delta(v, &row->deltas[s], row->sense);
+    }
     if (titles[fold]) assay__doc_end(v->doc);
-}
-
-static void add_metrics(struct view *v)
-{
-    size_t count;
-    const struct assay__column *columns = make_columns(v, "metric", "", NULL, &count);
-    assay__doc_section(v->doc, "metrics", "Metrics",
-                       "ratio to the base, 95 % interval over launches", ASSAY__VIEW_OVERVIEW);
-    add_latency_bars(v);
-    for (int fold = ASSAY__DIFF_LINE; fold < ASSAY__DIFF_FOLDS; fold++)
-        add_metric_rows(v, (enum assay__diff_fold)fold, columns, count);
-    assay__doc_end(v->doc);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -429,7 +414,14 @@ int assay__diff_document(const struct assay__diff *diff, struct assay__doc **mad
     v.doc->marks = true;
     v.doc->table = "metrics";
     add_summary(&v);
-    add_metrics(&v);
+    size_t count;
+    const struct assay__column *columns = make_columns(&v, "metric", "", NULL, &count);
+    assay__doc_section(v.doc, "metrics", "Metrics",
+                       "ratio to the base, 95 % interval over launches", ASSAY__VIEW_OVERVIEW);
+    add_latency_bars(&v);
+    for (int fold = ASSAY__DIFF_LINE; fold < ASSAY__DIFF_FOLDS; fold++)
+        add_metric_rows(&v, (enum assay__diff_fold)fold, columns, count);
+    assay__doc_end(v.doc);
     add_layers(&v);
     add_causes(&v);
     assay__doc_section(v.doc, "notes", "Notes", NULL, ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);

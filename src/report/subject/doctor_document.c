@@ -25,44 +25,6 @@ static const char *text_of(const struct assay__buf *text)
     return assay__buf_text(text);
 }
 
-static void put_check(struct assay__table *t, const struct assay__diagnosis *d)
-{
-    static const enum assay__badge badges[] = {ASSAY__BADGE_PASS, ASSAY__BADGE_WARN,
-                                               ASSAY__BADGE_FAIL, ASSAY__BADGE_NONE};
-    bool bad = d->health == ASSAY__HEALTH_WARNING || d->health == ASSAY__HEALTH_MISSING;
-    assay__table_row_of(t, bad ? ASSAY__ROW_FAULT : 0, d->id);
-    assay__table_cell(t, assay__datum_badge(assay__health_name(d->health), badges[d->health]));
-    assay__table_texts(t, text_of(&d->says), text_of(&d->advice));
-}
-
-/* "2 missing, 3 warning, 8 unknown, 6 good." */
-static void add_counts(struct assay__doc *doc, const struct assay__checkup *checkup)
-{
-    static const enum assay__health order[] = {ASSAY__HEALTH_MISSING, ASSAY__HEALTH_WARNING,
-                                               ASSAY__HEALTH_UNKNOWN, ASSAY__HEALTH_GOOD};
-    struct assay__buf text = {0};
-    for (size_t k = 0; k < sizeof order / sizeof order[0]; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < checkup->check_count; i++)
-            count += checkup->checks[i].health == order[k];
-        if (count)
-            assay__buf_printf(&text, "%s%zu %s", text.length ? ", " : "", count,
-                              assay__health_name(order[k]));
-    }
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%zu checks: %s.", checkup->check_count,
-                        assay__doc_take(doc, &text));
-}
-
-static void add_checks(struct assay__doc *doc, const struct assay__checkup *checkup)
-{
-    assay__doc_section(doc, "checks", "Checks", NULL, ASSAY__SECTION_QUIET);
-    add_counts(doc, checkup);
-    struct assay__table *t = assay__doc_table(doc, "checks", "Checks", check_columns);
-    for (size_t i = 0; i < checkup->check_count; i++)
-        put_check(t, &checkup->checks[i]);
-    assay__doc_end(doc);
-}
-
 /* --- probes ----------------------------------------------------------------------------------- */
 
 static const struct assay__column probe_columns[] = {
@@ -117,15 +79,6 @@ static struct assay__datum reading(const struct assay__channel *c, double value,
     return shown;
 }
 
-static void put_channel(struct assay__table *t, const struct assay__examined *e, size_t i)
-{
-    const struct assay__channel *c = &e->channels[i];
-    const char *reason = c->available ? e->readings[i].reason : c->reason;
-    assay__table_row_of(t, 0, e->ops->name, c->name);
-    assay__table_cell(t, reading(c, c->available ? e->readings[i].value : (double)NAN, reason));
-    assay__table_texts(t, c->unit, c->available ? "yes" : "no", c->source, reason);
-}
-
 static void add_probes(struct assay__doc *doc, const struct assay__checkup *checkup)
 {
     size_t channels = 0;
@@ -140,8 +93,15 @@ static void add_probes(struct assay__doc *doc, const struct assay__checkup *chec
     assay__doc_fold(doc, "channels", "Channels", remark);
     t = assay__doc_table(doc, "channels", "Channels", channel_columns);
     for (size_t i = 0; i < checkup->probe_count; i++)
-        for (size_t k = 0; k < checkup->probes[i].channel_count; k++)
-            put_channel(t, &checkup->probes[i], k);
+        for (size_t k = 0; k < checkup->probes[i].channel_count; k++) {
+            const struct assay__examined *e = &checkup->probes[i];
+            const struct assay__channel *c = &e->channels[k];
+            const char *reason = c->available ? e->readings[k].reason : c->reason;
+            assay__table_row_of(t, 0, e->ops->name, c->name);
+            assay__table_cell(
+                t, reading(c, c->available ? e->readings[k].value : (double)NAN, reason));
+            assay__table_texts(t, c->unit, c->available ? "yes" : "no", c->source, reason);
+        }
     assay__doc_end(doc);
     assay__doc_end(doc);
 }
@@ -150,7 +110,32 @@ int assay__doctor_document(const struct assay__checkup *checkup, struct assay__d
 {
     struct assay__doc *doc = assay__doc_open(made, "doctor", "Measuring on this machine");
     if (!doc) return ASSAY_ENOMEM;
-    add_checks(doc, checkup);
+    assay__doc_section(doc, "checks", "Checks", NULL, ASSAY__SECTION_QUIET);
+    /* "2 missing, 3 warning, 8 unknown, 6 good." */
+    static const enum assay__health order[] = {ASSAY__HEALTH_MISSING, ASSAY__HEALTH_WARNING,
+                                               ASSAY__HEALTH_UNKNOWN, ASSAY__HEALTH_GOOD};
+    struct assay__buf text = {0};
+    for (size_t k = 0; k < sizeof order / sizeof order[0]; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < checkup->check_count; i++)
+            count += checkup->checks[i].health == order[k];
+        if (count)
+            assay__buf_printf(&text, "%s%zu %s", text.length ? ", " : "", count,
+                              assay__health_name(order[k]));
+    }
+    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%zu checks: %s.", checkup->check_count,
+                        assay__doc_take(doc, &text));
+    struct assay__table *t = assay__doc_table(doc, "checks", "Checks", check_columns);
+    for (size_t i = 0; i < checkup->check_count; i++) {
+        const struct assay__diagnosis *d = &checkup->checks[i];
+        static const enum assay__badge badges[] = {ASSAY__BADGE_PASS, ASSAY__BADGE_WARN,
+                                                   ASSAY__BADGE_FAIL, ASSAY__BADGE_NONE};
+        bool bad = d->health == ASSAY__HEALTH_WARNING || d->health == ASSAY__HEALTH_MISSING;
+        assay__table_row_of(t, bad ? ASSAY__ROW_FAULT : 0, d->id);
+        assay__table_cell(t, assay__datum_badge(assay__health_name(d->health), badges[d->health]));
+        assay__table_texts(t, text_of(&d->says), text_of(&d->advice));
+    }
+    assay__doc_end(doc);
     add_probes(doc, checkup);
     return 0;
 }

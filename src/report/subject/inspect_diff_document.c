@@ -132,7 +132,7 @@ static const struct assay__column layer_columns[] = {
 
 /* A layer of one side; op NULL: that side has none. */
 struct side {
-    const char *op, *output;
+    const char *name, *op, *output;
     struct assay__datum flops, bytes;
 };
 
@@ -144,6 +144,7 @@ static struct side side_of(struct assay__doc *doc, const struct assay__inspect *
     if (index == SIZE_MAX) return side;
     const struct assay__inspect_layer *layer = &inspect->layers[index];
     assay__inspect_output_shape(&shape, inspect, layer);
+    side.name = layer->name;
     side.op = assay__doc_op(doc, layer->node->domain, layer->node->op);
     side.output = assay__doc_take(doc, &shape);
     side.flops = assay__derived(layer->cost->flops, NULL);
@@ -156,20 +157,6 @@ static const char *joined(struct assay__doc *doc, const char *a, const char *b)
 {
     if (!a || !b) return a ? a : b;
     return strcmp(a, b) == 0 ? a : assay__doc_printf(doc, "%s to %s", a, b);
-}
-
-static void put_pair(struct assay__table *t, const struct assay__inspect_diff *diff,
-                     const struct assay__inspect_pair *pair, const char *change)
-{
-    struct side a = side_of(t->doc, diff->a, pair->a), b = side_of(t->doc, diff->b, pair->b);
-    assay__table_row_of(t, 0, change,
-                        a.op ? diff->a->layers[pair->a].name : diff->b->layers[pair->b].name,
-                        joined(t->doc, a.op, b.op), joined(t->doc, a.output, b.output), a.op, b.op,
-                        a.output, b.output);
-    assay__table_cell(t, a.flops);
-    assay__table_cell(t, b.flops);
-    assay__table_cell(t, a.bytes);
-    assay__table_cell(t, b.bytes);
 }
 
 static void add_layers(struct assay__doc *doc, const struct assay__inspect_diff *diff)
@@ -185,9 +172,17 @@ static void add_layers(struct assay__doc *doc, const struct assay__inspect_diff 
         assay__doc_section(doc, parts[p].key, parts[p].title, remark, 0);
         struct assay__table *t = assay__doc_table(doc, "layers", parts[p].title, layer_columns);
         t->more = "layers";
-        for (size_t i = 0; i < diff->pair_count; i++)
-            if (diff->pairs[i].change == parts[p].change)
-                put_pair(t, diff, &diff->pairs[i], parts[p].key);
+        for (size_t i = 0; i < diff->pair_count; i++) {
+            const struct assay__inspect_pair *pair = &diff->pairs[i];
+            if (pair->change != parts[p].change) continue;
+            struct side a = side_of(doc, diff->a, pair->a), b = side_of(doc, diff->b, pair->b);
+            assay__table_row_of(t, 0, parts[p].key, a.op ? a.name : b.name, joined(doc, a.op, b.op),
+                                joined(doc, a.output, b.output), a.op, b.op, a.output, b.output);
+            assay__table_cell(t, a.flops);
+            assay__table_cell(t, b.flops);
+            assay__table_cell(t, a.bytes);
+            assay__table_cell(t, b.bytes);
+        }
         assay__doc_end(doc);
     }
 }

@@ -44,20 +44,6 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
                             inspect->ncp_fault);
 }
 
-/* "703 MFLOP per inference, 99.2 % of them in 26 Conv": the operator with the most FLOPs is the
- * first of the list. */
-static void put_dominant(struct assay__buf *out, const struct assay__analysis *a)
-{
-    const struct assay__op_total *top = a->op_count ? &a->ops[0] : NULL;
-    assay__buf_printf(out, "%s%s per inference", a->unknown_flops ? "at least " : "",
-                      assay__scaled(a->flops, "FLOP").text);
-    if (!top || !(top->flops > 0) || !(a->flops > 0)) return;
-    double share = fmin(top->flops / a->flops, 1); /* bodies that run several times are in both */
-    assay__buf_printf(out, ", %.*f %% of %s in %zu ", share < 0.9995 ? 1 : 0, share * 100,
-                      a->unknown_flops ? "that" : "them", top->count);
-    assay__inspect_op(out, top->domain, top->op);
-}
-
 static void add_answer(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
     const struct assay__analysis *a = inspect->analysis;
@@ -73,9 +59,18 @@ static void add_answer(struct assay__doc *doc, const struct assay__inspect *insp
     }
     assay__buf_puts(&text, ": ");
     if (a->flops > 0 || !a->unknown_flops)
-        put_dominant(&text, a);
+        assay__buf_printf(&text, "%s%s per inference", a->unknown_flops ? "at least " : "",
+                          assay__scaled(a->flops, "FLOP").text);
     else
         assay__buf_puts(&text, "FLOPs unknown");
+    if (a->flops > 0 && a->op_count && a->ops[0].flops > 0) { /* ", 99.2 % of them in 26 Conv" */
+        const struct assay__op_total *top = &a->ops[0];       /* the operator with the most */
+        /* bodies that run several times are in both */
+        double share = fmin(top->flops / a->flops, 1);
+        assay__buf_printf(&text, ", %.*f %% of %s in %zu ", share < 0.9995 ? 1 : 0, share * 100,
+                          a->unknown_flops ? "that" : "them", top->count);
+        assay__inspect_op(&text, top->domain, top->op);
+    }
     if (moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0)
         assay__buf_printf(&text, "; %s", assay__scaled(a->flops / moved, "FLOP/B").text);
     if (isfinite(a->live.peak_bytes))
@@ -128,20 +123,6 @@ struct source_ops {
     size_t counts[SOURCE_KINDS], kinds, beyond;
 };
 
-static void count_source_op(struct source_ops *ops, const char *name)
-{
-    size_t k = 0;
-    if (!name || !*name) return;
-    while (k < ops->kinds && strcmp(ops->names[k], name) != 0)
-        k++;
-    if (k == SOURCE_KINDS) {
-        ops->beyond++;
-        return;
-    }
-    if (k == ops->kinds) ops->names[ops->kinds++] = name;
-    ops->counts[k]++;
-}
-
 /* Of a graph and its bodies. */
 static void count_source_ops(struct source_ops *ops, const struct assay__graph *graph, int depth)
 {
@@ -153,22 +134,13 @@ static void count_source_ops(struct source_ops *ops, const struct assay__graph *
             for (size_t n = 0; attr->graphs && n < attr->count; n++)
                 if (attr->graphs[n]) count_source_ops(ops, attr->graphs[n], depth + 1);
         }
-        count_source_op(ops, node->source_op);
+        size_t k = 0;
+        if (!node->source_op || !*node->source_op) continue;
+        while (k < ops->kinds && strcmp(ops->names[k], node->source_op) != 0)
+            k++;
+        if (k < SOURCE_KINDS && k == ops->kinds) ops->names[ops->kinds++] = node->source_op;
+        ++*(k < SOURCE_KINDS ? &ops->counts[k] : &ops->beyond);
     }
-}
-
-/* What the nodes are called in a file of another format, where the tables below use ONNX' names. */
-static void add_source_ops(struct assay__doc *doc, const struct assay__inspect *inspect)
-{
-    struct source_ops ops = {.kinds = 0};
-    count_source_ops(&ops, &inspect->model->graph, 0);
-    assay__doc_fact(doc, "made of");
-    for (size_t k = 0; k < ops.kinds; k++)
-        if (ops.counts[k] > 1)
-            assay__doc_item_text(doc, "%s × %zu", ops.names[k], ops.counts[k]);
-        else
-            assay__doc_item_text(doc, "%s", ops.names[k]);
-    if (ops.beyond) assay__doc_item_text(doc, "and %zu nodes of other kinds", ops.beyond);
 }
 
 /* --- inputs and outputs ----------------------------------------------------------------------- */
@@ -251,17 +223,6 @@ static const struct assay__column metric_columns[] = {
     {"note", "formula or reason", .flags = ASSAY__COLUMN_PROSE},
 };
 
-static void add_metrics(struct assay__doc *doc, const struct assay__inspect *inspect)
-{
-    assay__doc_fold(doc, "metrics", "Metrics with state and formula", NULL);
-    struct assay__table *t = assay__doc_table(doc, "metrics", "Metrics", metric_columns);
-    for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_metric_row(t, assay_metrics_at(inspect->metrics, i));
-    }
-    assay__doc_end(doc);
-}
-
 static void add_totals(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
     const struct assay__analysis *a = inspect->analysis;
@@ -278,7 +239,13 @@ static void add_totals(struct assay__doc *doc, const struct assay__inspect *insp
     assay__doc_fact(doc, "memory");
     put_total(doc, inspect, "weights", "memory.model", NAN);
     put_total(doc, inspect, "peak activations", "memory.activation.predicted", NAN);
-    add_metrics(doc, inspect);
+    assay__doc_fold(doc, "metrics", "Metrics with state and formula", NULL);
+    struct assay__table *t = assay__doc_table(doc, "metrics", "Metrics", metric_columns);
+    for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
+        assay__table_row(t, 0, NULL);
+        assay__table_metric_row(t, assay_metrics_at(inspect->metrics, i));
+    }
+    assay__doc_end(doc);
     assay__doc_end(doc);
 }
 
@@ -364,32 +331,6 @@ static bool alike(const struct assay__stored_weight *a, const struct assay__stor
     return strcmp(a->scheme, b->scheme) == 0 && a->bits == b->bits && a->dtype == b->dtype;
 }
 
-static bool seen_before(const struct assay__model *model, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (alike(&model->stored[k], &model->stored[i])) return true;
-    return false;
-}
-
-static void put_scheme(struct assay__table *t, const struct assay__model *model, size_t first)
-{
-    const struct assay__stored_weight *weight = &model->stored[first];
-    double tensors = 0, elements = 0, stored = 0, dense = 0;
-    for (size_t i = first; i < model->stored_count; i++) {
-        const struct assay__stored_weight *one = &model->stored[i];
-        if (!alike(one, weight)) continue;
-        tensors++;
-        elements += (double)one->logical_elements;
-        stored += (double)one->stored_bytes;
-        dense += (double)assay__dtype_bytes(weight->dtype, one->logical_elements);
-    }
-    assay__table_row_of(t, 0, weight->scheme);
-    assay__table_numbers(t, ASSAY_MEASURED, weight->bits > 0 ? weight->bits : NAN, tensors,
-                         elements, stored);
-    assay__table_number(t, dense, ASSAY_DERIVED);
-    assay__table_texts(t, assay__dtype_name(weight->dtype), tensors < 2 ? weight->detail : NULL);
-}
-
 static void add_parameters(struct assay__doc *doc, const struct assay__inspect *inspect)
 {
     const struct assay__analysis *a = inspect->analysis;
@@ -405,8 +346,28 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect *
     if (!a->parameter_type_count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "none");
     struct assay__table *t = assay__doc_table(doc, "compressed", "Compressed weights by scheme",
                                               compressed_columns);
-    for (size_t i = 0; i < model->stored_count; i++)
-        if (!seen_before(model, i)) put_scheme(t, model, i);
+    for (size_t i = 0; i < model->stored_count; i++) {
+        const struct assay__stored_weight *weight = &model->stored[i];
+        double tensors = 0, elements = 0, stored = 0, dense = 0;
+        size_t k = 0;
+        while (!alike(&model->stored[k], weight))
+            k++;
+        if (k < i) continue; /* its scheme has a row */
+        for (; k < model->stored_count; k++) {
+            const struct assay__stored_weight *one = &model->stored[k];
+            if (!alike(one, weight)) continue;
+            tensors++;
+            elements += (double)one->logical_elements;
+            stored += (double)one->stored_bytes;
+            dense += (double)assay__dtype_bytes(weight->dtype, one->logical_elements);
+        }
+        assay__table_row_of(t, 0, weight->scheme);
+        assay__table_numbers(t, ASSAY_MEASURED, weight->bits > 0 ? weight->bits : NAN, tensors,
+                             elements, stored);
+        assay__table_number(t, dense, ASSAY_DERIVED);
+        assay__table_texts(t, assay__dtype_name(weight->dtype),
+                           tensors < 2 ? weight->detail : NULL);
+    }
     assay__doc_end(doc);
 }
 
@@ -451,7 +412,17 @@ int assay__inspect_document(const struct assay__inspect *inspect, enum assay__in
     add_alerts(doc, inspect);
     add_answer(doc, inspect);
     add_model(doc, inspect);
-    add_source_ops(doc, inspect);
+    /* What the nodes are called in a file of another format, where the tables below use ONNX'
+     * names. */
+    struct source_ops ops = {.kinds = 0};
+    count_source_ops(&ops, &inspect->model->graph, 0);
+    assay__doc_fact(doc, "made of");
+    for (size_t k = 0; k < ops.kinds; k++)
+        if (ops.counts[k] > 1)
+            assay__doc_item_text(doc, "%s × %zu", ops.names[k], ops.counts[k]);
+        else
+            assay__doc_item_text(doc, "%s", ops.names[k]);
+    if (ops.beyond) assay__doc_item_text(doc, "and %zu nodes of other kinds", ops.beyond);
     assay__doc_end(doc);
     add_values(doc, inspect);
     add_totals(doc, inspect);

@@ -18,20 +18,6 @@ static const struct assay__column tensor_columns[] = {
     {"last", "to #", ASSAY__UNIT_COUNT, .priority = 5},
 };
 
-static void put_tensor(struct assay__table *t, const struct assay__inspect *inspect,
-                       const struct assay__live_tensor *tensor)
-{
-    const struct assay__shapes *shapes = inspect->analysis->shapes;
-    const struct assay__shape_entry *entry = assay__shapes_get(shapes, tensor->name);
-    struct assay__buf shape = {0};
-    assay__inspect_shape(&shape, shapes, entry);
-    assay__table_row_of(t, 0, tensor->name);
-    assay__table_number(t, tensor->bytes, ASSAY_DERIVED);
-    assay__table_texts(t, entry ? assay__dtype_name(entry->dtype) : NULL,
-                       assay__doc_take(t->doc, &shape));
-    assay__table_numbers(t, ASSAY_MEASURED, tensor->first, tensor->last);
-}
-
 /* The rows sum to the peak: what its bodies need is one of them. */
 static void put_tensors(struct assay__doc *doc, const struct assay__inspect *inspect, bool known)
 {
@@ -46,8 +32,18 @@ static void put_tensors(struct assay__doc *doc, const struct assay__inspect *ins
                                               inspect->layers[live->peak_position].name));
         assay__table_number(t, live->peak_body_bytes, ASSAY_DERIVED);
     }
-    for (size_t i = 0; known && i < live->peak_tensor_count; i++)
-        put_tensor(t, inspect, &live->tensors[live->peak_tensors[i]]);
+    for (size_t i = 0; known && i < live->peak_tensor_count; i++) {
+        const struct assay__live_tensor *tensor = &live->tensors[live->peak_tensors[i]];
+        const struct assay__shapes *shapes = inspect->analysis->shapes;
+        const struct assay__shape_entry *entry = assay__shapes_get(shapes, tensor->name);
+        struct assay__buf shape = {0};
+        assay__inspect_shape(&shape, shapes, entry);
+        assay__table_row_of(t, 0, tensor->name);
+        assay__table_number(t, tensor->bytes, ASSAY_DERIVED);
+        assay__table_texts(t, entry ? assay__dtype_name(entry->dtype) : NULL,
+                           assay__doc_take(t->doc, &shape));
+        assay__table_numbers(t, ASSAY_MEASURED, tensor->first, tensor->last);
+    }
 }
 
 static void add_picture(struct assay__doc *doc, const struct assay__inspect *inspect)

@@ -6,21 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void add_cell(struct assay__doc *doc, const struct assay__ncp *n)
-{
-    assay__doc_fact(doc, "cell");
-    assay__doc_item_text(doc, "%s%s%s", n->cell, n->mode && *n->mode ? ", mode " : "",
-                         n->mode ? n->mode : "");
-    assay__doc_item_text(doc, "wiring %s", n->wiring);
-    assay__doc_item_text(doc, "%" PRId64 " units", n->units);
-    assay__doc_item_text(doc, "%" PRId64 " inputs", n->inputs);
-    assay__doc_item_text(doc, "%" PRId64 " outputs", n->outputs);
-    assay__doc_item_text(doc, "%s form, %" PRId64 " step%s", n->form, n->steps,
-                         n->steps == 1 ? "" : "s");
-    if (n->unfolds > 1) assay__doc_item_text(doc, "%" PRId64 " unfolds per step", n->unfolds);
-    if (n->mixed_memory) assay__doc_item_text(doc, "mixed memory");
-}
-
 static void add_synapses(struct assay__doc *doc, const struct assay__ncp *n)
 {
     if (!n->wired) {
@@ -112,24 +97,21 @@ static void put_degree(struct assay__table *t, const struct assay__ncp_degree *d
     assay__table_numbers(t, ASSAY_DERIVED, d->min, d->max, d->mean);
 }
 
-static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
-{
-    enum assay_state state = g->shared ? ASSAY_ESTIMATED : ASSAY_DERIVED;
-    assay__table_row_of(t, 0, g->name);
-    assay__table_cell(t, g->neurons ? assay__datum_count((double)g->neurons) : assay__datum_none());
-    assay__table_numbers(t, state, g->flops, g->flops_needed, g->bytes);
-    assay__table_number(t, (double)g->nodes, ASSAY_MEASURED);
-    assay__table_texts(t, degree_text(t->doc, &g->in), degree_text(t->doc, &g->out));
-    put_degree(t, &g->in);
-    put_degree(t, &g->out);
-}
-
 static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
 {
     bool shared = false;
     struct assay__table *t = assay__doc_table(doc, "groups", "Groups of neurons", group_columns);
     for (size_t i = 0; i < n->group_count; i++) {
-        put_group(t, &n->groups[i]);
+        const struct assay__ncp_group *g = &n->groups[i];
+        enum assay_state state = g->shared ? ASSAY_ESTIMATED : ASSAY_DERIVED;
+        assay__table_row_of(t, 0, g->name);
+        assay__table_cell(t, g->neurons ? assay__datum_count((double)g->neurons)
+                                        : assay__datum_none());
+        assay__table_numbers(t, state, g->flops, g->flops_needed, g->bytes);
+        assay__table_number(t, (double)g->nodes, ASSAY_MEASURED);
+        assay__table_texts(t, degree_text(t->doc, &g->in), degree_text(t->doc, &g->out));
+        put_degree(t, &g->in);
+        put_degree(t, &g->out);
         shared |= n->groups[i].shared;
     }
     if (shared)
@@ -150,7 +132,17 @@ void assay__inspect_add_wiring(struct assay__doc *doc, const struct assay__inspe
     const struct assay__ncp *n = &inspect->ncp;
     assay__doc_section(doc, "wiring", "Neural Circuit Policy", "from the model's metadata", 0);
     if (inspect->has_ncp) {
-        add_cell(doc, n);
+        assay__doc_fact(doc, "cell");
+        assay__doc_item_text(doc, "%s%s%s", n->cell, n->mode && *n->mode ? ", mode " : "",
+                             n->mode ? n->mode : "");
+        assay__doc_item_text(doc, "wiring %s", n->wiring);
+        assay__doc_item_text(doc, "%" PRId64 " units", n->units);
+        assay__doc_item_text(doc, "%" PRId64 " inputs", n->inputs);
+        assay__doc_item_text(doc, "%" PRId64 " outputs", n->outputs);
+        assay__doc_item_text(doc, "%s form, %" PRId64 " step%s", n->form, n->steps,
+                             n->steps == 1 ? "" : "s");
+        if (n->unfolds > 1) assay__doc_item_text(doc, "%" PRId64 " unfolds per step", n->unfolds);
+        if (n->mixed_memory) assay__doc_item_text(doc, "mixed memory");
         add_synapses(doc, n);
         add_work(doc, n);
     }

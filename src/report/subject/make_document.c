@@ -33,22 +33,6 @@ static double parameters_of(const struct assay__made *made)
     return made->parameters_known ? (double)made->parameters : (double)NAN;
 }
 
-static void add_table(struct assay__doc *doc, const struct assay__made *made)
-{
-    static const struct assay__column columns[] = {
-        {.key = "path"},      {.key = "source"},  {.key = "bytes"},      {.key = "parameters"},
-        {.key = "nodes"},     {.key = "opset"},   {.key = "ir_version"}, {.key = "read_s"},
-        {.key = "rewrite_s"}, {.key = "write_s"},
-    };
-    struct assay__table *t = assay__doc_table(doc, "model", NULL, columns);
-    const double numbers[] = {(double)made->bytes, parameters_of(made), (double)made->nodes,
-                              (double)made->opset, (double)made->ir,    made->build_s,
-                              made->rewrite_s,     made->write_s};
-    assay__table_row_of(t, 0, made->path, made->source);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        assay__table_number(t, numbers[i], ASSAY_MEASURED);
-}
-
 static void add_model(struct assay__doc *doc, const struct assay__made *made)
 {
     assay__doc_section(doc, "model", "Model", NULL, ASSAY__SECTION_QUIET);
@@ -66,7 +50,18 @@ static void add_model(struct assay__doc *doc, const struct assay__made *made)
     assay__doc_item(doc, "written in", assay__measured(made->write_s, "s"));
     assay__doc_item(doc, NULL, assay__derived(assay__made_write_rate(made), "B/s"));
     assay__doc_points(doc, (const char *const *)made->notes->lines, made->notes->count);
-    add_table(doc, made);
+    static const struct assay__column columns[] = {
+        {.key = "path"},      {.key = "source"},  {.key = "bytes"},      {.key = "parameters"},
+        {.key = "nodes"},     {.key = "opset"},   {.key = "ir_version"}, {.key = "read_s"},
+        {.key = "rewrite_s"}, {.key = "write_s"},
+    };
+    struct assay__table *t = assay__doc_table(doc, "model", NULL, columns);
+    const double numbers[] = {(double)made->bytes, parameters_of(made), (double)made->nodes,
+                              (double)made->opset, (double)made->ir,    made->build_s,
+                              made->rewrite_s,     made->write_s};
+    assay__table_row_of(t, 0, made->path, made->source);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        assay__table_number(t, numbers[i], ASSAY_MEASURED);
     assay__doc_end(doc);
 }
 
@@ -109,18 +104,6 @@ static void put_output(struct assay__table *t, const struct assay__drift_output 
     assay__table_text(t, output->reason);
 }
 
-static void add_outputs(struct assay__doc *doc, const struct assay__drift *drift)
-{
-    struct assay__table *t = assay__doc_table(doc, "drift", "Outputs", columns);
-    for (size_t i = 0; drift && i < drift->output_count; i++)
-        put_output(t, &drift->outputs[i]);
-    for (size_t i = 0; drift && i < drift->output_count; i++)
-        if (drift->outputs[i].nonfinite)
-            assay__doc_point(doc,
-                             "%s: %lld elements that are infinite or NaN in both are not compared",
-                             drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
-}
-
 static void add_drift(struct assay__doc *doc, const struct assay__made *made)
 {
     const struct assay__drift *drift = made->drift;
@@ -133,7 +116,14 @@ static void add_drift(struct assay__doc *doc, const struct assay__made *made)
         assay__doc_fact(doc, "outputs");
         assay__doc_item(doc, NULL, assay__datum_unknown(made->drift_reason));
     }
-    add_outputs(doc, drift);
+    struct assay__table *t = assay__doc_table(doc, "drift", "Outputs", columns);
+    for (size_t i = 0; drift && i < drift->output_count; i++)
+        put_output(t, &drift->outputs[i]);
+    for (size_t i = 0; drift && i < drift->output_count; i++)
+        if (drift->outputs[i].nonfinite)
+            assay__doc_point(doc,
+                             "%s: %lld elements that are infinite or NaN in both are not compared",
+                             drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
     if (drift && made->drift_note)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Note: %s.", made->drift_note);
     assay__doc_end(doc);

@@ -179,20 +179,6 @@ static bool is_fused(const struct assay__layer *layer)
     return layer->note && *layer->note;
 }
 
-static void put_layer(struct assay__table *t, const struct assay__trial *trial,
-                      const struct assay__layer *l)
-{
-    enum { LEAST_NS = 10 }; /* tenths: below nothing that a clock could show */
-    struct assay__datum time = assay__datum_number(l->time_ns / 1e3, NULL, ASSAY_ESTIMATED);
-    if (l->time_ns * LEAST_NS < 1) time.text = "< 0.1 ns";
-    assay__table_row_of(t, is_fused(l) ? ASSAY__ROW_DATA : 0, assay__trial_option(trial, "unit"));
-    assay__table_number(t, l->index, ASSAY_MEASURED);
-    assay__table_texts(t, l->op, l->name);
-    assay__table_cell(t, time);
-    assay__table_number(t, l->share, ASSAY_ESTIMATED);
-    assay__table_texts(t, l->bound, l->note);
-}
-
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial, bool shown)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -203,7 +189,17 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     t->more = "operators";
     t->data = !shown;
     for (size_t i = 0; i < layers->count; i++) {
-        put_layer(t, trial, &layers->items[i]);
+        const struct assay__layer *l = &layers->items[i];
+        enum { LEAST_NS = 10 }; /* tenths: below nothing that a clock could show */
+        struct assay__datum time = assay__datum_number(l->time_ns / 1e3, NULL, ASSAY_ESTIMATED);
+        if (l->time_ns * LEAST_NS < 1) time.text = "< 0.1 ns";
+        assay__table_row_of(t, is_fused(l) ? ASSAY__ROW_DATA : 0,
+                            assay__trial_option(trial, "unit"));
+        assay__table_number(t, l->index, ASSAY_MEASURED);
+        assay__table_texts(t, l->op, l->name);
+        assay__table_cell(t, time);
+        assay__table_number(t, l->share, ASSAY_ESTIMATED);
+        assay__table_texts(t, l->bound, l->note);
         fused += is_fused(&layers->items[i]);
     }
     assay__table_row_of(t, ASSAY__ROW_TOTAL, assay__trial_option(trial, "unit"));
@@ -220,19 +216,6 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
 
 /* --- trust ------------------------------------------------------------------------------------ */
 
-static void add_errors(struct assay__doc *doc, const struct assay__fit *fit)
-{
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Efficiencies %s.", fit->origin);
-    if (isfinite(fit->out.median))
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
-                            "Half of the errors are within %.0f %%, 9 of 10 within %.0f %%: %s "
-                            "(%zu). In sample %.0f %%.",
-                            fit->out.median * 100, fit->out.p90 * 100, fit->validation,
-                            fit->out.count, fit->in.median * 100);
-    else
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Error unknown: %s.", fit->validation);
-}
-
 static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
                       const struct assay__fit *fit)
 {
@@ -242,7 +225,15 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
                        : measured ? "ceilings were measured there; the model was not run"
                                   : "nothing here was measured on that chip",
                        0);
-    add_errors(doc, fit);
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Efficiencies %s.", fit->origin);
+    if (isfinite(fit->out.median))
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
+                            "Half of the errors are within %.0f %%, 9 of 10 within %.0f %%: %s "
+                            "(%zu). In sample %.0f %%.",
+                            fit->out.median * 100, fit->out.p90 * 100, fit->validation,
+                            fit->out.count, fit->in.median * 100);
+    else
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Error unknown: %s.", fit->validation);
     assay__doc_say(doc, ASSAY__TONE_WARN, trial->target.uncovered);
     for (size_t i = 0; i < trial->note_count; i++)
         if (trial->notes[i] != trial->target.uncovered)

@@ -72,16 +72,6 @@ static const struct assay__column phase_columns[] = {
     {.title = "peak live", .unit = "B", .priority = 2},
 };
 
-static void add_phases(struct assay__doc *doc, const struct assay__allocations *a)
-{
-    struct assay__table *t = assay__doc_table(
-        doc, NULL, "Allocations by phase of the worker's life", phase_columns);
-    for (size_t i = 0; i < a->phase_count; i++) {
-        assay__table_row_of(t, 0, a->phases[i].name);
-        put_phase(t, &a->phases[i]);
-    }
-}
-
 /* --- facts ------------------------------------------------------------------------------------ */
 
 /* An interval of bytes per inference: "(95 %: -3 B to 12 B)"; "" not known. */
@@ -102,20 +92,6 @@ static void add_metric(struct assay__doc *doc, const struct assay__trial *trial,
                           assay__trial_metric(trial, name) ? after : NULL);
 }
 
-/* Of live memory; a profile without the metric may have the numbers. */
-static void add_growth(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay__allocations *a = &trial->allocations;
-    const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth");
-    const char *after = assay__doc_printf(doc, "per inference%s%s%s", growth_interval(doc, a),
-                                          growth && *growth->note ? ": " : "",
-                                          growth ? growth->note : "");
-    assay__doc_fact(doc, "growth");
-    add_metric(doc, trial, "memory.growth", after);
-    if (!growth && isfinite(a->growth_bytes))
-        assay__doc_item_after(doc, NULL, assay__derived(a->growth_bytes, "B"), after);
-}
-
 static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
@@ -127,7 +103,15 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
                one ? "allocation by malloc and its relatives, once warm"
                    : "allocations by malloc and its relatives, once warm");
     if (bytes) add_metric(doc, trial, "memory.allocated", "requested");
-    add_growth(doc, trial);
+    /* Of live memory; a profile without the metric may have the numbers. */
+    const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth");
+    const char *after = assay__doc_printf(doc, "per inference%s%s%s", growth_interval(doc, a),
+                                          growth && *growth->note ? ": " : "",
+                                          growth ? growth->note : "");
+    assay__doc_fact(doc, "growth");
+    add_metric(doc, trial, "memory.growth", after);
+    if (!growth && isfinite(a->growth_bytes))
+        assay__doc_item_after(doc, NULL, assay__derived(a->growth_bytes, "B"), after);
     assay__doc_fact(doc, "heap");
     add_metric(doc, trial, "memory.heap.peak", "peak, as requested");
     assay__doc_fact(doc, "fragmented");
@@ -285,7 +269,12 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        ASSAY__VIEW_MACHINE);
     assay__doc_say(doc, ASSAY__TONE_NOTE, a->reason);
     if (a->phase_count) {
-        add_phases(doc, a);
+        struct assay__table *t = assay__doc_table(
+            doc, NULL, "Allocations by phase of the worker's life", phase_columns);
+        for (size_t i = 0; i < a->phase_count; i++) {
+            assay__table_row_of(t, 0, a->phases[i].name);
+            put_phase(t, &a->phases[i]);
+        }
         if (trial->metrics) add_facts(doc, trial);
         add_details(doc, a);
     }

@@ -83,42 +83,11 @@ static void put_ratio(struct view *v, const struct assay__ratio *r, double plain
     assay__table_numbers(v->table, ASSAY_DERIVED, r->ci.low, r->ci.high);
 }
 
-static void put_numbers(struct view *v, const struct assay__judged *j)
-{
-    const struct assay__number *const numbers[] = {&j->latency, &j->p99,           &j->throughput,
-                                                   &j->memory,  &j->device_memory, &j->power,
-                                                   &j->energy,  &j->tops_per_watt, &j->score};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        assay__table_cell(v->table, assay__datum_judged(numbers[i]));
-}
-
-static void put_speed(struct view *v, const struct assay__comparison_row *r)
-{
-    put_ratio(v, &r->speed, r->speed.ratio, NULL);
-    assay__table_numbers(v->table, ASSAY_DERIVED, r->speed.p_value, r->speed.smallest);
-    assay__table_texts(v->table, assay__verdict_name(r->verdict),
-                       isfinite(r->speed.ratio) ? assay__ratio_by_name(r->speed.by) : "");
-    put_ratio(v, &r->energy, r->energy_ratio, NULL);
-}
-
 static void put_metric(struct view *v, const struct assay__trial *t, const char *name)
 {
     struct assay__number number = {assay__trial_value(t, name),
                                    assay_metrics_get(t->metrics, name)};
     assay__table_cell(v->table, assay__datum_judged(&number));
-}
-
-static void put_outputs(struct view *v, const struct assay__comparison_row *r,
-                        const struct assay__trial *t)
-{
-    double cosine = assay__trial_value(t, "drift.cosine");
-    struct assay__datum value = assay__derived(cosine, NULL);
-    if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
-    put_metric(v, t, "drift.max_absolute");
-    assay__table_cell(v->table, assay__datum_judged(&r->judged.drift));
-    assay__table_cell(v->table, value);
-    put_metric(v, t, "drift.top1");
-    assay__table_number(v->table, r->judged.nonfinite.value, ASSAY_MEASURED);
 }
 
 static void put_nodes(struct view *v, const struct assay__placement_summary *f)
@@ -165,9 +134,25 @@ static void put_row(struct view *v, size_t i)
         v->table, r->judged.label, t->target.device,
         assay__role_name(i == v->all->reference ? ASSAY__ROLE_REFERENCE : r->judged.role),
         r->judged.usable ? "yes" : "no");
-    put_numbers(v, &r->judged);
-    put_speed(v, r);
-    put_outputs(v, r, t);
+    const struct assay__number *const numbers[] = {
+        &r->judged.latency, &r->judged.p99,           &r->judged.throughput,
+        &r->judged.memory,  &r->judged.device_memory, &r->judged.power,
+        &r->judged.energy,  &r->judged.tops_per_watt, &r->judged.score};
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
+        assay__table_cell(v->table, assay__datum_judged(numbers[n]));
+    put_ratio(v, &r->speed, r->speed.ratio, NULL);
+    assay__table_numbers(v->table, ASSAY_DERIVED, r->speed.p_value, r->speed.smallest);
+    assay__table_texts(v->table, assay__verdict_name(r->verdict),
+                       isfinite(r->speed.ratio) ? assay__ratio_by_name(r->speed.by) : "");
+    put_ratio(v, &r->energy, r->energy_ratio, NULL);
+    double cosine = assay__trial_value(t, "drift.cosine");
+    struct assay__datum value = assay__derived(cosine, NULL);
+    if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
+    put_metric(v, t, "drift.max_absolute");
+    assay__table_cell(v->table, assay__datum_judged(&r->judged.drift));
+    assay__table_cell(v->table, value);
+    put_metric(v, t, "drift.top1");
+    assay__table_number(v->table, r->judged.nonfinite.value, ASSAY_MEASURED);
     put_nodes(v, &r->placement);
     const char *outputs = !*r->unadvised                  ? ""
                           : r->judged.nonfinite.value > 0 ? "NaN or infinite"

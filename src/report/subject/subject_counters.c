@@ -60,20 +60,6 @@ static struct assay__datum per_second(struct assay__doc *doc, const struct assay
     return value;
 }
 
-static void add_counters(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    double rate = counted_rate(trial);
-    struct assay__table *t = assay__doc_table(doc, NULL, "Counters of one inference", columns);
-    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
-        const struct assay_metric *m = assay__trial_metric(trial, counters[i].metric);
-        if (!m) continue;
-        assay__table_row_of(t, 0, counters[i].label);
-        assay__table_metric(t, m);
-        assay__table_cell(t, per_second(doc, m, rate));
-        assay__table_texts(t, m->source, m->state == ASSAY_DERIVED ? m->note : NULL);
-    }
-}
-
 static const struct assay__metric_fact facts[] = {
     {"together", "hardware.cpus_busy", "CPUs busy", NULL},
     {"together", "hardware.ipc", "instructions per cycle", NULL},
@@ -231,19 +217,6 @@ static void add_class_table(struct assay__doc *doc, const struct assay__trial *t
     }
 }
 
-static void add_classes(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const char *note = trial->class_counter_note;
-    assay__doc_section(doc, NULL, "Counters by kind of layer", "per inference", 0);
-    if (trial->class_counter_count) add_class_table(doc, trial);
-    if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "Time is from the timed runs; \"counted\" and the columns after it are "
-                            "from the runs whose counters were read (CPUs: CPU time / counted).");
-    assay__doc_say(doc, ASSAY__TONE_NOTE, note);
-    assay__doc_end(doc);
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const char *note = trial->class_counter_note;
@@ -253,9 +226,29 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_section(doc, "counters", "Counters",
                            "all threads of the worker; latency is measured without counters",
                            ASSAY__VIEW_MACHINE);
-        if (asked) add_counters(doc, trial);
+        if (asked) {
+            double rate = counted_rate(trial);
+            struct assay__table *t = assay__doc_table(doc, NULL, "Counters of one inference",
+                                                      columns);
+            for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+                const struct assay_metric *m = assay__trial_metric(trial, counters[i].metric);
+                if (!m) continue;
+                assay__table_row_of(t, 0, counters[i].label);
+                assay__table_metric(t, m);
+                assay__table_cell(t, per_second(doc, m, rate));
+                assay__table_texts(t, m->source, m->state == ASSAY_DERIVED ? m->note : NULL);
+            }
+        }
         if (asked) assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
-        add_classes(doc, trial);
+        assay__doc_section(doc, NULL, "Counters by kind of layer", "per inference", 0);
+        if (trial->class_counter_count) add_class_table(doc, trial);
+        if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
+            assay__doc_sentence(
+                doc, ASSAY__TONE_NOTE,
+                "Time is from the timed runs; \"counted\" and the columns after it are "
+                "from the runs whose counters were read (CPUs: CPU time / counted).");
+        assay__doc_say(doc, ASSAY__TONE_NOTE, note);
+        assay__doc_end(doc);
         assay__doc_end(doc);
     }
     add_data(doc, trial);

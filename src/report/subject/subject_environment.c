@@ -79,16 +79,6 @@ void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial
     add_tensors(doc, "workload", trial->inputs, trial->input_count);
 }
 
-static void add_versions(struct assay__doc *doc, const struct assay_profile *profile,
-                         const struct assay__trial *trial)
-{
-    assay__doc_fold(doc, "versions", "Versions and options", NULL);
-    assay__doc_fact_text(doc, "assay", profile->assay_version);
-    assay__doc_fact_text(doc, "measured", profile->created);
-    if (trial) assay__add_options(doc, trial);
-    assay__doc_end(doc);
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
@@ -110,7 +100,11 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     add_machine(doc, e);
     for (size_t i = 0; i < profile->model_count; i++)
         if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], i);
-    add_versions(doc, profile, trial);
+    assay__doc_fold(doc, "versions", "Versions and options", NULL);
+    assay__doc_fact_text(doc, "assay", profile->assay_version);
+    assay__doc_fact_text(doc, "measured", profile->created);
+    if (trial) assay__add_options(doc, trial);
+    assay__doc_end(doc);
     if (profile->command_line && *profile->command_line) {
         assay__doc_fold(doc, "command", "Command", NULL);
         assay__doc_code(doc, "sh", NULL, profile->command_line);

@@ -21,8 +21,23 @@ static const struct {
     {"ITL, last quarter of a generation", {"llm.itl_last"}},
 };
 
-static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
+static const struct assay__metric_fact facts[] = {
+    {"tokens", "llm.prefill", "prefill", "of the prompt"},
+    {"tokens", "llm.decode", "decode", "from the first to the last"},
+    {"tokens", "llm.overall", "overall", "prompt included"},
+    {"choosing", "llm.choose", NULL, "per token, included in the times above"},
+    {"generations", "llm.generations", NULL, "measured"},
+    {"generations", "llm.dropped", NULL, "more whose token times did not fit"},
+};
+
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    const struct assay__generation_info *made = &trial->generation;
+    if (!made->tokens || !trial->metrics || !assay_metrics_get(trial->metrics, "llm.ttft")) return;
+    const char *remark = assay__doc_printf(doc, "a prompt of %" PRId64 ", then %" PRId64 " token%s",
+                                           made->prompt, made->tokens,
+                                           made->tokens == 1 ? "" : "s");
+    assay__doc_section(doc, "generation", "Generation", remark, ASSAY__VIEW_OVERVIEW);
     struct assay__table *t = assay__doc_table(
         doc, NULL, "Time to the first token and between tokens", columns);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -33,38 +48,13 @@ static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
             else
                 assay__table_skip(t, 1);
     }
-}
-
-static const struct assay__metric_fact facts[] = {
-    {"tokens", "llm.prefill", "prefill", "of the prompt"},
-    {"tokens", "llm.decode", "decode", "from the first to the last"},
-    {"tokens", "llm.overall", "overall", "prompt included"},
-    {"choosing", "llm.choose", NULL, "per token, included in the times above"},
-    {"generations", "llm.generations", NULL, "measured"},
-    {"generations", "llm.dropped", NULL, "more whose token times did not fit"},
-};
-
-static void add_ids(struct assay__doc *doc, const struct assay__generation_info *made)
-{
+    assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
     struct assay__buf text = {0};
     for (size_t i = 0; i < made->id_count; i++)
         assay__buf_printf(&text, "%s%" PRId64, i ? " " : "", made->ids[i]);
     assay__doc_fold(doc, NULL, "Generated token ids", NULL);
     assay__doc_say(doc, ASSAY__TONE_PLAIN, assay__doc_take(doc, &text));
     assay__doc_end(doc);
-}
-
-static void build(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay__generation_info *made = &trial->generation;
-    if (!made->tokens || !trial->metrics || !assay_metrics_get(trial->metrics, "llm.ttft")) return;
-    const char *remark = assay__doc_printf(doc, "a prompt of %" PRId64 ", then %" PRId64 " token%s",
-                                           made->prompt, made->tokens,
-                                           made->tokens == 1 ? "" : "s");
-    assay__doc_section(doc, "generation", "Generation", remark, ASSAY__VIEW_OVERVIEW);
-    add_times(doc, trial);
-    assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
-    add_ids(doc, made);
     assay__doc_end(doc);
 }
 

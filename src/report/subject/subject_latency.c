@@ -175,19 +175,6 @@ static void fill_sample(const struct assay__table *table, size_t row, struct ass
         cells[i] = assay__measured(numbers[i], NULL);
 }
 
-static void add_sample_data(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    for (size_t i = 0; i < trial->launch_count; i++) {
-        const struct assay__launch *l = &trial->launches[i];
-        if (!l->samples_ns || !l->sample_count) continue;
-        struct assay__table *t = assay__doc_table(doc, "samples", NULL, sample_columns);
-        t->fill = fill_sample;
-        t->context = l;
-        t->row_count = l->sample_count;
-        t->trial = trial->id;
-    }
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *p50 = assay_metrics_get(trial->metrics, "latency.p50");
@@ -211,7 +198,15 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     }
     add_launches(doc, trial);
     assay__doc_end(doc);
-    add_sample_data(doc, trial);
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *l = &trial->launches[i];
+        if (!l->samples_ns || !l->sample_count) continue;
+        struct assay__table *t = assay__doc_table(doc, "samples", NULL, sample_columns);
+        t->fill = fill_sample;
+        t->context = l;
+        t->row_count = l->sample_count;
+        t->trial = trial->id;
+    }
 }
 
 const struct assay__subject assay__subject_latency = {

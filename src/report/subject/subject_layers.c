@@ -218,19 +218,6 @@ static void fill_times(const struct assay__table *table, size_t row, struct assa
                                NULL);
 }
 
-static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay__layers *layers = &trial->layers;
-    bool any = false;
-    for (size_t i = 0; i < layers->count; i++)
-        any |= layers->items[i].launch_times_ns != NULL;
-    if (!any) return;
-    struct assay__table *t = assay__doc_table(doc, "layer-times", NULL, time_columns);
-    t->fill = fill_times;
-    t->context = trial;
-    t->row_count = layers->count * layers->launch_count;
-}
-
 static const char *remark_of(struct assay__doc *doc, const struct assay__layers *layers)
 {
     struct assay__buf text = {0};
@@ -260,7 +247,14 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                                    : "The layers were not timed.");
     }
     assay__doc_end(doc);
-    add_times(doc, trial);
+    bool any = false;
+    for (size_t i = 0; i < layers->count; i++)
+        any |= layers->items[i].launch_times_ns != NULL;
+    if (!any) return;
+    struct assay__table *t = assay__doc_table(doc, "layer-times", NULL, time_columns);
+    t->fill = fill_times;
+    t->context = trial;
+    t->row_count = layers->count * layers->launch_count;
 }
 
 const struct assay__subject assay__subject_layers = {

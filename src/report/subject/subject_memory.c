@@ -34,25 +34,6 @@ static double most_of(const struct assay__series_info *series)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* A leak goes on for ever; a short look saw growth, and no more. */
-static void print_growth(struct assay__buf *out, const struct assay__allocations *a, double growth)
-{
-    int64_t before = 0, seen = 0;
-    for (size_t i = 0; i < a->phase_count; i++) {
-        bool warm = strcmp(a->phases[i].name, "warm") == 0;
-        *(warm ? &seen : &before) += a->phases[i].inferences;
-    }
-    bool lasting = before + seen >= LONG_ENOUGH;
-    const char *verb = lasting ? growth > 0 ? "GROWS" : "shrinks" : growth > 0 ? "grew" : "shrank";
-    assay__buf_printf(out, "; it %s by %s with ", verb, assay__scaled(fabs(growth), "B").text);
-    if (lasting)
-        assay__buf_puts(out, "every inference");
-    else
-        assay__buf_printf(out,
-                          "each of inferences %lld to %lld: too few to tell whether this continues",
-                          (long long)before + 1, (long long)(before + seen));
-}
-
 static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *total = assay__trial_metric(trial, "memory.total"),
@@ -69,10 +50,28 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
         assay__buf_printf(&text, ", %s times its weights (%s)",
                           assay__digits(total->value / model->value, 3).text,
                           assay__scaled(model->value, "B").text);
-    if (growth && (a->growth_low > 0 || a->growth_high < 0))
-        print_growth(&text, a, growth->value);
-    else if (growth)
+    if (growth && (a->growth_low > 0 || a->growth_high < 0)) {
+        /* A leak goes on for ever; a short look saw growth, and no more. */
+        int64_t before = 0, seen = 0;
+        for (size_t i = 0; i < a->phase_count; i++) {
+            bool warm = strcmp(a->phases[i].name, "warm") == 0;
+            *(warm ? &seen : &before) += a->phases[i].inferences;
+        }
+        bool lasting = before + seen >= LONG_ENOUGH;
+        const char *verb = lasting             ? growth->value > 0 ? "GROWS" : "shrinks"
+                           : growth->value > 0 ? "grew"
+                                               : "shrank";
+        assay__buf_printf(&text, "; it %s by %s with ", verb,
+                          assay__scaled(fabs(growth->value), "B").text);
+        if (lasting)
+            assay__buf_puts(&text, "every inference");
+        else
+            assay__buf_printf(
+                &text, "each of inferences %lld to %lld: too few to tell whether this continues",
+                (long long)before + 1, (long long)(before + seen));
+    } else if (growth) {
         assay__buf_puts(&text, "; no growth per inference was detected");
+    }
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__doc_take(doc, &text));
 }
 
@@ -110,14 +109,6 @@ static bool add_peak_of(struct assay__doc *doc, const struct assay__trial *trial
     return true;
 }
 
-static void add_worker(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay_metric *end = assay__trial_metric(trial, "memory.pss.worker");
-    add_peak_of(doc, trial, "memory.rss.worker", "RSS");
-    if (!add_peak_of(doc, trial, "memory.pss.worker", "PSS") && end)
-        assay__doc_item_after(doc, "PSS", assay__datum_metric(end), "at the end");
-}
-
 static void add_parts(struct assay__doc *doc, const struct assay__trial *trial)
 {
     for (size_t i = 0; i < PART_COUNT;) {
@@ -133,7 +124,12 @@ static void add_parts(struct assay__doc *doc, const struct assay__trial *trial)
         }
         const struct assay_metric *none = assay_metrics_get(trial->metrics, parts[first].metric);
         if (!shown && none) assay__doc_item(doc, NULL, assay__datum_metric(none));
-        if (strcmp(parts[i - 1].metric, "memory.baseline.worker") == 0) add_worker(doc, trial);
+        if (strcmp(parts[i - 1].metric, "memory.baseline.worker") == 0) {
+            const struct assay_metric *end = assay__trial_metric(trial, "memory.pss.worker");
+            add_peak_of(doc, trial, "memory.rss.worker", "RSS");
+            if (!add_peak_of(doc, trial, "memory.pss.worker", "PSS") && end)
+                assay__doc_item_after(doc, "PSS", assay__datum_metric(end), "at the end");
+        }
     }
 }
 
@@ -169,17 +165,6 @@ static void add_growth_of(struct assay__doc *doc, const struct assay__trial *tri
         assay__doc_item_after(doc, NULL, assay__datum_count(most), after);
 }
 
-static void add_meanwhile(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    double threads = most_of(series_of(trial, "threads.worker"));
-    assay__doc_fact(doc, "meanwhile");
-    add_growth_of(doc, trial, "faults.minor.worker", "minor page faults");
-    add_growth_of(doc, trial, "faults.major.worker", "major page faults");
-    if (isfinite(threads))
-        assay__doc_item_after(doc, "at most", assay__datum_count(threads),
-                              threads == 1 ? "thread" : "threads");
-}
-
 /* --- alive at the peak ------------------------------------------------------------------------ */
 
 static const struct assay__column peak_columns[] = {
@@ -194,23 +179,6 @@ static const struct assay__column peak_columns[] = {
     {.key = "first"},
     {"last", "last read by", .priority = 4, .flags = ASSAY__COLUMN_NAME},
 };
-
-static void put_tensor(struct assay__table *t, const struct assay__peak *peak, size_t position,
-                       int trial)
-{
-    const struct assay__peak_tensor *tensor = &peak->tensors[position];
-    struct assay__datum producer = assay__datum_text(tensor->producer);
-    if (!*tensor->producer && !*tensor->op) { /* programs find no name there */
-        producer = assay__datum_unknown(NULL);
-        producer.text = "an input of the model";
-    }
-    assay__table_row(t, 0, NULL);
-    assay__table_numbers(t, ASSAY_MEASURED, trial, position);
-    assay__table_texts(t, tensor->name, tensor->type);
-    assay__table_numbers(t, ASSAY_DERIVED, tensor->bytes, tensor->bytes / peak->bytes);
-    assay__table_cell(t, producer);
-    assay__table_texts(t, tensor->op, tensor->first, tensor->last);
-}
 
 /* "9.6 MB of activations are alive while 'Conv_3' (Conv) runs, in 3 tensors." */
 static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *peak)
@@ -243,8 +211,20 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
     t->more = "tensors";
     t->limit = TENSORS_SHOWN;
     t->id = "peak-tensors";
-    for (size_t i = 0; i < peak->count; i++)
-        put_tensor(t, peak, i, trial->id);
+    for (size_t i = 0; i < peak->count; i++) {
+        const struct assay__peak_tensor *tensor = &peak->tensors[i];
+        struct assay__datum producer = assay__datum_text(tensor->producer);
+        if (!*tensor->producer && !*tensor->op) { /* programs find no name there */
+            producer = assay__datum_unknown(NULL);
+            producer.text = "an input of the model";
+        }
+        assay__table_row(t, 0, NULL);
+        assay__table_numbers(t, ASSAY_MEASURED, trial->id, i);
+        assay__table_texts(t, tensor->name, tensor->type);
+        assay__table_numbers(t, ASSAY_DERIVED, tensor->bytes, tensor->bytes / peak->bytes);
+        assay__table_cell(t, producer);
+        assay__table_texts(t, tensor->op, tensor->first, tensor->last);
+    }
     if (peak->alive <= (int64_t)peak->count) return;
     assay__table_row(t, ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL, NULL);
     assay__table_skip(t, 2);
@@ -252,20 +232,6 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
                                            (long long)peak->alive - (long long)peak->count));
     assay__table_skip(t, 1);
     assay__table_numbers(t, ASSAY_DERIVED, peak->rest_bytes, peak->rest_bytes / peak->bytes);
-}
-
-static void add_peak(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay__peak *peak = &trial->peak;
-    if (!peak->reason) return; /* not looked for, or from before it was */
-    assay__doc_section(doc, NULL, "Alive at the peak", "activations, the largest first", 0);
-    if (*peak->reason) {
-        assay__doc_say(doc, ASSAY__TONE_NOTE, peak->reason);
-    } else {
-        add_peak_answer(doc, peak);
-        add_tensors(doc, trial);
-    }
-    assay__doc_end(doc);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -290,18 +256,6 @@ static int by_bytes(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void put_layer(struct assay__table *t, const struct assay__layer *l)
-{
-    bool timed = l->state != ASSAY_UNAVAILABLE && l->time_ns > 0;
-    double rate = timed ? l->bytes / l->time_ns * 1e9 : (double)NAN;
-    assay__table_row(t, 0, NULL);
-    assay__table_number(t, l->index, ASSAY_MEASURED);
-    assay__table_texts(t, assay__layer_title(l), l->op);
-    assay__table_number(t, l->bytes, ASSAY_DERIVED);
-    assay__table_number(t, timed ? l->time_ns / 1e9 : (double)NAN, l->state);
-    assay__table_numbers(t, ASSAY_DERIVED, rate, l->live_bytes, l->weight_bytes);
-}
-
 static void add_layers(struct assay__doc *doc, const struct assay_profile *profile,
                        const struct assay__trial *trial)
 {
@@ -318,8 +272,17 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
     struct assay__table *t = assay__doc_table(doc, NULL, "Layers by the bytes they move",
                                               layer_columns);
     t->more = "layers";
-    for (size_t i = 0; i < layers->count && i < LAYERS_MOST; i++)
-        put_layer(t, order[i]);
+    for (size_t i = 0; i < layers->count && i < LAYERS_MOST; i++) {
+        const struct assay__layer *l = order[i];
+        bool timed = l->state != ASSAY_UNAVAILABLE && l->time_ns > 0;
+        double rate = timed ? l->bytes / l->time_ns * 1e9 : (double)NAN;
+        assay__table_row(t, 0, NULL);
+        assay__table_number(t, l->index, ASSAY_MEASURED);
+        assay__table_texts(t, assay__layer_title(l), l->op);
+        assay__table_number(t, l->bytes, ASSAY_DERIVED);
+        assay__table_number(t, timed ? l->time_ns / 1e9 : (double)NAN, l->state);
+        assay__table_numbers(t, ASSAY_DERIVED, rate, l->live_bytes, l->weight_bytes);
+    }
     if (layers->count > LAYERS_MOST)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "The first %d of %zu layers; the table of layers has all.", LAYERS_MOST,
@@ -340,8 +303,24 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     add_parts(doc, trial);
     assay__doc_picture(doc, "memory", trial, watched ? ASSAY__PICTURE_SAY : 0);
     add_readings(doc, trial);
-    add_meanwhile(doc, trial);
-    add_peak(doc, trial);
+    double threads = most_of(series_of(trial, "threads.worker"));
+    assay__doc_fact(doc, "meanwhile");
+    add_growth_of(doc, trial, "faults.minor.worker", "minor page faults");
+    add_growth_of(doc, trial, "faults.major.worker", "major page faults");
+    if (isfinite(threads))
+        assay__doc_item_after(doc, "at most", assay__datum_count(threads),
+                              threads == 1 ? "thread" : "threads");
+    const struct assay__peak *peak = &trial->peak;
+    if (peak->reason) { /* NULL: not looked for, or from before it was */
+        assay__doc_section(doc, NULL, "Alive at the peak", "activations, the largest first", 0);
+        if (*peak->reason) {
+            assay__doc_say(doc, ASSAY__TONE_NOTE, peak->reason);
+        } else {
+            add_peak_answer(doc, peak);
+            add_tensors(doc, trial);
+        }
+        assay__doc_end(doc);
+    }
     add_layers(doc, study->profile, trial);
     assay__doc_end(doc);
 }

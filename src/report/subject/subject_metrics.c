@@ -96,20 +96,6 @@ static const struct assay__column columns[] = {
     {.key = "label"},
 };
 
-static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    size_t count = trial->metrics ? assay_metrics_count(trial->metrics) : 0;
-    struct assay__table *t = assay__doc_table(
-        doc, "metrics", "All metrics with state, source and formula", columns);
-    t->id = "metric-table";
-    for (size_t i = 0; i < count; i++) {
-        assay__table_row(t, 0, NULL);
-        assay__table_number(t, trial->id, ASSAY_MEASURED);
-        assay__table_metric_row(t, assay_metrics_at(trial->metrics, i));
-        assay__table_text(t, trial->label); /* "" of a single run */
-    }
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->metrics || !assay_metrics_count(trial->metrics)) return;
@@ -121,7 +107,15 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        ASSAY__VIEW_MACHINE);
     if (assay__trial_metric(trial, "latency.p50")) add_families(doc, trial->metrics);
     assay__doc_fold(doc, "all-metrics", "All metrics with state, source and formula", NULL);
-    add_table(doc, trial);
+    struct assay__table *t = assay__doc_table(
+        doc, "metrics", "All metrics with state, source and formula", columns);
+    t->id = "metric-table";
+    for (size_t i = 0; i < assay_metrics_count(trial->metrics); i++) {
+        assay__table_row(t, 0, NULL);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_metric_row(t, assay_metrics_at(trial->metrics, i));
+        assay__table_text(t, trial->label); /* "" of a single run */
+    }
     assay__doc_end(doc);
     assay__doc_end(doc);
 }

@@ -93,15 +93,6 @@ static void put_total(struct assay__table *t, const struct assay__trial *trial)
     assay__table_number(t, isfinite(total_ns) ? 1 : (double)NAN, ASSAY_MEASURED);
 }
 
-static void add_groups(struct assay__doc *doc, const struct assay__ncp_groups *g,
-                       const struct assay__trial *trial)
-{
-    struct assay__table *t = assay__doc_table(doc, "groups", "Time by neuron group", group_columns);
-    for (size_t i = 0; i < g->group_count; i++)
-        put_part(t, g, &g->groups[i], trial->id, false);
-    if (g->layers) put_total(t, trial);
-}
-
 static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
                       const struct assay__trial *trial)
 {
@@ -120,18 +111,6 @@ static void add_time(struct assay__doc *doc, const char *name, double time_ns, c
 {
     if (isfinite(time_ns))
         assay__doc_item_after(doc, name, assay__derived(time_ns / 1e9, "s"), after);
-}
-
-static void add_per_step(struct assay__doc *doc, const struct assay__ncp_groups *g)
-{
-    int64_t steps = g->cell->steps;
-    assay__doc_fact(doc, "per step");
-    add_time(doc, NULL, g->per_step_ns,
-             steps == 1
-                 ? "one inference is one step"
-                 : assay__doc_printf(doc, "of the latency (latency.p50 / %" PRId64 ")", steps));
-    add_time(doc, NULL, g->scan_step_ns,
-             assay__doc_printf(doc, "of the Scan (its time / %" PRId64 ")", steps));
 }
 
 static void add_by_layers(struct assay__doc *doc, const struct assay__ncp_groups *g)
@@ -153,17 +132,6 @@ static void add_by_layers(struct assay__doc *doc, const struct assay__ncp_groups
     }
 }
 
-static void add_floor(struct assay__doc *doc, const struct assay__ncp_groups *g)
-{
-    if (!isfinite(g->floor_share)) return;
-    assay__doc_fact(doc, "call cost");
-    assay__doc_item_after(doc, "at most", assay__derived(g->floor_share, "ratio"),
-                          "of the latency, independent of what the layers compute");
-    assay__doc_item_after(doc, assay__doc_printf(doc, "%zu ×", g->timed),
-                          assay__derived(g->floor_ns / 1e9, "s"),
-                          "(the fastest layer), and the engine's cost per run");
-}
-
 /* "CfC, unrolled over 16 steps" */
 static const char *form_of(struct assay__doc *doc, const struct assay__cell_info *cell)
 {
@@ -182,10 +150,30 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        g ? form_of(doc, g->cell) : NULL, ASSAY__VIEW_LAYERS);
     assay__doc_say(doc, ASSAY__TONE_WARN, fault);
     if (g) {
-        add_per_step(doc, g);
+        int64_t steps = g->cell->steps;
+        assay__doc_fact(doc, "per step");
+        add_time(doc, NULL, g->per_step_ns,
+                 steps == 1
+                     ? "one inference is one step"
+                     : assay__doc_printf(doc, "of the latency (latency.p50 / %" PRId64 ")", steps));
+        add_time(doc, NULL, g->scan_step_ns,
+                 assay__doc_printf(doc, "of the Scan (its time / %" PRId64 ")", steps));
         add_by_layers(doc, g);
-        add_floor(doc, g);
-        if (g->group_count) add_groups(doc, g, trial);
+        if (isfinite(g->floor_share)) {
+            assay__doc_fact(doc, "call cost");
+            assay__doc_item_after(doc, "at most", assay__derived(g->floor_share, "ratio"),
+                                  "of the latency, independent of what the layers compute");
+            assay__doc_item_after(doc, assay__doc_printf(doc, "%zu ×", g->timed),
+                                  assay__derived(g->floor_ns / 1e9, "s"),
+                                  "(the fastest layer), and the engine's cost per run");
+        }
+        if (g->group_count) {
+            struct assay__table *t = assay__doc_table(doc, "groups", "Time by neuron group",
+                                                      group_columns);
+            for (size_t i = 0; i < g->group_count; i++)
+                put_part(t, g, &g->groups[i], trial->id, false);
+            if (g->layers) put_total(t, trial);
+        }
         assay__doc_say(doc, ASSAY__TONE_NOTE, g->note);
         add_steps(doc, g, trial);
     }

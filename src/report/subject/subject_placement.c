@@ -62,15 +62,6 @@ static const struct assay__layer **sorted_layers(const struct assay__layers *lay
     return sorted;
 }
 
-static void cross(struct placement *all, size_t from, size_t to, const struct crossing *copies)
-{
-    struct crossing *c = &all->crossings[from][to];
-    c->count++;
-    c->bytes += copies->count ? copies->bytes : (double)NAN;
-    c->time_ns += copies->count ? copies->time_ns : (double)NAN;
-    all->crosses = true;
-}
-
 static bool collect(const struct assay__layers *layers, struct placement *all)
 {
     const struct assay__layer **sorted = sorted_layers(layers);
@@ -89,7 +80,13 @@ static bool collect(const struct assay__layers *layers, struct placement *all)
             copies.time_ns += assay__layer_is_timed(l) ? l->time_ns : (double)NAN;
             continue;
         }
-        if (previous != SIZE_MAX && previous != at) cross(all, previous, at, &copies);
+        if (previous != SIZE_MAX && previous != at) {
+            struct crossing *c = &all->crossings[previous][at];
+            c->count++;
+            c->bytes += copies.count ? copies.bytes : (double)NAN;
+            c->time_ns += copies.count ? copies.time_ns : (double)NAN;
+            all->crosses = true;
+        }
         previous = at;
         copies = (struct crossing){0};
     }
@@ -112,27 +109,6 @@ static struct assay__datum energy_of(const struct placement *all, const struct a
     if (all->count > 1 && assay__trial_metric(trial, "energy.inference.net"))
         return assay__datum_unknown("not measured separately per provider");
     return assay__datum_metric(assay_metrics_get(trial->metrics, "energy.inference.net"));
-}
-
-static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
-                       const struct placement *all)
-{
-    static const char untimed[] = "some of its layers have no time, so the sum would be too low";
-    double total_ns = assay__layer_total(trial);
-    struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
-                                              place_columns);
-    for (size_t i = 0; i < all->count; i++) {
-        const struct place *p = &all->places[i];
-        assay__table_row_of(t, 0, p->name);
-        assay__table_number(t, (double)p->layers, ASSAY_MEASURED);
-        if (p->untimed) {
-            assay__table_cell(t, assay__datum_unknown(untimed));
-            assay__table_cell(t, assay__datum_unknown(untimed));
-        } else {
-            assay__table_numbers(t, ASSAY_DERIVED, p->time_ns / 1e9, p->time_ns / total_ns);
-        }
-        assay__table_cell(t, energy_of(all, trial));
-    }
 }
 
 /* --- crossings -------------------------------------------------------------------------------- */
@@ -219,7 +195,22 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (!collect(&trial->layers, &all)) doc->failed = true;
     assay__doc_section(doc, "placement", "Placement", "who ran the layers",
                        ASSAY__VIEW_LAYERS | (all.count < 2 ? ASSAY__SECTION_DETAIL : 0));
-    add_places(doc, trial, &all);
+    static const char untimed[] = "some of its layers have no time, so the sum would be too low";
+    double total_ns = assay__layer_total(trial);
+    struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
+                                              place_columns);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct place *p = &all.places[i];
+        assay__table_row_of(t, 0, p->name);
+        assay__table_number(t, (double)p->layers, ASSAY_MEASURED);
+        if (p->untimed) {
+            assay__table_cell(t, assay__datum_unknown(untimed));
+            assay__table_cell(t, assay__datum_unknown(untimed));
+        } else {
+            assay__table_numbers(t, ASSAY_DERIVED, p->time_ns / 1e9, p->time_ns / total_ns);
+        }
+        assay__table_cell(t, energy_of(&all, trial));
+    }
     add_crossings(doc, &all);
     add_types(doc, study, trial);
     assay__doc_end(doc);

@@ -133,15 +133,6 @@ static void put_rail(struct assay__doc *doc, struct assay__table *t,
                                                *at_rest ? "; idle: " : "", at_rest));
 }
 
-static void add_rails(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const char *rail;
-    if (!rail_at(trial, 0)) return;
-    struct assay__table *t = assay__doc_table(doc, NULL, "Power and energy by rail", rail_columns);
-    for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
-        put_rail(doc, t, trial, rail);
-}
-
 /* --- facts ------------------------------------------------------------------------------------ */
 
 /* With its formula or remark; or the reason why it is unknown, unless power is unknown altogether:
@@ -312,9 +303,25 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
 
 /* --- what could not be read ------------------------------------------------------------------- */
 
-/* Rails are in their table. */
-static void add_silent(struct assay__doc *doc, const struct assay__trial *trial)
+static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
+    struct assay__study *study = doc->study;
+    bool any = study->profile->kind == ASSAY__PROFILE_POWER;
+    for (size_t i = 0; i < trial->series_count && !any; i++)
+        any = is_sensor(&trial->series[i]) || strcmp(trial->series[i].probe, "procstat") == 0;
+    if (!any || !trial->metrics || !assay_metrics_count(trial->metrics)) return;
+    assay__doc_section(doc, "power", "Power", "in the measured windows", ASSAY__VIEW_MACHINE);
+    add_answer(doc, trial);
+    const char *rail;
+    if (rail_at(trial, 0)) {
+        struct assay__table *t = assay__doc_table(doc, NULL, "Power and energy by rail",
+                                                  rail_columns);
+        for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
+            put_rail(doc, t, trial, rail);
+    }
+    add_facts(doc, study->profile, trial);
+    assay__doc_picture(doc, "power", trial, 0);
+    /* Rails are in their table. */
     assay__doc_section(doc, NULL, "Sensors without a reading", "and why", 0);
     for (size_t i = 0; i < trial->series_count; i++) {
         const struct assay__series_info *s = &trial->series[i];
@@ -326,21 +333,6 @@ static void add_silent(struct assay__doc *doc, const struct assay__trial *trial)
             assay__doc_point(doc, "%s (%s): %s", s->name, s->probe, s->note);
     }
     assay__doc_end(doc);
-}
-
-static void build(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    struct assay__study *study = doc->study;
-    bool any = study->profile->kind == ASSAY__PROFILE_POWER;
-    for (size_t i = 0; i < trial->series_count && !any; i++)
-        any = is_sensor(&trial->series[i]) || strcmp(trial->series[i].probe, "procstat") == 0;
-    if (!any || !trial->metrics || !assay_metrics_count(trial->metrics)) return;
-    assay__doc_section(doc, "power", "Power", "in the measured windows", ASSAY__VIEW_MACHINE);
-    add_answer(doc, trial);
-    add_rails(doc, trial);
-    add_facts(doc, study->profile, trial);
-    assay__doc_picture(doc, "power", trial, 0);
-    add_silent(doc, trial);
     assay__doc_end(doc);
 }
 

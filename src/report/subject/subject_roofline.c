@@ -36,18 +36,6 @@ static void print_bounds(struct assay__buf *out, const struct assay__roofline *r
     }
 }
 
-static void add_answer(struct assay__doc *doc, const struct assay__roofline *r)
-{
-    struct assay__buf bounds = {0};
-    print_bounds(&bounds, r);
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
-                        "Of the time in layers %s. At their roofs the layers would take %s instead "
-                        "of %s (%.0f %%).",
-                        assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
-                        assay__scaled(r->least_of_ns / 1e9, "s").text,
-                        r->least_ns / r->least_of_ns * 100);
-}
-
 /* Layers that are faster than their roof, and those that cannot be judged with the first reason. */
 static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
 {
@@ -91,16 +79,6 @@ static const char *bound_of(struct assay__doc *doc, const struct assay__roofline
     return assay__doc_printf(doc, "%s %s", name, l->level->kind);
 }
 
-static void put_layer(struct assay__doc *doc, struct assay__table *t,
-                      const struct assay__layer *layer, const struct assay__roofline_layer *l,
-                      double p50_ns, const char *letter)
-{
-    assay__table_row_of(t, 0, letter, assay__layer_title(layer));
-    assay__table_number(t, layer->time_ns / p50_ns, ASSAY_MEASURED);
-    assay__table_numbers(t, ASSAY_DERIVED, l->intensity, l->rate, l->attainable, l->utilization);
-    assay__table_text(t, bound_of(doc, l));
-}
-
 /* The slowest first, each with its letter in the picture. */
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
                        const struct assay__roofline *r)
@@ -118,7 +96,12 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
         const char *letter = "";
         if (letters < ASSAY__ROOFLINE_POINTS && assay__roofline_is_placed(placed))
             letter = assay__doc_printf(doc, "%c", (char)('A' + letters++));
-        put_layer(doc, t, layer, placed, p50 ? p50->value * 1e9 : (double)NAN, letter);
+        assay__table_row_of(t, 0, letter, assay__layer_title(layer));
+        assay__table_number(t, layer->time_ns / (p50 ? p50->value * 1e9 : (double)NAN),
+                            ASSAY_MEASURED);
+        assay__table_numbers(t, ASSAY_DERIVED, placed->intensity, placed->rate, placed->attainable,
+                             placed->utilization);
+        assay__table_text(t, bound_of(doc, placed));
     }
     free(order);
 }
@@ -144,9 +127,11 @@ static void put_roof(struct assay__table *t, const struct assay__roof *roof, con
     assay__table_text(t, roof->name);
 }
 
-/* The model's own compute roof, and those of layers that compute in another type. */
-static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
+static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
 {
+    struct assay__table *t = assay__doc_table(doc, NULL, "The roofs: measured limits of the device",
+                                              roof_columns);
+    /* The model's own compute roof, and those of layers that compute in another type. */
     const struct assay__roof *seen[PEAKS_MOST] = {0};
     size_t count = 0;
     for (size_t i = 0; i <= r->layer_count; i++) {
@@ -158,13 +143,6 @@ static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
         seen[count++] = roof;
         put_roof(t, roof, roof->label, strcmp(roof->kind, "int8") == 0 ? "OP/s" : "FLOP/s", false);
     }
-}
-
-static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
-{
-    struct assay__table *t = assay__doc_table(doc, NULL, "The roofs: measured limits of the device",
-                                              roof_columns);
-    put_peaks(t, r);
     for (size_t i = 0; i < r->level_count; i++)
         put_roof(t, &r->levels[i], r->levels[i].label, "B/s", true);
     if (r->weights)
@@ -194,7 +172,14 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (r->reason[0])
         assay__doc_say(doc, ASSAY__TONE_NOTE, assay__doc_reason(doc, "roofline.time", r->reason));
     if (judged) {
-        add_answer(doc, r);
+        struct assay__buf bounds = {0};
+        print_bounds(&bounds, r);
+        assay__doc_sentence(
+            doc, ASSAY__TONE_PLAIN,
+            "Of the time in layers %s. At their roofs the layers would take %s instead "
+            "of %s (%.0f %%).",
+            assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
+            assay__scaled(r->least_of_ns / 1e9, "s").text, r->least_ns / r->least_of_ns * 100);
         assay__doc_picture(doc, "roofline", trial, ASSAY__PICTURE_KEYED);
         add_layers(doc, trial, r);
     }

@@ -65,27 +65,6 @@ static const char *name_of(struct assay__doc *doc, const struct assay__series_in
     return both ? assay__doc_printf(doc, "%s (%s)", s->name, s->rail) : s->name;
 }
 
-static void put_channel(struct assay__doc *doc, struct assay__table *t,
-                        const struct assay__series_info *s)
-{
-    struct range r = range_of(s);
-    assay__table_row_of(t, 0, name_of(doc, s));
-    assay__table_cell(t, s->launch > 0 ? assay__datum_count(s->launch) : assay__datum_none());
-    assay__table_cell(t, r.known ? assay__datum_count((double)r.known) : assay__datum_none());
-    assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.low));
-    assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.high));
-    assay__table_cell(t, value_of(s, s->counter ? r.last : (double)NAN)); /* since the first */
-    assay__table_cell(t, period_of(doc, s));
-    assay__table_texts(t, assay_state_name(s->state), s->source, s->note);
-}
-
-static void add_channels(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time", columns);
-    for (size_t i = 0; i < trial->series_count; i++)
-        put_channel(doc, t, &trial->series[i]);
-}
-
 /* --- every reading ---------------------------------------------------------------------------- */
 
 static const struct assay__column reading_columns[] = {
@@ -166,7 +145,19 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_section(doc, "series", "Read over time", NULL,
                        ASSAY__VIEW_MACHINE | ASSAY__SECTION_QUIET);
     assay__doc_fold(doc, NULL, "Read over time", NULL);
-    if (trial->series_count) add_channels(doc, trial);
+    struct assay__table *t = assay__doc_table(doc, NULL, "Channels read over time", columns);
+    for (size_t i = 0; i < trial->series_count; i++) {
+        const struct assay__series_info *s = &trial->series[i];
+        struct range r = range_of(s);
+        assay__table_row_of(t, 0, name_of(doc, s));
+        assay__table_known(t, s->launch > 0 ? s->launch : (double)NAN, ASSAY_MEASURED);
+        assay__table_known(t, r.known ? (double)r.known : (double)NAN, ASSAY_MEASURED);
+        assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.low));
+        assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.high));
+        assay__table_cell(t, value_of(s, s->counter ? r.last : (double)NAN)); /* since the first */
+        assay__table_cell(t, period_of(doc, s));
+        assay__table_texts(t, assay_state_name(s->state), s->source, s->note);
+    }
     add_spans(doc, trial);
     assay__doc_end(doc);
     assay__doc_end(doc);

@@ -146,21 +146,6 @@ static void add_table(struct view *v)
         put_row(v, i);
 }
 
-static void add_faults(struct view *v)
-{
-    const struct assay__sweep *sweep = v->sweep;
-    struct assay__fault *faults = assay__doc_array(v->doc, 2 * sweep->count + 1, sizeof *faults);
-    if (!faults) return;
-    for (size_t i = 0; i < sweep->count; i++) {
-        const struct assay__sweep_point *p = &sweep->points[i];
-        const char *kind = !p->judged.usable ? "not run" : p->within ? NULL : state_of(p);
-        faults[i] = (struct assay__fault){kind, p->judged.label, p->judged.reason};
-        faults[sweep->count + i] = (struct assay__fault){*p->judged.lost ? "lost" : NULL,
-                                                         p->judged.label, p->judged.lost};
-    }
-    assay__point_faults(v->doc, faults, 2 * sweep->count);
-}
-
 /* --- what it says ----------------------------------------------------------------------------- */
 
 static void add_tied(struct view *v)
@@ -251,7 +236,18 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (study->failed) return;
     assay__doc_section(doc, "sweep", parts[0].title, parts[0].remark, ASSAY__VIEW_OVERVIEW);
     add_table(&v);
-    add_faults(&v);
+    const struct assay__sweep *sweep = v.sweep;
+    struct assay__fault *faults = assay__doc_array(doc, 2 * sweep->count + 1, sizeof *faults);
+    if (faults) {
+        for (size_t i = 0; i < sweep->count; i++) {
+            const struct assay__sweep_point *p = &sweep->points[i];
+            const char *kind = !p->judged.usable ? "not run" : p->within ? NULL : state_of(p);
+            faults[i] = (struct assay__fault){kind, p->judged.label, p->judged.reason};
+            faults[sweep->count + i] = (struct assay__fault){*p->judged.lost ? "lost" : NULL,
+                                                             p->judged.label, p->judged.lost};
+        }
+        assay__point_faults(doc, faults, 2 * sweep->count);
+    }
     static const char *const pictures[] = {"sweep", "pareto"};
     for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++)
         assay__doc_picture(doc, pictures[i], trial, ASSAY__PICTURE_DETAIL);

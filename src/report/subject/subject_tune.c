@@ -147,18 +147,6 @@ static size_t *reading_order(struct view *v)
     return order;
 }
 
-static void add_table(struct view *v)
-{
-    size_t count = COLUMN_COUNT;
-    const struct assay__column *own = assay__point_columns(v->doc, columns, &count, LABEL,
-                                                           &v->result->axes);
-    v->table = assay__doc_add_table(v->doc, "tune", "Every configuration tried", own, count);
-    v->table->more = "configurations";
-    v->table->order = reading_order(v);
-    for (size_t i = 0; i < v->result->count; i++)
-        put_row(v, i, count - COLUMN_COUNT);
-}
-
 static const char *const legend[][2] = {
     {"finalist", "judged by separate launches"},
     {"dropped", "has only the short launches of the search"},
@@ -167,18 +155,6 @@ static const char *const legend[][2] = {
                "good in the rest"},
     {"cost", "the quantity to minimise: latency, time per sample or energy"},
 };
-
-static void add_faults(struct view *v)
-{
-    const struct assay__tune_result *result = v->result;
-    struct assay__fault *faults = assay__doc_array(v->doc, result->count + 1, sizeof *faults);
-    for (size_t i = 0; faults && i < result->count; i++) {
-        const struct assay__tune_row *row = &result->rows[i];
-        faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->judged.label,
-                                          row->judged.reason};
-    }
-    if (faults) assay__point_faults(v->doc, faults, result->count);
-}
 
 /* --- the best --------------------------------------------------------------------------------- */
 
@@ -200,24 +176,6 @@ static const char *percent(struct assay__doc *doc, size_t part, size_t whole)
                              assay__digits(100.0 * (double)part / (double)whole, 3).text);
 }
 
-static void add_launches(struct view *v)
-{
-    const struct assay__tune_result *r = v->result;
-    size_t chosen = r->search_launches + r->final_launches, most = r->grid * 3;
-    assay__doc_fact(v->doc, "launches");
-    assay__doc_item_text(v->doc, "%zu to choose", r->search_launches);
-    assay__doc_item_text(v->doc, "%zu to judge", r->final_launches);
-    if (r->ablation_launches)
-        assay__doc_item_text(v->doc, "%zu for what each setting contributes", r->ablation_launches);
-    if (r->grid <= r->configurations) return;
-    assay__doc_item_text(v->doc,
-                         "%s of the %zu that three launches of every configuration would take",
-                         percent(v->doc, chosen, most), most);
-    if (r->ablation_launches)
-        assay__doc_item_text(v->doc, "%s with those for the contributions",
-                             percent(v->doc, chosen + r->ablation_launches, most));
-}
-
 static void add_spent(struct view *v)
 {
     const struct assay__tune_result *r = v->result;
@@ -227,7 +185,20 @@ static void add_spent(struct view *v)
         r->grid ? percent(v->doc, r->configurations, r->grid) : "", r->grid ? ")" : "");
     if (r->failed) assay__doc_item_text(v->doc, "%zu of them failed", r->failed);
     if (r->refused) assay__doc_item_text(v->doc, "%zu more rejected up front", r->refused);
-    add_launches(v);
+    size_t chosen = r->search_launches + r->final_launches, most = r->grid * 3;
+    assay__doc_fact(v->doc, "launches");
+    assay__doc_item_text(v->doc, "%zu to choose", r->search_launches);
+    assay__doc_item_text(v->doc, "%zu to judge", r->final_launches);
+    if (r->ablation_launches)
+        assay__doc_item_text(v->doc, "%zu for what each setting contributes", r->ablation_launches);
+    if (r->grid > r->configurations) {
+        assay__doc_item_text(v->doc,
+                             "%s of the %zu that three launches of every configuration would take",
+                             percent(v->doc, chosen, most), most);
+        if (r->ablation_launches)
+            assay__doc_item_text(v->doc, "%s with those for the contributions",
+                                 percent(v->doc, chosen + r->ablation_launches, most));
+    }
     if (!isfinite(r->elapsed_s) || !isfinite(r->plan->budget_s)) return;
     double left_s = r->plan->budget_s - r->elapsed_s;
     assay__doc_fact(v->doc, "budget");
@@ -250,7 +221,13 @@ static void add_best(struct view *v)
     assay__doc_fact_text(v->doc, "tied with it", assay__doc_take(v->doc, &tied));
     assay__doc_fact_text(v->doc, "unconfirmed", result->unconfirmed);
     add_drift(v);
-    add_faults(v);
+    struct assay__fault *faults = assay__doc_array(v->doc, result->count + 1, sizeof *faults);
+    for (size_t i = 0; faults && i < result->count; i++) {
+        const struct assay__tune_row *row = &result->rows[i];
+        faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->judged.label,
+                                          row->judged.reason};
+    }
+    if (faults) assay__point_faults(v->doc, faults, result->count);
     add_spent(v);
 }
 
@@ -284,21 +261,6 @@ static void add_parts(struct view *v)
     assay__doc_end(v->doc);
 }
 
-static void add_code(struct view *v, struct assay__study *study)
-{
-    static const char *const languages[][2] = {
-        {"python", "Python"}, {"c", "C"}, {"json", "JSON session options"}};
-    if (!best_of(v->result)) return;
-    assay__doc_section(v->doc, "tune-code", "The best configuration as code", NULL, 0);
-    for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++) {
-        const char *text = assay__tune_snippet(v->profile, v->result, languages[i][0],
-                                               study->arena);
-        if (!text) v->doc->failed = true;
-        if (text && *text) assay__doc_code(v->doc, languages[i][0], languages[i][1], text);
-    }
-    assay__doc_end(v->doc);
-}
-
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
@@ -306,12 +268,30 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     struct view v = {.doc = doc, .profile = study->profile, .result = assay__study_tune(study)};
     if (study->failed) return;
     assay__doc_section(doc, "tune", "Tune", "finalists first, then by cost", ASSAY__VIEW_OVERVIEW);
-    add_table(&v);
+    size_t count = COLUMN_COUNT;
+    const struct assay__column *own = assay__point_columns(doc, columns, &count, LABEL,
+                                                           &v.result->axes);
+    v.table = assay__doc_add_table(doc, "tune", "Every configuration tried", own, count);
+    v.table->more = "configurations";
+    v.table->order = reading_order(&v);
+    for (size_t i = 0; i < v.result->count; i++)
+        put_row(&v, i, count - COLUMN_COUNT);
     assay__doc_legend(doc, ASSAY__ARRAY(legend));
     add_best(&v);
     assay__doc_picture(doc, "pareto", trial, ASSAY__PICTURE_DETAIL);
     add_parts(&v);
-    add_code(&v, study);
+    static const char *const languages[][2] = {
+        {"python", "Python"}, {"c", "C"}, {"json", "JSON session options"}};
+    if (best_of(v.result)) {
+        assay__doc_section(doc, "tune-code", "The best configuration as code", NULL, 0);
+        for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++) {
+            const char *text = assay__tune_snippet(v.profile, v.result, languages[i][0],
+                                                   study->arena);
+            if (!text) doc->failed = true;
+            if (text && *text) assay__doc_code(doc, languages[i][0], languages[i][1], text);
+        }
+        assay__doc_end(doc);
+    }
     assay__doc_end(doc);
 }
 

@@ -117,18 +117,6 @@ static const struct assay__column excluded_columns[] = {
     {.key = "source"},
 };
 
-static void add_excluded(struct assay__doc *doc, const struct assay__validation *v)
-{
-    assay__doc_section(doc, "excluded", "Not used", "and why", 0);
-    struct assay__table *t = assay__doc_table(doc, "excluded", "Not used", excluded_columns);
-    for (size_t i = 0; i < v->count; i++) {
-        const struct assay__validation_row *row = &v->rows[i];
-        if (!row->excluded || isfinite(row->measured_s)) continue;
-        assay__table_row_of(t, 0, row->row, row->label, row->chip, row->excluded, row->source);
-    }
-    assay__doc_end(doc);
-}
-
 int assay__validation_document(const struct assay__validation *v, bool published,
                                struct assay__doc **made)
 {
@@ -148,6 +136,13 @@ int assay__validation_document(const struct assay__validation *v, bool published
     add_rows(doc, v, true);
     assay__doc_end(doc);
     add_errors(doc, v, published);
-    add_excluded(doc, v);
+    assay__doc_section(doc, "excluded", "Not used", "and why", 0);
+    struct assay__table *t = assay__doc_table(doc, "excluded", "Not used", excluded_columns);
+    for (size_t i = 0; i < v->count; i++) {
+        const struct assay__validation_row *row = &v->rows[i];
+        if (!row->excluded || isfinite(row->measured_s)) continue;
+        assay__table_row_of(t, 0, row->row, row->label, row->chip, row->excluded, row->source);
+    }
+    assay__doc_end(doc);
     return 0;
 }

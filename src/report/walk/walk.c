@@ -194,7 +194,7 @@ static bool same_rows(const struct assay__table *table, size_t column, const cha
         if (!is_gap(cell) || strcmp(cell->note, why) != 0)
             all = false;
         else if (found++ < NAMED)
-            assay__buf_printf(names, "%s%s", names->length ? ", " : "", row_name(table, row));
+            assay__buf_join(names, row_name(table, row));
     }
     if (found > NAMED) assay__buf_printf(names, " and %zu more", found - NAMED);
     return all;
