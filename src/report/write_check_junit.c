@@ -13,22 +13,21 @@ static bool fails(const struct assay__check_item *item, bool strict)
            (strict && item->severity == ASSAY__CHECK_WARNING);
 }
 
-static void put_item(struct assay__buf *line, const struct assay__check_item *item)
-{
-    assay__buf_printf(line, "%s: ", assay__check_severity_name(item->severity));
-    if (*item->name && *item->op) assay__buf_printf(line, "%s (%s): ", item->name, item->op);
-    assay__buf_printf(line, "%s%s%s%s\n", item->reason, *item->chips ? " [on " : "", item->chips,
-                      *item->chips ? "]" : "");
-}
-
 static void put_case(const struct assay__check *check, bool strict,
                      const struct assay__check_rule *rule, struct assay__junit *junit,
                      const char *class_name)
 {
     struct assay__buf failed = {0}, other = {0};
     for (size_t i = 0; i < check->item_count; i++)
-        if (check->items[i].rule == rule)
-            put_item(fails(&check->items[i], strict) ? &failed : &other, &check->items[i]);
+        if (check->items[i].rule == rule) {
+            struct assay__buf *line = fails(&check->items[i], strict) ? &failed : &other;
+            const struct assay__check_item *item = &check->items[i];
+            assay__buf_printf(line, "%s: ", assay__check_severity_name(item->severity));
+            if (*item->name && *item->op)
+                assay__buf_printf(line, "%s (%s): ", item->name, item->op);
+            assay__buf_printf(line, "%s%s%s%s\n", item->reason, *item->chips ? " [on " : "",
+                              item->chips, *item->chips ? "]" : "");
+        }
     assay__junit_case(junit, class_name, rule->id, NAN);
     if (failed.length) {
         assay__buf_printf(&failed, "fix: %s", rule->fix);

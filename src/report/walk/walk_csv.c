@@ -36,14 +36,6 @@ void assay__csv_text(struct assay__buf *out, const char *text)
     assay__buf_drop(&safe, out);
 }
 
-static void put_cell(struct assay__buf *out, const struct assay__datum *value)
-{
-    if (value->kind == ASSAY__DATUM_TEXT)
-        assay__csv_text(out, value->text);
-    else if (assay__datum_is_known(value))
-        assay__print_number(out, value->number);
-}
-
 static void put_head(struct assay__buf *out, const struct assay__column *columns, size_t count)
 {
     bool first = true;
@@ -53,39 +45,6 @@ static void put_head(struct assay__buf *out, const struct assay__column *columns
         first = false;
     }
     assay__buf_putc(out, '\n');
-}
-
-static void put_rows(struct assay__buf *out, const struct assay__table *table)
-{
-    struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
-    if (!scratch) out->failed = true;
-    for (size_t row = 0; row < table->row_count && !out->failed; row++) {
-        bool first = true;
-        if (assay__table_flags(table, row) & ASSAY__ROW_PEOPLE) continue;
-        const struct assay__datum *cells = assay__table_cells(table, row, scratch);
-        for (size_t c = 0; c < table->column_count; c++) {
-            if (!table->columns[c].key) continue;
-            if (!first) assay__buf_putc(out, ',');
-            first = false;
-            put_cell(out, &cells[c]);
-        }
-        assay__buf_putc(out, '\n');
-    }
-    free(scratch);
-}
-
-/* The names of all tables that there are: "metrics|layers|…". */
-static void put_names(struct assay__buf *out, const struct assay__doc *doc)
-{
-    for (size_t i = 0; i < doc->count; i++) {
-        const struct assay__table *table = doc->blocks[i].table;
-        bool again = false;
-        if (!table || !table->name) continue;
-        for (size_t k = 0; k < i && !again; k++)
-            again = doc->blocks[k].table && doc->blocks[k].table->name &&
-                    strcmp(doc->blocks[k].table->name, table->name) == 0;
-        if (!again) assay__buf_printf(out, "%s%s", out->length ? "|" : "", table->name);
-    }
 }
 
 static const char *first_name(const struct assay__doc *doc)
@@ -111,7 +70,27 @@ static bool put_tables(struct assay__buf *out, const struct assay__doc *doc, con
             if (!is_wanted(&doc->blocks[i], wanted)) continue;
             if (!found) put_head(out, table->columns, table->column_count);
             found = true;
-            if (table->trial == trial) put_rows(out, table);
+            if (table->trial == trial) {
+                struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
+                if (!scratch) out->failed = true;
+                for (size_t row = 0; row < table->row_count && !out->failed; row++) {
+                    bool first = true;
+                    if (assay__table_flags(table, row) & ASSAY__ROW_PEOPLE) continue;
+                    const struct assay__datum *cells = assay__table_cells(table, row, scratch);
+                    for (size_t c = 0; c < table->column_count; c++) {
+                        if (!table->columns[c].key) continue;
+                        if (!first) assay__buf_putc(out, ',');
+                        first = false;
+                        const struct assay__datum *value = &cells[c];
+                        if (value->kind == ASSAY__DATUM_TEXT)
+                            assay__csv_text(out, value->text);
+                        else if (assay__datum_is_known(value))
+                            assay__print_number(out, value->number);
+                    }
+                    assay__buf_putc(out, '\n');
+                }
+                free(scratch);
+            }
             if (table->trial > trial && table->trial < next) next = table->trial;
         }
     }
@@ -131,7 +110,16 @@ int assay__walk_csv(const struct assay__doc *doc, const struct assay_report_opti
     if (columns) put_head(out, columns, count);
     if (found || columns) return 0;
     struct assay__buf names = {0};
-    put_names(&names, doc);
+    /* The names of all tables that there are: "metrics|layers|…". */
+    for (size_t i = 0; i < doc->count; i++) {
+        const struct assay__table *table = doc->blocks[i].table;
+        bool again = false;
+        if (!table || !table->name) continue;
+        for (size_t k = 0; k < i && !again; k++)
+            again = doc->blocks[k].table && doc->blocks[k].table->name &&
+                    strcmp(doc->blocks[k].table->name, table->name) == 0;
+        if (!again) assay__buf_printf(&names, "%s%s", names.length ? "|" : "", table->name);
+    }
     int code = assay_error_set(error, ASSAY_EINVAL, "unknown table '%s' (%s)", wanted,
                                names.data ? names.data : "there is none");
     assay__buf_free(&names);
