@@ -239,6 +239,11 @@ void assay__doc_end(struct assay__doc *doc);
 /** Empty text is skipped. */
 void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)
     ASSAY_PRINTF(3, 4);
+#define assay__doc_plain(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, __VA_ARGS__)
+#define assay__doc_lead(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_LEAD, __VA_ARGS__)
+#define assay__doc_note(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_NOTE, __VA_ARGS__)
+#define assay__doc_warn(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_WARN, __VA_ARGS__)
+#define assay__doc_alert(doc, ...) assay__doc_sentence(doc, ASSAY__TONE_ALERT, __VA_ARGS__)
 /** A text that is there already; NULL or "": nothing. */
 void assay__doc_say(struct assay__doc *doc, enum assay__tone tone, const char *text);
 /** Begins a fact; items go to the last one. A fact without items is dropped. */

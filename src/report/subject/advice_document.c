@@ -14,22 +14,19 @@ static const char *or_empty(const char *maybe)
     return maybe ? maybe : "";
 }
 
-/* --- summary ---------------------------------------------------------------------------------- */
-
 static void add_summary(struct assay__doc *doc, const struct assay__advice *advice)
 {
     const struct assay__trial *trial = advice->trial;
     assay__doc_section(doc, "summary", "Summary", NULL,
                        ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     if (trial->state != ASSAY__TRIAL_OK)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "The trial is %s%s%s: the rules see only what it has measured.",
-                            assay__trial_state_name(trial->state),
-                            *or_empty(trial->reason) ? ": " : "", or_empty(trial->reason));
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD,
-                        "%zu rule%s: %zu finding%s, %zu found nothing, %zu could not be evaluated.",
-                        advice->result_count, advice->result_count == 1 ? "" : "s", advice->found,
-                        advice->found == 1 ? "" : "s", advice->nothing, advice->missing);
+        assay__doc_warn(doc, "The trial is %s%s%s: the rules see only what it has measured.",
+                        assay__trial_state_name(trial->state), *or_empty(trial->reason) ? ": " : "",
+                        or_empty(trial->reason));
+    assay__doc_lead(doc,
+                    "%zu rule%s: %zu finding%s, %zu found nothing, %zu could not be evaluated.",
+                    advice->result_count, advice->result_count == 1 ? "" : "s", advice->found,
+                    advice->found == 1 ? "" : "s", advice->nothing, advice->missing);
     assay__doc_fact_number(doc, "latency.p50", advice->p50_ns / 1e9, "s");
     const struct assay__verification *v = advice->verification;
     if (v) {
@@ -45,13 +42,10 @@ static void add_summary(struct assay__doc *doc, const struct assay__advice *advi
         }
         if (!*v->reason) assay__doc_fact_number(doc, "without changes", v->baseline_s, "s");
         if (v->interrupted)
-            assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                                "Interrupted: judged by what was done until then.");
+            assay__doc_warn(doc, "Interrupted: judged by what was done until then.");
     }
     assay__doc_end(doc);
 }
-
-/* --- findings --------------------------------------------------------------------------------- */
 
 /* What was tried and helped, what was not tried, what was tried without success. */
 static const struct part {
@@ -108,8 +102,6 @@ static void add_findings(struct assay__doc *doc, const struct assay__advice *adv
     free(shown);
     assay__add_finding_table(doc, profile);
 }
-
-/* --- rules ------------------------------------------------------------------------------------ */
 
 static const struct assay__column result_columns[] = {
     {.key = "id"}, {.key = "family"}, {.key = "outcome"}, {.key = "missing"}};
@@ -194,8 +186,6 @@ int assay__advice_document(const struct assay__advice *advice, struct assay__doc
     }
     return 0;
 }
-
-/* --- the table of rules ----------------------------------------------------------------------- */
 
 static const struct assay__column rule_columns[] = {
     {.key = "id"},        {.key = "family"}, {.key = "title"},

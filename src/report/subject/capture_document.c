@@ -21,8 +21,7 @@ static void add_faults(struct assay__doc *doc, const struct assay__capture *capt
         assay__table_row_of(t, 0, capture->faults[i].path, capture->faults[i].reason);
     }
     if (capture->faults_left_out)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "And %zu more that were not copied.",
-                            capture->faults_left_out);
+        assay__doc_note(doc, "And %zu more that were not copied.", capture->faults_left_out);
 }
 
 int assay__capture_document(const struct assay__capture *capture, const char *folder,
@@ -31,13 +30,13 @@ int assay__capture_document(const struct assay__capture *capture, const char *fo
     struct assay__doc *doc = assay__doc_open(made, "doctor", "This machine as a folder");
     if (!doc) return ASSAY_ENOMEM;
     assay__doc_section(doc, "capture", "Capture", NULL, ASSAY__SECTION_QUIET);
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%zu file%s, %s, in %s.", capture->files,
-                        assay__plural((double)capture->files),
-                        assay__scaled((double)capture->bytes, "B").text, folder);
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "The host name was replaced. Review the folder before you share it. With "
-                        "ASSAY_FSROOT=%s assay reads it in place of a machine.",
-                        folder);
+    assay__doc_lead(doc, "%zu file%s, %s, in %s.", capture->files,
+                    assay__plural((double)capture->files),
+                    assay__scaled((double)capture->bytes, "B").text, folder);
+    assay__doc_note(doc,
+                    "The host name was replaced. Review the folder before you share it. With "
+                    "ASSAY_FSROOT=%s assay reads it in place of a machine.",
+                    folder);
     struct assay__table *t = assay__doc_table(doc, "written", "Copied", written_columns);
     for (size_t i = 0; i < capture->group_count; i++) {
         assay__table_row_of(t, 0, capture->groups[i].what);

@@ -15,8 +15,6 @@
 
 static const char *const kind_names[] = {"compute", "bandwidth", "latency"};
 
-/* --- cells ------------------------------------------------------------------------------------ */
-
 static struct assay__datum number(const struct assay__ceiling *row, double value)
 {
     return assay__datum_number(value, row->unit, row->state);
@@ -56,8 +54,6 @@ static const char *means(struct assay__doc *doc, const struct assay__ceiling *ro
     return assay__doc_printf(doc, "%s%s%s", row->simd, *row->simd && *row->variant ? " " : "",
                              row->variant);
 }
-
-/* --- the CPU's -------------------------------------------------------------------------------- */
 
 struct line {
     const struct assay__ceiling *first; /* what the line is known by */
@@ -134,8 +130,6 @@ static void add_cpu(struct assay__doc *doc, const struct assay__ceilings *set)
         add_cpu_kind(doc, lines, count, (enum assay__ceiling_kind)kind, all);
 }
 
-/* --- a device's ------------------------------------------------------------------------------- */
-
 static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings *set,
                             enum assay__ceiling_kind kind)
 {
@@ -178,13 +172,11 @@ static void add_device(struct assay__doc *doc, const struct assay__ceilings *set
         add_device_kind(doc, set, (enum assay__ceiling_kind)kind);
     for (size_t i = 0; i < set->count; i++) {
         if (!assay__published_find(set->hardware, set->rows[i].name, &peak)) continue;
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Published: %s.", peak.source);
+        assay__doc_note(doc, "Published: %s.", peak.source);
         doc->marks = true; /* shares are derived */
         return;
     }
 }
-
-/* --- a set ------------------------------------------------------------------------------------ */
 
 /* Each note once, with the rows that have it. Reasons are already listed below the tables. */
 static void add_notes(struct assay__doc *doc, const struct assay__ceilings *set)
@@ -228,8 +220,6 @@ void assay__add_ceilings(struct assay__doc *doc, const struct assay__ceilings *s
     add_notes(doc, set);
     assay__doc_end(doc);
 }
-
-/* --- CSV -------------------------------------------------------------------------------------- */
 
 static const struct assay__column data_columns[] = {
     {.key = "device"},

@@ -72,9 +72,8 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     assay__buf_putc(&text, '.');
     assay__doc_say(doc, tones[check->verdict], assay__doc_take(doc, &text));
     if (*check->unasked)
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
-            "The list of devices shows which can be queried here, and what the others lack.");
+        assay__doc_note(
+            doc, "The list of devices shows which can be queried here, and what the others lack.");
 }
 
 /* --- what was asked --------------------------------------------------------------------------- */
@@ -258,8 +257,7 @@ static void add_group(struct assay__doc *doc, const struct assay__check *check, 
                               : assay__doc_printf(doc, "%s × %zu", rule->title, end - first);
     assay__doc_section(doc, id, title, assay__doc_take(doc, &remark), 0);
     if (alone && *item->name && *item->op)
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s (%s): %s", item->name, item->op,
-                            item->reason);
+        assay__doc_plain(doc, "%s (%s): %s", item->name, item->op, item->reason);
     else
         assay__doc_say(doc, ASSAY__TONE_PLAIN, common.reason);
     struct assay__table *t = assay__doc_table(doc, "items", rule->title, item_columns);
@@ -327,16 +325,16 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
                            assay__check_node_name(&nodes[s->last]));
     }
     if (several && p->unknown)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "Nodes with an unknown place are counted as staying; if they leave "
-                            "too, %zu piece%s stay%s.",
-                            p->on_segments_most, assay__plural(p->on_segments_most),
-                            p->on_segments_most == 1 ? "s" : "");
+        assay__doc_note(doc,
+                        "Nodes with an unknown place are counted as staying; if they leave too, "
+                        "%zu piece%s stay%s.",
+                        p->on_segments_most, assay__plural(p->on_segments_most),
+                        p->on_segments_most == 1 ? "s" : "");
     if (several && p->merged)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "The engine merged %zu node%s into others; each is counted with the "
-                            "node that feeds it.",
-                            p->merged, assay__plural(p->merged));
+        assay__doc_note(doc,
+                        "The engine merged %zu node%s into others; each is counted with the node "
+                        "that feeds it.",
+                        p->merged, assay__plural(p->merged));
     assay__doc_end(doc);
 }
 
@@ -344,15 +342,14 @@ static void add_basis(struct assay__doc *doc, const struct assay__check *check)
 {
     assay__doc_section(doc, "basis", "Basis", NULL, 0);
     if (check->partitions.inferred)
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
+        assay__doc_note(
+            doc,
             "By exclusion: ONNX Runtime's record omits nodes that this provider runs in another "
             "layout. The %zu nodes that it assigns to no other provider are counted as this one's.",
             check->partitions.inferred);
     if (check->chip_count)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "From published sources; nothing was run on a Mac. Core ML decides: "
-                            "check its compute plan there.");
+        assay__doc_note(doc, "From published sources; nothing was run on a Mac. Core ML decides: "
+                             "check its compute plan there.");
     assay__doc_end(doc);
 }
 

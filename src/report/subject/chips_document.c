@@ -51,11 +51,10 @@ int assay__chips_document(struct assay__doc **made)
         put_cell(t, &chip->ane_gemm_watts, 1);
         put_cell(t, &chip->ane_floor_watts, 1);
     }
-    assay__doc_sentence(
-        doc, ASSAY__TONE_NOTE,
-        "ANE: Neural Engine, float16. W: power for convolutions, for matrix products, and while it "
-        "starts and copies. Units without published numbers are not predicted, nor are CPUs, "
-        "except 'this': this machine's CPU by its measured ceilings.");
+    assay__doc_note(
+        doc, "ANE: Neural Engine, float16. W: power for convolutions, for matrix products, and "
+             "while it starts and copies. Units without published numbers are not predicted, nor "
+             "are CPUs, except 'this': this machine's CPU by its measured ceilings.");
     assay__doc_end(doc);
     return 0;
 }

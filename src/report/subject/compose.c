@@ -70,8 +70,8 @@ static void add_other_trials(struct assay__doc *doc, const struct assay__trial *
     for (size_t i = 0, count = 0; i < profile->trial_count; i++) {
         if (&profile->trials[i] == shown) continue;
         if (count++ == TRIALS_MOST) {
-            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%zu more are in the JSON and CSV formats.",
-                                profile->trial_count - 1 - TRIALS_MOST);
+            assay__doc_note(doc, "%zu more are in the JSON and CSV formats.",
+                            profile->trial_count - 1 - TRIALS_MOST);
             doc->data = true;
         }
         const struct assay__trial *trial = &profile->trials[i];

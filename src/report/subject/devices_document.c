@@ -12,8 +12,6 @@ const char *assay__found_hardware(const struct assay__found *found,
     return *device->hardware || !processor ? device->hardware : found->machine.cpu_model;
 }
 
-/* --- the machine ------------------------------------------------------------------------------ */
-
 static double or_nan(double value)
 {
     return value > 0 ? value : (double)NAN;
@@ -23,8 +21,7 @@ static void add_machine(struct assay__doc *doc, const struct assay__found *found
 {
     const struct assay__machine *m = &found->machine;
     assay__doc_section(doc, "machine", "Machine", NULL, ASSAY__SECTION_QUIET);
-    if (found->interrupted)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: the list is incomplete.");
+    if (found->interrupted) assay__doc_warn(doc, "Interrupted: the list is incomplete.");
     assay__doc_fact(doc, "processor");
     if (*m->cpu_model)
         assay__doc_item_text(doc, "%s", m->cpu_model);
@@ -43,8 +40,6 @@ static void add_machine(struct assay__doc *doc, const struct assay__found *found
     assay__doc_fact_text(doc, "container", m->container);
     assay__doc_end(doc);
 }
-
-/* --- GPUs and NPUs ---------------------------------------------------------------------------- */
 
 /* The provider of ONNX Runtime that is made for a processor; "" none is known. */
 static const char *provider_for(const struct assay__hardware *hardware)
@@ -79,8 +74,6 @@ static struct assay__datum reached_by(struct assay__doc *doc, const struct assay
     return assay__datum_unknown(
         assay__doc_printf(doc, "no device uses it; a build with the %s provider could", provider));
 }
-
-/* --- builds ----------------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
     {"name", "device", .flags = ASSAY__COLUMN_NAME},
@@ -138,7 +131,7 @@ static void add_missing(struct assay__doc *doc, const struct assay__found *found
             assay__buf_printf(&names, "%s%.*s", names.length ? ", " : "", (int)length, d->name);
     }
     const char *all = assay__doc_take(doc, &names);
-    if (*all) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Not in this build: %s.", all);
+    if (*all) assay__doc_note(doc, "Not in this build: %s.", all);
 }
 
 /* "ONNX Runtime 1.24.1, build two" */
@@ -175,8 +168,6 @@ static void add_build(struct assay__doc *doc, const struct assay__found *found,
     if (!said) assay__doc_say(doc, ASSAY__TONE_WARN, build->reason);
     assay__doc_end(doc);
 }
-
-/* --- ceilings --------------------------------------------------------------------------------- */
 
 /* A usable device beside the CPU was asked too, or would have been. */
 static bool was_asked(const struct assay__found *found, const struct assay__found_device *item)

@@ -134,13 +134,12 @@ static void add_summary(struct view *v)
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         if (!side->usable)
-            assay__doc_sentence(v->doc, ASSAY__TONE_ALERT, "%s: %s", side->name, side->reason);
+            assay__doc_alert(v->doc, "%s: %s", side->name, side->reason);
         else if (!side->profile->complete)
-            assay__doc_sentence(v->doc, ASSAY__TONE_ALERT,
-                                "%s: INCOMPLETE, its capture did not finish.", side->name);
+            assay__doc_alert(v->doc, "%s: INCOMPLETE, its capture did not finish.", side->name);
     }
     add_runs(v);
-    assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "The first run is the base.");
+    assay__doc_note(v->doc, "The first run is the base.");
     assay__doc_end(v->doc);
 }
 
@@ -355,9 +354,9 @@ static void add_layers(struct view *v)
         assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_rule);
         assay__doc_say(v->doc, ASSAY__TONE_NOTE, diff->layers_interval_reason);
         if (isfinite(diff->layers_spread))
-            assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "Passes of one run differ by %s %%%s.",
-                                assay__digits(diff->layers_spread * 100, 3).text,
-                                diff->layers_strict ? " of the sum" : "");
+            assay__doc_note(v->doc, "Passes of one run differ by %s %%%s.",
+                            assay__digits(diff->layers_spread * 100, 3).text,
+                            diff->layers_strict ? " of the sum" : "");
         add_layer_rows(v, false, columns, count);
     }
     assay__doc_end(v->doc);
@@ -371,8 +370,7 @@ static void add_causes(struct view *v)
     struct assay__column *columns = assay__doc_columns(v->doc, NULL, 0, diff->count + 2);
     assay__doc_section(v->doc, "differences", "What else differs", NULL,
                        ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
-    if (!diff->cause_count)
-        assay__doc_say(v->doc, ASSAY__TONE_PLAIN, "Nothing else recorded in the profiles.");
+    if (!diff->cause_count) assay__doc_plain(v->doc, "Nothing else recorded in the profiles.");
     if (columns && diff->cause_count) {
         columns[0] = column("what", "what", NULL, ASSAY__COLUMN_NAME);
         columns[1] = column("likelihood", "explains it", NULL, 0);
@@ -390,8 +388,8 @@ static void add_causes(struct view *v)
             for (size_t s = 0; s < diff->count; s++)
                 assay__table_text(t, *cause->values[s] ? cause->values[s] : "—");
         }
-        assay__doc_say(
-            v->doc, ASSAY__TONE_NOTE,
+        assay__doc_note(
+            v->doc,
             "Ordered by how likely it explains a change of speed: judgement, not measurement.");
     }
     assay__doc_end(v->doc);

@@ -11,8 +11,6 @@ const char *assay__health_name(enum assay__health health)
     return names[health];
 }
 
-/* --- checks ----------------------------------------------------------------------------------- */
-
 static const struct assay__column check_columns[] = {
     {"id", "check", .flags = ASSAY__COLUMN_NAME},
     {"verdict", .title = "verdict"},
@@ -24,8 +22,6 @@ static const char *text_of(const struct assay__buf *text)
 {
     return assay__buf_text(text);
 }
-
-/* --- probes ----------------------------------------------------------------------------------- */
 
 static const struct assay__column probe_columns[] = {
     {"name", "probe", .flags = ASSAY__COLUMN_NAME},
@@ -123,8 +119,7 @@ int assay__doctor_document(const struct assay__checkup *checkup, struct assay__d
             assay__buf_printf(&text, "%s%zu %s", text.length ? ", " : "", count,
                               assay__health_name(order[k]));
     }
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%zu checks: %s.", checkup->check_count,
-                        assay__doc_take(doc, &text));
+    assay__doc_lead(doc, "%zu checks: %s.", checkup->check_count, assay__doc_take(doc, &text));
     struct assay__table *t = assay__doc_table(doc, "checks", "Checks", check_columns);
     for (size_t i = 0; i < checkup->check_count; i++) {
         const struct assay__diagnosis *d = &checkup->checks[i];

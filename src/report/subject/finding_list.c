@@ -46,8 +46,6 @@ const char *assay__finding_state(const struct assay__finding *f)
     return strcmp(own, "verified") == 0 || strcmp(own, "withdrawn") == 0 ? own : "open";
 }
 
-/* --- a row each ------------------------------------------------------------------------------- */
-
 void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile)
 {
     struct assay__table *t = assay__doc_add_table(doc, "findings", NULL, assay__finding_columns,
@@ -75,8 +73,6 @@ void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile
     }
 }
 
-/* --- in a sentence ---------------------------------------------------------------------------- */
-
 /* "(verified: 1.25 × as fast, 95 %: 1.21 to 1.3)" */
 static const char *outcome(struct assay__doc *doc, const struct assay__finding *f)
 {
@@ -100,8 +96,6 @@ void assay__add_finding_point(struct assay__doc *doc, const struct assay__findin
     assay__doc_point(doc, "%s: %s%s%s%s", or_empty(f->severity), or_empty(f->title),
                      advised ? ": " : "", or_empty(f->advice), outcome(doc, f));
 }
-
-/* --- one in full ------------------------------------------------------------------------------ */
 
 /* What was measured when it was tried. */
 static void add_measured(struct assay__doc *doc, const struct assay__finding *f)

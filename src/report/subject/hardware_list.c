@@ -51,6 +51,6 @@ void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *i
     struct assay__table *t = assay__doc_table(doc, "hardware", "GPUs and NPUs", columns);
     for (size_t i = 0; i < count; i++)
         put_row(t, &items[i], reached ? &reached[i] : NULL);
-    if (!count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None.");
+    if (!count) assay__doc_plain(doc, "None.");
     assay__doc_end(doc);
 }

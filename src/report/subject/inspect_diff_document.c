@@ -7,8 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* --- numbers beside each other ---------------------------------------------------------------- */
-
 /* A row is one quantity of one thing; people read the name of the thing in its first row only. */
 static const struct assay__column columns[] = {
     {.key = "name"},
@@ -113,8 +111,6 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect_d
     assay__doc_end(doc);
 }
 
-/* --- layers ----------------------------------------------------------------------------------- */
-
 static const struct assay__column layer_columns[] = {
     {.key = "change"},
     {"name", "layer", .flags = ASSAY__COLUMN_NAME},
@@ -187,8 +183,6 @@ static void add_layers(struct assay__doc *doc, const struct assay__inspect_diff 
     }
 }
 
-/* --- together --------------------------------------------------------------------------------- */
-
 static void add_ends(struct assay__doc *doc, const char *label,
                      const struct assay__inspect *inspect)
 {
@@ -214,8 +208,7 @@ int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct 
     doc->table = "layers";
     assay__doc_section(doc, "summary", "Summary", NULL, ASSAY__SECTION_QUIET);
     if (diff->a->analysis->conflict_count + diff->b->analysis->conflict_count)
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT,
-                            "SHAPE CONFLICTS: inspect each model separately to see them");
+        assay__doc_alert(doc, "SHAPE CONFLICTS: inspect each model separately to see them");
     assay__inspect_diff_answer(&answer, diff);
     assay__doc_say(doc, ASSAY__TONE_LEAD, assay__doc_take(doc, &answer));
     assay__doc_fact_text(doc, "first", diff->a->name);

@@ -25,23 +25,19 @@ static void add_alerts(struct assay__doc *doc, const struct assay__inspect *insp
     const struct assay__analysis *a = inspect->analysis;
     for (size_t i = 0; i < a->conflict_count && i < CONFLICTS_SHOWN; i++) {
         const struct assay__shape_conflict *c = &a->conflicts[i];
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "SHAPE CONFLICT: '%s' (%s) and %s: %s", c->node,
-                            c->op, c->other, c->message);
+        assay__doc_alert(doc, "SHAPE CONFLICT: '%s' (%s) and %s: %s", c->node, c->op, c->other,
+                         c->message);
     }
     if (a->conflict_count > CONFLICTS_SHOWN)
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "and %zu more conflicts",
-                            a->conflict_count - CONFLICTS_SHOWN);
+        assay__doc_alert(doc, "and %zu more conflicts", a->conflict_count - CONFLICTS_SHOWN);
     assay__doc_say(doc, ASSAY__TONE_WARN, inspect->version_note);
     if (inspect->missing)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "MISSING: %s; nothing here needs it, but running the model does",
-                            inspect->missing);
+        assay__doc_warn(doc, "MISSING: %s; nothing here needs it, but running the model does",
+                        inspect->missing);
     if (inspect->unplanned)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The inputs keep the shapes of the file: %s",
-                            inspect->unplanned);
+        assay__doc_warn(doc, "The inputs keep the shapes of the file: %s", inspect->unplanned);
     if (inspect->ncp_fault)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The wiring in the metadata is ignored: %s",
-                            inspect->ncp_fault);
+        assay__doc_warn(doc, "The wiring in the metadata is ignored: %s", inspect->ncp_fault);
 }
 
 static void add_answer(struct assay__doc *doc, const struct assay__inspect *inspect)
@@ -343,7 +339,7 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect *
     assay__buf_puts(&remark, "by type, as stored");
     assay__doc_section(doc, "parameters", "Parameters", assay__doc_take(doc, &remark), 0);
     put_parameters(doc, a);
-    if (!a->parameter_type_count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "none");
+    if (!a->parameter_type_count) assay__doc_plain(doc, "none");
     struct assay__table *t = assay__doc_table(doc, "compressed", "Compressed weights by scheme",
                                               compressed_columns);
     for (size_t i = 0; i < model->stored_count; i++) {

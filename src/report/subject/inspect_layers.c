@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-/* --- memory ----------------------------------------------------------------------------------- */
-
 static const struct assay__column tensor_columns[] = {
     {"name", "tensor", .flags = ASSAY__COLUMN_NAME},
     {"bytes", "size", "B", .flags = ASSAY__COLUMN_SUM},
@@ -91,8 +89,6 @@ void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspe
     put_tensors(doc, inspect, known);
     assay__doc_end(doc);
 }
-
-/* --- layers ----------------------------------------------------------------------------------- */
 
 enum {
     INDEX,

@@ -56,8 +56,6 @@ static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
         assay__doc_item_text(doc, "and %zu more", n->per_step_count - STEPS_SHOWN);
 }
 
-/* --- groups and steps ------------------------------------------------------------------------- */
-
 static const struct assay__column group_columns[] = {
     {"group", "group", .flags = ASSAY__COLUMN_NAME},
     {"neurons", "neurons", .unit = ASSAY__UNIT_COUNT},
@@ -115,8 +113,8 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
         shared |= n->groups[i].shared;
     }
     if (shared)
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
+        assay__doc_note(
+            doc,
             "~ nodes that compute all neurons at once, divided by the groups' shares of neurons");
     t = assay__doc_table(doc, "steps", NULL, step_columns);
     for (size_t i = 0; i < n->per_step_count; i++) {

@@ -26,8 +26,6 @@ void assay__drift_numbers(const struct assay__drift_output *output,
     }
 }
 
-/* --- the model -------------------------------------------------------------------------------- */
-
 static double parameters_of(const struct assay__made *made)
 {
     return made->parameters_known ? (double)made->parameters : (double)NAN;
@@ -64,8 +62,6 @@ static void add_model(struct assay__doc *doc, const struct assay__made *made)
         assay__table_number(t, numbers[i], ASSAY_MEASURED);
     assay__doc_end(doc);
 }
-
-/* --- the outputs ------------------------------------------------------------------------------ */
 
 static const struct assay__column columns[] = {
     {"output", "output", .flags = ASSAY__COLUMN_NAME},
@@ -124,8 +120,7 @@ static void add_drift(struct assay__doc *doc, const struct assay__made *made)
             assay__doc_point(doc,
                              "%s: %lld elements that are infinite or NaN in both are not compared",
                              drift->outputs[i].name, (long long)drift->outputs[i].nonfinite);
-    if (drift && made->drift_note)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Note: %s.", made->drift_note);
+    if (drift && made->drift_note) assay__doc_note(doc, "Note: %s.", made->drift_note);
     assay__doc_end(doc);
 }
 

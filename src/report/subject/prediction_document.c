@@ -21,8 +21,6 @@ static size_t best_of(const struct assay_profile *profile, const struct assay__f
     return best;
 }
 
-/* --- units ------------------------------------------------------------------------------------ */
-
 static const struct assay__column unit_columns[] = {
     {"unit", "unit", .flags = ASSAY__COLUMN_NAME},
     {"precision", "precision", .priority = 3},
@@ -82,8 +80,6 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
     }
     assay__doc_end(doc);
 }
-
-/* --- one estimate ----------------------------------------------------------------------------- */
 
 /* The metrics that are known, else why the first is not: rows of one label. */
 static void add_metrics(struct assay__doc *doc, const struct assay__trial *trial,
@@ -161,8 +157,6 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
     assay__doc_end(doc);
 }
 
-/* --- operators -------------------------------------------------------------------------------- */
-
 static const struct assay__column layer_columns[] = {
     {.key = "unit"},
     {.key = "index"},
@@ -208,13 +202,10 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     assay__table_numbers(t, ASSAY_ESTIMATED, layers->engine_ns / 1e3, layers->engine_ns / all_ns);
     assay__layer_sort(t, layers);
     if (fused)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu operator%s left out: fused with the one before.", fused,
-                            fused == 1 ? " is" : "s are");
+        assay__doc_note(doc, "%zu operator%s left out: fused with the one before.", fused,
+                        fused == 1 ? " is" : "s are");
     assay__doc_end(doc);
 }
-
-/* --- trust ------------------------------------------------------------------------------------ */
 
 static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
                       const struct assay__fit *fit)
@@ -225,27 +216,24 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
                        : measured ? "ceilings were measured there; the model was not run"
                                   : "nothing here was measured on that chip",
                        0);
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Efficiencies %s.", fit->origin);
+    assay__doc_plain(doc, "Efficiencies %s.", fit->origin);
     if (isfinite(fit->out.median))
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
-                            "Half of the errors are within %.0f %%, 9 of 10 within %.0f %%: %s "
-                            "(%zu). In sample %.0f %%.",
-                            fit->out.median * 100, fit->out.p90 * 100, fit->validation,
-                            fit->out.count, fit->in.median * 100);
+        assay__doc_plain(doc,
+                         "Half of the errors are within %.0f %%, 9 of 10 within %.0f %%: %s (%zu). "
+                         "In sample %.0f %%.",
+                         fit->out.median * 100, fit->out.p90 * 100, fit->validation, fit->out.count,
+                         fit->in.median * 100);
     else
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Error unknown: %s.", fit->validation);
+        assay__doc_plain(doc, "Error unknown: %s.", fit->validation);
     assay__doc_say(doc, ASSAY__TONE_WARN, trial->target.uncovered);
     for (size_t i = 0; i < trial->note_count; i++)
         if (trial->notes[i] != trial->target.uncovered)
             assay__doc_say(doc, ASSAY__TONE_NOTE, trial->notes[i]);
     if (trial->target.device_class == ASSAY__CLASS_NPU)
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
-            "Check the model against the Neural Engine to see whether all of it runs there.");
+        assay__doc_note(
+            doc, "Check the model against the Neural Engine to see whether all of it runs there.");
     assay__doc_end(doc);
 }
-
-/* --- together --------------------------------------------------------------------------------- */
 
 static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
                      const struct assay__fit *fit, bool layers)

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdint.h>
 
-/* --- requirements ----------------------------------------------------------------------------- */
-
 enum { MINIMUM = 1, TARGET };
 
 static const struct assay__heading parts[] = {{.title = "Minimum"}, {.title = "Target"}};
@@ -83,11 +81,9 @@ void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *
         const char *const remarks[] = {row->note, row->unreachable, row->beyond};
         for (size_t k = 0; k < sizeof remarks / sizeof remarks[0]; k++)
             if (*remarks[k] && remarks[k] != row->advice_limit) /* which the advice repeats */
-                assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s: %s", row->info->label, remarks[k]);
+                assay__doc_note(doc, "%s: %s", row->info->label, remarks[k]);
     }
 }
-
-/* --- score ------------------------------------------------------------------------------------ */
 
 void assay__add_score(struct assay__doc *doc, const struct assay__score *score)
 {
@@ -109,22 +105,17 @@ void assay__add_score(struct assay__doc *doc, const struct assay__score *score)
     assay__doc_end(doc);
 }
 
-/* --- sentences -------------------------------------------------------------------------------- */
-
 void assay__add_sentences(struct assay__doc *doc, const char *title, const char *remark,
                           const struct assay__sentence_list *list, size_t most)
 {
     size_t shown = list->count < most ? list->count : most;
     assay__doc_section(doc, NULL, title, remark, 0);
     assay__doc_points(doc, list->items, shown);
-    if (!list->count) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "None found.");
+    if (!list->count) assay__doc_note(doc, "None found.");
     if (list->count > shown)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "The detailed report has %zu more.",
-                            list->count - shown);
+        assay__doc_note(doc, "The detailed report has %zu more.", list->count - shown);
     assay__doc_end(doc);
 }
-
-/* --- the basic and the detailed report -------------------------------------------------------- */
 
 /* What the monitoring guide calls compute, memory and hardware analysis. */
 static const struct {
@@ -184,7 +175,7 @@ void assay__add_review(struct assay__doc *doc, const struct assay__trial *trial,
     if (review->required)
         assay__add_requirements(doc, trial, &review->judgement);
     else
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "None given.");
+        assay__doc_note(doc, "None given.");
     assay__doc_end(doc);
     add_performance(doc, trial);
     assay__doc_section(doc, NULL, "Score", NULL, 0);

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- for programs ----------------------------------------------------------------------------- */
-
 static const struct assay__column columns[] = {
     {.key = "trial"},           {.key = "phase"},       {.key = "kind"},
     {.key = "low_bytes"},       {.key = "high_bytes"},  {.key = "site"},
@@ -59,8 +57,6 @@ static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
     assay__table_text(t, a->reason);
 }
 
-/* --- by phase --------------------------------------------------------------------------------- */
-
 static const struct assay__column phase_columns[] = {
     {.title = "phase", .flags = ASSAY__COLUMN_NAME},
     {.title = "inferences", .unit = ASSAY__UNIT_COUNT, .priority = 1},
@@ -71,8 +67,6 @@ static const struct assay__column phase_columns[] = {
     {.title = "live", .unit = "B"},
     {.title = "peak live", .unit = "B", .priority = 2},
 };
-
-/* --- facts ------------------------------------------------------------------------------------ */
 
 /* An interval of bytes per inference: "(95 %: -3 B to 12 B)"; "" not known. */
 static const char *growth_interval(struct assay__doc *doc, const struct assay__allocations *a)
@@ -126,8 +120,6 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_item_after(doc, "latency", assay__derived(a->slowdown, ASSAY__UNIT_FACTOR),
                           "while allocations are counted");
 }
-
-/* --- by size and by caller -------------------------------------------------------------------- */
 
 /* The first numbers are per inference, of a phase that has any, else in all. */
 static const struct assay__column size_columns[] = {

@@ -68,8 +68,6 @@ struct view {
     struct assay__table *table;
 };
 
-/* --- cells ------------------------------------------------------------------------------------ */
-
 /* "=1.34 × (1.31 to 1.36)" */
 static void put_ratio(struct view *v, const struct assay__ratio *r, double plain, const char *why)
 {
@@ -170,8 +168,6 @@ static void add_table(struct view *v, bool data)
         put_row(v, i);
 }
 
-/* --- sentences -------------------------------------------------------------------------------- */
-
 static void add_warnings(struct view *v)
 {
     bool undisturbed = false, by_launch = false;
@@ -181,31 +177,26 @@ static void add_warnings(struct view *v)
         undisturbed |= isfinite(r->speed.ratio) && r->speed.by == ASSAY__BY_UNDISTURBED;
         by_launch |= isfinite(r->energy.ratio);
         if (*r->unadvised)
-            assay__doc_sentence(v->doc, ASSAY__TONE_ALERT, "%s is not advised: %s.",
-                                r->judged.label, r->unadvised);
+            assay__doc_alert(v->doc, "%s is not advised: %s.", r->judged.label, r->unadvised);
         if (r->judged.own_nonfinite.value > 0 && i == v->all->reference)
-            assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
-                                "%s: %.0f of its outputs are NaN or infinite.", r->judged.label,
-                                r->judged.own_nonfinite.value);
+            assay__doc_warn(v->doc, "%s: %.0f of its outputs are NaN or infinite.", r->judged.label,
+                            r->judged.own_nonfinite.value);
         if (r->judged.usable && assay__placement_is_elsewhere(f))
-            assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
-                                "%s: none of the %.0f nodes ran on it, all on %s: this row does "
-                                "not measure the device.",
-                                r->judged.label, f->elsewhere,
-                                *f->provider ? f->provider : "another provider");
+            assay__doc_warn(v->doc,
+                            "%s: none of the %.0f nodes ran on it, all on %s: this row does not "
+                            "measure the device.",
+                            r->judged.label, f->elsewhere,
+                            *f->provider ? f->provider : "another provider");
     }
     if (undisturbed)
-        assay__doc_sentence(
-            v->doc, ASSAY__TONE_NOTE,
-            "When undisturbed: the medians of the launches do not differ detectably, "
-            "so their 5th percentiles are compared, the time of an inference that "
-            "nothing disturbs. On a busy machine the p50 column may look the other "
-            "way round.");
+        assay__doc_note(
+            v->doc, "When undisturbed: the medians of the launches do not differ detectably, so "
+                    "their 5th percentiles are compared, the time of an inference that nothing "
+                    "disturbs. On a busy machine the p50 column may look the other way round.");
     if (by_launch)
-        assay__doc_sentence(
-            v->doc, ASSAY__TONE_NOTE,
-            "Energies here are medians over launches, as the times are; the summary "
-            "and the metrics divide the energy of the whole run by its inferences.");
+        assay__doc_note(v->doc,
+                        "Energies here are medians over launches, as the times are; the summary "
+                        "and the metrics divide the energy of the whole run by its inferences.");
 }
 
 /* Which nodes ran elsewhere, and what the record leaves out. */

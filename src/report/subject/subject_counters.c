@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- per inference ---------------------------------------------------------------------------- */
-
 static const struct {
     const char *metric, *label;
 } counters[] = {
@@ -71,8 +69,6 @@ static const struct assay__metric_fact facts[] = {
     {"together", "hardware.memory_controller", "of their ceiling", NULL},
     {"cost", "overhead.counters", "latency with counters on", NULL},
 };
-
-/* --- classes of layers ------------------------------------------------------------------------ */
 
 static const struct assay__column data_columns[] = {
     {.key = "trial"},   {.key = "op"},    {.key = "layers"}, {.key = "time_us"},
@@ -243,10 +239,9 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_section(doc, NULL, "Counters by kind of layer", "per inference", 0);
         if (trial->class_counter_count) add_class_table(doc, trial);
         if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
-            assay__doc_sentence(
-                doc, ASSAY__TONE_NOTE,
-                "Time is from the timed runs; \"counted\" and the columns after it are "
-                "from the runs whose counters were read (CPUs: CPU time / counted).");
+            assay__doc_note(doc,
+                            "Time is from the timed runs; \"counted\" and the columns after it are "
+                            "from the runs whose counters were read (CPUs: CPU time / counted).");
         assay__doc_say(doc, ASSAY__TONE_NOTE, note);
         assay__doc_end(doc);
         assay__doc_end(doc);

@@ -90,7 +90,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (e->disturbance_count)
         assay__doc_points(doc, e->disturbances, e->disturbance_count);
     else if (measured)
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None was seen.");
+        assay__doc_plain(doc, "None was seen.");
     if (e->unknown_count && measured) {
         assay__doc_section(doc, NULL, "Not observed",
                            "possible disturbances that cannot be seen here", 0);

@@ -31,10 +31,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         }
         assay__add_finding_table(doc, profile);
     } else if (!study->failed) {
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
-            "The rules for findings were not evaluated for this profile. What follows "
-            "is derived from the profile; nothing of it was tried.");
+        assay__doc_note(doc, "The rules for findings were not evaluated for this profile. What "
+                             "follows is derived from the profile; nothing of it was tried.");
         assay__add_sentences(doc, "Bottlenecks", NULL, &review->bottlenecks, SIZE_MAX);
         assay__add_sentences(doc, "Opportunities", "upper bounds, not promises",
                              &review->opportunities, SIZE_MAX);

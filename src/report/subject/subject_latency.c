@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- percentiles ------------------------------------------------------------------------------ */
-
 static const struct assay__column percentile_columns[] = {
     {.title = "min", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
     {.title = "p50", .unit = "s", .flags = ASSAY__COLUMN_KEEP},
@@ -35,8 +33,6 @@ static void add_percentiles(struct assay__doc *doc, const struct assay__trial *t
         assay__table_cell(t, value);
     }
 }
-
-/* --- what the numbers rest on ----------------------------------------------------------------- */
 
 static void add_samples(struct assay__doc *doc, const struct assay__trial *trial)
 {
@@ -116,8 +112,6 @@ static const struct assay__metric_fact spread[] = {
     {"spread", "latency.p5", "p5", NULL},
 };
 
-/* --- launches --------------------------------------------------------------------------------- */
-
 static const struct assay__column launch_columns[] = {
     {.key = "trial"},
     {"launch", "launch", .unit = ASSAY__UNIT_COUNT},
@@ -151,8 +145,6 @@ static void add_launches(struct assay__doc *doc, const struct assay__trial *tria
     }
     assay__doc_end(doc);
 }
-
-/* --- every sample ----------------------------------------------------------------------------- */
 
 static const struct assay__column sample_columns[] = {
     {.key = "trial"}, {.key = "launch"}, {.key = "stream"},

@@ -48,8 +48,6 @@ static double longest_share(const struct assay__layers *layers)
     return longest;
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
-
 static struct assay__datum time_of(const struct assay__layer *l)
 {
     if (!assay__layer_is_timed(l)) return assay__datum_unknown(l->note);
@@ -139,8 +137,6 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
     assay__layer_sort(t, layers);
 }
 
-/* --- how they were timed ---------------------------------------------------------------------- */
-
 static void add_method(struct assay__doc *doc, const struct assay__layers *layers)
 {
     assay__doc_fact(doc, "method cost");
@@ -178,10 +174,9 @@ static void add_notes(struct assay__doc *doc, const struct assay__layers *layers
     }
     for (size_t k = 0; k < kinds; k++)
         if (counts[k] == layers->count && layers->count > 1)
-            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "All layers: %s", notes[k]);
+            assay__doc_note(doc, "All layers: %s", notes[k]);
         else
-            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%zu layer%s: %s", counts[k],
-                                counts[k] > 1 ? "s" : "", notes[k]);
+            assay__doc_note(doc, "%zu layer%s: %s", counts[k], counts[k] > 1 ? "s" : "", notes[k]);
 }
 
 static const char *const legend[][2] = {
@@ -196,8 +191,6 @@ static const char *const legend[][2] = {
     {"unattributed",
      "latency.p50 minus the layers minus the engine; negative when they sum to more"},
 };
-
-/* --- times per launch ------------------------------------------------------------------------- */
 
 static const struct assay__column time_columns[] = {
     {.key = "trial"}, {.key = "index"}, {.key = "launch"}, {.key = "name"}, {.key = "time_us"},

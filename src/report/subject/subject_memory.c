@@ -32,8 +32,6 @@ static double most_of(const struct assay__series_info *series)
     return most;
 }
 
-/* --- the answer ------------------------------------------------------------------------------- */
-
 static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *total = assay__trial_metric(trial, "memory.total"),
@@ -72,10 +70,8 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
     } else if (growth) {
         assay__buf_puts(&text, "; no growth per inference was detected");
     }
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", assay__doc_take(doc, &text));
+    assay__doc_plain(doc, "%s.", assay__doc_take(doc, &text));
 }
-
-/* --- what takes how much ---------------------------------------------------------------------- */
 
 /* In the order of the report; a label of which nothing is known has the reason of its first. */
 static const struct part {
@@ -133,8 +129,6 @@ static void add_parts(struct assay__doc *doc, const struct assay__trial *trial)
     }
 }
 
-/* --- over time -------------------------------------------------------------------------------- */
-
 /* How it was read. */
 static void add_readings(struct assay__doc *doc, const struct assay__trial *trial)
 {
@@ -164,8 +158,6 @@ static void add_growth_of(struct assay__doc *doc, const struct assay__trial *tri
     if (isfinite(most) && series->count > 1)
         assay__doc_item_after(doc, NULL, assay__datum_count(most), after);
 }
-
-/* --- alive at the peak ------------------------------------------------------------------------ */
 
 static const struct assay__column peak_columns[] = {
     {.key = "trial"},
@@ -198,8 +190,7 @@ static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *pe
     if (peak->body_bytes > 0)
         assay__buf_printf(&text, "; %s of it inside its subgraphs",
                           assay__scaled(peak->body_bytes, "B").text);
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s, by liveness of the graph.",
-                        assay__doc_take(doc, &text));
+    assay__doc_plain(doc, "%s, by liveness of the graph.", assay__doc_take(doc, &text));
 }
 
 static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial)
@@ -233,8 +224,6 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
     assay__table_skip(t, 1);
     assay__table_numbers(t, ASSAY_DERIVED, peak->rest_bytes, peak->rest_bytes / peak->bytes);
 }
-
-/* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__column layer_columns[] = {
     {.title = "#", .unit = ASSAY__UNIT_COUNT, .priority = 3},
@@ -284,9 +273,8 @@ static void add_layers(struct assay__doc *doc, const struct assay_profile *profi
         assay__table_numbers(t, ASSAY_DERIVED, rate, l->live_bytes, l->weight_bytes);
     }
     if (layers->count > LAYERS_MOST)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "The first %d of %zu layers; the table of layers has all.", LAYERS_MOST,
-                            layers->count);
+        assay__doc_note(doc, "The first %d of %zu layers; the table of layers has all.",
+                        LAYERS_MOST, layers->count);
     assay__doc_end(doc);
 out:
     free(order);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- by family -------------------------------------------------------------------------------- */
-
 static const char *const families[][2] = {
     {"latency", "breakdown"}, {"throughput", "throughput"}, {"timing", "timing"},
     {"memory", "memory"},     {"compute", "compute"},       {"overhead", "measuring"},
@@ -82,8 +80,6 @@ static void add_families(struct assay__doc *doc, const struct assay_metrics *set
         other_count++;
     }
 }
-
-/* --- all of them ------------------------------------------------------------------------------ */
 
 static const struct assay__column columns[] = {
     {.key = "trial"},

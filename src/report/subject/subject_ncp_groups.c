@@ -38,8 +38,6 @@ static const struct assay__column step_columns[] = {
     {"note", "note", .flags = ASSAY__COLUMN_PROSE},
 };
 
-/* --- rows ------------------------------------------------------------------------------------- */
-
 /* Engine and unattributed have no layers and no FLOPs: people see nothing there. */
 static bool has_work(const struct assay__part *row)
 {
@@ -104,8 +102,6 @@ static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
         put_part(t, g, &g->steps[i], trial->id, true);
     assay__doc_end(doc);
 }
-
-/* --- facts ------------------------------------------------------------------------------------ */
 
 static void add_time(struct assay__doc *doc, const char *name, double time_ns, const char *after)
 {

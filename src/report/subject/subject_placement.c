@@ -34,8 +34,6 @@ struct placement {
     bool crosses;
 };
 
-/* --- who ran what ----------------------------------------------------------------------------- */
-
 static size_t place_of(struct placement *all, const char *name)
 {
     const char *own = name && *name ? name : "unknown";
@@ -94,8 +92,6 @@ static bool collect(const struct assay__layers *layers, struct placement *all)
     return true;
 }
 
-/* --- by provider ------------------------------------------------------------------------------ */
-
 static const struct assay__column place_columns[] = {
     {.title = "provider", .flags = ASSAY__COLUMN_NAME},
     {.title = "layers", .unit = ASSAY__UNIT_COUNT},
@@ -111,8 +107,6 @@ static struct assay__datum energy_of(const struct placement *all, const struct a
     return assay__datum_metric(assay_metrics_get(trial->metrics, "energy.inference.net"));
 }
 
-/* --- crossings -------------------------------------------------------------------------------- */
-
 static const struct assay__column crossing_columns[] = {
     {.title = "from", .flags = ASSAY__COLUMN_NAME},
     {.title = "to", .flags = ASSAY__COLUMN_NAME},
@@ -124,9 +118,8 @@ static const struct assay__column crossing_columns[] = {
 static void add_crossings(struct assay__doc *doc, const struct placement *all)
 {
     if (!all->crosses) {
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
-                            all->count > 1 ? "Execution does not cross between providers."
-                                           : "All layers ran on one provider: nothing crosses.");
+        assay__doc_plain(doc, all->count > 1 ? "Execution does not cross between providers."
+                                             : "All layers ran on one provider: nothing crosses.");
         return;
     }
     struct assay__table *t = assay__doc_table(
@@ -139,13 +132,10 @@ static void add_crossings(struct assay__doc *doc, const struct placement *all)
             assay__table_number(t, (double)c->count, ASSAY_MEASURED);
             assay__table_numbers(t, ASSAY_DERIVED, c->bytes, c->time_ns / 1e9);
         }
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                        "A crossing is a layer on a different provider than the layer before it. "
-                        "Bytes and time are those of the engine's copies between the two; — if "
-                        "there are none, or their size is not known.");
+    assay__doc_note(doc, "A crossing is a layer on a different provider than the layer before it. "
+                         "Bytes and time are those of the engine's copies between the two; — if "
+                         "there are none, or their size is not known.");
 }
-
-/* --- by type ---------------------------------------------------------------------------------- */
 
 static const struct assay__column type_columns[] = {
     {.title = "type", .flags = ASSAY__COLUMN_NAME},
@@ -163,8 +153,8 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
     size_t counts[2] = {0, 0};
     double total_ns = assay__layer_total(trial);
     if (!r->type || !r->type[0]) {
-        assay__doc_sentence(
-            doc, ASSAY__TONE_NOTE,
+        assay__doc_note(
+            doc,
             "The compute type of the layers is not known: the profile has no type of the model.");
         return;
     }
@@ -181,8 +171,8 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
         assay__table_number(t, (double)counts[i], ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_ESTIMATED, times_ns[i] / 1e9, times_ns[i] / total_ns);
     }
-    assay__doc_sentence(
-        doc, ASSAY__TONE_NOTE,
+    assay__doc_note(
+        doc,
         "Estimated from %s, int8 for integer products: providers do not report their compute type.",
         r->type_from);
 }

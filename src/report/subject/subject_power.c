@@ -35,8 +35,8 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
                               *gross = assay__trial_metric(trial, "energy.inference.gross"),
                               *net = assay__trial_metric(trial, "energy.inference.net");
     if (!assay__trial_metric(trial, "power.average")) {
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "The energy of an inference is not known: %s.",
-                            power && *power->note ? power->note : "no sensor was read");
+        assay__doc_plain(doc, "The energy of an inference is not known: %s.",
+                         power && *power->note ? power->note : "no sensor was read");
         return;
     }
     const char *beyond = "";
@@ -45,8 +45,8 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
                                    assay__shown(net).text);
     else if (net)
         beyond = ", no more than the idle machine draws in that time";
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "An inference takes %s%s, at %s.",
-                        assay__shown(gross).text, beyond, assay__shown(power).text);
+    assay__doc_plain(doc, "An inference takes %s%s, at %s.", assay__shown(gross).text, beyond,
+                     assay__shown(power).text);
 }
 
 /* --- rails ------------------------------------------------------------------------------------ */

@@ -11,8 +11,6 @@
 
 enum { LAYERS_SHOWN = 10, PEAKS_MOST = 8 };
 
-/* --- sentences -------------------------------------------------------------------------------- */
-
 /* "62 % is bound by memory, 30 % is bound by compute": the largest first. */
 static void print_bounds(struct assay__buf *out, const struct assay__roofline *r)
 {
@@ -47,19 +45,15 @@ static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
             why = r->layers[i].reason;
         }
     if (r->above)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "%zu layer%s faster than %s roof: bytes are counted as if nothing "
-                            "stayed in a cache, FLOPs as the operators define them, and the "
-                            "ceiling may have been measured on a busier machine.",
-                            r->above, r->above == 1 ? " is" : "s are",
-                            r->above == 1 ? "its" : "their");
+        assay__doc_warn(doc,
+                        "%zu layer%s faster than %s roof: bytes are counted as if nothing stayed "
+                        "in a cache, FLOPs as the operators define them, and the ceiling may have "
+                        "been measured on a busier machine.",
+                        r->above, r->above == 1 ? " is" : "s are", r->above == 1 ? "its" : "their");
     if (unknown)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu layer%s with unknown bound, the first because %s", unknown,
-                            unknown == 1 ? "" : "s", why);
+        assay__doc_note(doc, "%zu layer%s with unknown bound, the first because %s", unknown,
+                        unknown == 1 ? "" : "s", why);
 }
-
-/* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__column columns[] = {
     {.title = ""}, /* its letter in the picture */
@@ -106,8 +100,6 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     free(order);
 }
 
-/* --- roofs ------------------------------------------------------------------------------------ */
-
 static const struct assay__column roof_columns[] = {
     {.title = "roof", .flags = ASSAY__COLUMN_NAME},
     {.title = "at most", .unit = "B/s"},
@@ -148,8 +140,8 @@ static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
     if (r->weights)
         put_roof(t, r->weights, assay__doc_printf(doc, "weights from %s", r->weights->label), "B/s",
                  true);
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s; %s: %s%s%s", r->cores_note, r->type,
-                        r->type_from, r->peak_note[0] ? "; " : "", r->peak_note);
+    assay__doc_note(doc, "%s; %s: %s%s%s", r->cores_note, r->type, r->type_from,
+                    r->peak_note[0] ? "; " : "", r->peak_note);
 }
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
@@ -174,12 +166,12 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (judged) {
         struct assay__buf bounds = {0};
         print_bounds(&bounds, r);
-        assay__doc_sentence(
-            doc, ASSAY__TONE_PLAIN,
-            "Of the time in layers %s. At their roofs the layers would take %s instead "
-            "of %s (%.0f %%).",
-            assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
-            assay__scaled(r->least_of_ns / 1e9, "s").text, r->least_ns / r->least_of_ns * 100);
+        assay__doc_plain(doc,
+                         "Of the time in layers %s. At their roofs the layers would take %s "
+                         "instead of %s (%.0f %%).",
+                         assay__doc_take(doc, &bounds), assay__scaled(r->least_ns / 1e9, "s").text,
+                         assay__scaled(r->least_of_ns / 1e9, "s").text,
+                         r->least_ns / r->least_of_ns * 100);
         assay__doc_picture(doc, "roofline", trial, ASSAY__PICTURE_KEYED);
         add_layers(doc, trial, r);
     }

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- channels --------------------------------------------------------------------------------- */
-
 static const struct assay__column columns[] = {
     {.title = "channel", .flags = ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE},
     {.title = "launch", .unit = ASSAY__UNIT_COUNT, .priority = 4},
@@ -65,8 +63,6 @@ static const char *name_of(struct assay__doc *doc, const struct assay__series_in
     return both ? assay__doc_printf(doc, "%s (%s)", s->name, s->rail) : s->name;
 }
 
-/* --- every reading ---------------------------------------------------------------------------- */
-
 static const struct assay__column reading_columns[] = {
     {.key = "trial"}, {.key = "launch"}, {.key = "name"},  {.key = "seq"},    {.key = "time_s"},
     {.key = "value"}, {.key = "unit"},   {.key = "state"}, {.key = "source"}, {.key = "note"},
@@ -103,8 +99,6 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
         t->trial = trial->id;
     }
 }
-
-/* --- spans ------------------------------------------------------------------------------------ */
 
 static const struct assay__column span_columns[] = {
     {.key = "trial"},

@@ -30,13 +30,12 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     if (trial->stability.verdict && *trial->stability.verdict)
         add_verdict(doc, &trial->stability);
     else if (assay__trial_metric(trial, "latency.p50"))
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "No verdict: the run did not finish, or there are no samples.");
+        assay__doc_note(doc, "No verdict: the run did not finish, or there are no samples.");
     assay__doc_end(doc);
     assay__doc_section(doc, "workload", "Workload", "what was assumed", ASSAY__VIEW_MACHINE);
     assay__doc_points(doc, trial->notes, trial->note_count);
     const char *hint = doc->hint && trial->note_count ? doc->hint("workload") : NULL;
-    if (hint) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "To change it: %s.", hint);
+    if (hint) assay__doc_note(doc, "To change it: %s.", hint);
     assay__doc_end(doc);
 }
 

@@ -51,30 +51,27 @@ static void add_failure(struct assay__doc *doc, const struct assay_profile *prof
             lost++;
         const char *why = lost < trial->launch_count ? trial->launches[lost].reason : NULL;
         if (why && *why) why = assay__doc_printf(doc, " (launch %zu: %s)", lost + 1, why);
-        assay__doc_sentence(
-            doc, ASSAY__TONE_WARN,
-            "NOTE: %s lost %zu of %zu launches%s: judged by the %zu that are left%s", who,
-            trial->launch_count - good, trial->launch_count, alike > 1 ? " each" : "", good,
-            why ? why : "");
+        assay__doc_warn(doc,
+                        "NOTE: %s lost %zu of %zu launches%s: judged by the %zu that are left%s",
+                        who, trial->launch_count - good, trial->launch_count,
+                        alike > 1 ? " each" : "", good, why ? why : "");
     } else if (profile->trial_count > 1) {
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s (%s): %s", word, who, reason);
+        assay__doc_alert(doc, "%s (%s): %s", word, who, reason);
     } else {
-        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s: %s", word, reason);
+        assay__doc_alert(doc, "%s: %s", word, reason);
     }
 }
 
 static void add_alerts(struct assay__doc *doc, const struct assay_profile *profile)
 {
     if (!profile->complete && !profile->interrupted)
-        assay__doc_say(doc, ASSAY__TONE_ALERT,
-                       "INCOMPLETE: the capture did not finish (killed, or disk full); what was "
-                       "measured until then follows.");
+        assay__doc_alert(doc, "INCOMPLETE: the capture did not finish (killed, or disk full); what "
+                              "was measured until then follows.");
     if (profile->interrupted)
-        assay__doc_say(
-            doc, ASSAY__TONE_ALERT,
+        assay__doc_alert(
+            doc,
             "INTERRUPTED: the capture was stopped early; what was measured until then follows.");
-    if (!profile->trial_count)
-        assay__doc_say(doc, ASSAY__TONE_ALERT, "EMPTY: this profile has no trials.");
+    if (!profile->trial_count) assay__doc_alert(doc, "EMPTY: this profile has no trials.");
     enum { REASONS = 64 }; /* distinct reasons shown; an untrusted profile may hold any number */
     const struct assay__trial *first[REASONS];
     size_t alike[REASONS], kinds = 0;
@@ -291,7 +288,7 @@ static void put_answer(struct assay__buf *out, const struct assay__trial *trial)
 /* Empty sentences are not shown. */
 static void add_verdict(struct assay__doc *doc, const char *label, const char *why)
 {
-    if (*why) assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s%s%s.", label, *label ? ": " : "", why);
+    if (*why) assay__doc_lead(doc, "%s%s%s.", label, *label ? ": " : "", why);
 }
 
 static void add_answer(struct assay__doc *doc, struct assay__study *study,
@@ -307,9 +304,7 @@ static void add_answer(struct assay__doc *doc, struct assay__study *study,
             add_verdict(doc, "", why ? why : "");
         } else if (kind == ASSAY__PROFILE_SWEEP) {
             const char *why = assay__study_sweep(study)->why;
-            if (*why)
-                assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%c%s.", toupper((unsigned char)*why),
-                                    why + 1);
+            if (*why) assay__doc_lead(doc, "%c%s.", toupper((unsigned char)*why), why + 1);
         } else if (kind == ASSAY__PROFILE_TUNE) {
             const struct assay__tune_result *tune = assay__study_tune(study);
             add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].judged.label : "",
@@ -382,7 +377,7 @@ static void add_first_finding(struct assay__doc *doc, const struct assay_profile
         gain = assay__doc_printf(doc, ": at most %s%s ×, not tried",
                                  assay__state_mark(assay__finding_gain_state(f)),
                                  assay__digits(f->expected_gain, 3).text);
-    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "First finding: %s%s.", f->title, gain);
+    assay__doc_plain(doc, "First finding: %s%s.", f->title, gain);
 }
 
 /* --- what was measured ------------------------------------------------------------------------ */
@@ -479,9 +474,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     const struct assay__stability *s = trial ? &trial->stability : NULL;
     if (s && s->verdict && strcmp(s->verdict, "unstable") == 0 && s->reason_count) {
         size_t more = s->reason_count - 1;
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            more ? "Unstable: %s; and %zu more reason%s." : "Unstable: %s.",
-                            s->reasons[0], more, assay__plural((double)more));
+        assay__doc_warn(doc, more ? "Unstable: %s; and %zu more reason%s." : "Unstable: %s.",
+                        s->reasons[0], more, assay__plural((double)more));
     }
     add_first_finding(doc, profile);
     bool several = assay__trial_of_model(profile, 1) != NULL;

@@ -56,8 +56,6 @@ struct view {
     double most_per_s;
 };
 
-/* --- the table -------------------------------------------------------------------------------- */
-
 /* Nothing of a point that did not run. */
 static void put(struct view *v, const struct assay__judged *j, struct assay__datum value)
 {
@@ -145,8 +143,6 @@ static void add_table(struct view *v)
     for (size_t i = 0; i < sweep->count; i++)
         put_row(v, i);
 }
-
-/* --- what it says ----------------------------------------------------------------------------- */
 
 static void add_tied(struct view *v)
 {

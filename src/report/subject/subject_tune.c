@@ -51,8 +51,6 @@ static const struct assay__tune_row *best_of(const struct assay__tune_result *re
     return result->best < result->count ? &result->rows[result->best] : NULL;
 }
 
-/* --- configurations --------------------------------------------------------------------------- */
-
 /* Nothing of a configuration that did not run. */
 static void put_number(struct view *v, const struct assay__judged *j,
                        const struct assay__number *number)
@@ -156,8 +154,6 @@ static const char *const legend[][2] = {
     {"cost", "the quantity to minimise: latency, time per sample or energy"},
 };
 
-/* --- the best --------------------------------------------------------------------------------- */
-
 static void add_drift(struct view *v)
 {
     const struct assay__tune_row *best = best_of(v->result);
@@ -230,8 +226,6 @@ static void add_best(struct view *v)
     if (faults) assay__point_faults(v->doc, faults, result->count);
     add_spent(v);
 }
-
-/* --- contributions, code ---------------------------------------------------------------------- */
 
 static const char *how_known(struct view *v, const struct assay__tune_part *part)
 {

@@ -94,8 +94,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__buf_free(&groups[i].names);
     }
     if (others)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "%zu more metrics of other subjects are not available.", others);
+        assay__doc_note(doc, "%zu more metrics of other subjects are not available.", others);
     assay__doc_end(doc);
     free(groups);
 }

@@ -85,9 +85,9 @@ static void add_memory_remark(struct assay__doc *doc, const struct assay__topolo
     }
     if (!(nodes > 0) || !(whole > 0)) return;
     if (nodes >= (1 - MEMORY_WITHIN) * whole && nodes <= (1 + MEMORY_WITHIN) * whole) return;
-    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "The NUMA node%s %s of the machine's %s.",
-                        t->node_count == 1 ? " reports" : "s report",
-                        assay__scaled(nodes, "B").text, assay__scaled(whole, "B").text);
+    assay__doc_note(doc, "The NUMA node%s %s of the machine's %s.",
+                    t->node_count == 1 ? " reports" : "s report", assay__scaled(nodes, "B").text,
+                    assay__scaled(whole, "B").text);
 }
 
 void assay__add_topology(struct assay__doc *doc, const struct assay__topology *topology,
@@ -95,7 +95,7 @@ void assay__add_topology(struct assay__doc *doc, const struct assay__topology *t
 {
     assay__doc_section(doc, "topology", "Topology", NULL, 0);
     if (*topology->reason) {
-        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "— %s", topology->reason);
+        assay__doc_plain(doc, "— %s", topology->reason);
     } else {
         add_processors(doc, topology);
         /* The fastest kind first. */

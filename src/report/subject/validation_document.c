@@ -68,8 +68,6 @@ static void add_rows(struct assay__doc *doc, const struct assay__validation *v, 
             put_row(t, &v->rows[i]);
 }
 
-/* --- errors ----------------------------------------------------------------------------------- */
-
 static const struct assay__column error_columns[] = {
     {"of", "of", .flags = ASSAY__COLUMN_NAME},
     {"median", "median", .unit = "ratio"},
@@ -97,17 +95,13 @@ static void add_errors(struct assay__doc *doc, const struct assay__validation *v
     put_errors(t, "the last two together", &v->blind);
     put_errors(t, "of these, with a third or more of fixed cost", &v->fixed);
     put_errors(t, "in sample", &v->in);
-    assay__doc_sentence(
-        doc, ASSAY__TONE_NOTE,
-        "In-sample errors are for comparison only; estimates are never labelled with them.");
+    assay__doc_note(
+        doc, "In-sample errors are for comparison only; estimates are never labelled with them.");
     if (v->missing)
-        assay__doc_sentence(doc, ASSAY__TONE_WARN,
-                            "%zu measured model%s left out: the file is gone", v->missing,
-                            v->missing == 1 ? " is" : "s are");
+        assay__doc_warn(doc, "%zu measured model%s left out: the file is gone", v->missing,
+                        v->missing == 1 ? " is" : "s are");
     assay__doc_end(doc);
 }
-
-/* --- what is not used ------------------------------------------------------------------------- */
 
 static const struct assay__column excluded_columns[] = {
     {"row", .title = "row"},

@@ -9,8 +9,6 @@
 
 enum { NAME_MOST = 160, NAME_HALF = 78 }; /* characters of a name that are shown */
 
-/* --- escaping --------------------------------------------------------------------------------- */
-
 /* Explicit directional formatting can make a text read as another; a name needs none, its letters
  * have their own direction. */
 static bool is_unsafe(uint32_t code)

@@ -111,8 +111,6 @@ bool assay__walk_column_is_shown(const struct assay__table *table, size_t column
     return false;
 }
 
-/* --- parts ------------------------------------------------------------------------------------ */
-
 /* The columns of a part, with the same rows. NULL: out of memory. */
 static const struct assay__table *part_of(const struct assay__table *table, size_t part,
                                           struct assay__arena *arena)
@@ -159,8 +157,6 @@ void assay__walk_parts(const struct assay__table *table, assay__part_fn *put, vo
         assay__arena_free(arena);
     }
 }
-
-/* --- why cells are empty ---------------------------------------------------------------------- */
 
 static bool is_gap(const struct assay__datum *cell)
 {

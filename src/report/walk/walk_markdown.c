@@ -28,8 +28,6 @@ struct walk {
     bool in_facts;
 };
 
-/* --- escaping --------------------------------------------------------------------------------- */
-
 /* Would a forge read a mention or a reference from this sign on? `start` is where the text
  * begins. */
 static bool is_reference(const char *start, const char *c)
@@ -90,8 +88,6 @@ static void put_summary(struct assay__buf *out, const char *given)
     assay__buf_drop(&safe, out);
 }
 
-/* --- blocks ----------------------------------------------------------------------------------- */
-
 static void put(struct walk *w, const char *before, const char *text, const char *after)
 {
     assay__buf_puts(w->out, before);
@@ -150,8 +146,6 @@ static void put_code(struct walk *w, const struct assay__code *code)
     assay__buf_repeat(w->out, "`", longest + 1);
     assay__buf_putc(w->out, '\n');
 }
-
-/* --- tables ----------------------------------------------------------------------------------- */
 
 static bool is_shown(const struct assay__table *table, size_t column)
 {
@@ -238,8 +232,6 @@ static void put_part(void *context, const struct assay__table *table,
     free(rows);
     free(scratch);
 }
-
-/* --- the walk --------------------------------------------------------------------------------- */
 
 static void put_heading(struct walk *w, const struct assay__heading *heading)
 {

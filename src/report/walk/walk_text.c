@@ -22,8 +22,6 @@ struct walk {
     bool keyed;          /* of the picture that is drawn */
 };
 
-/* --- facts ------------------------------------------------------------------------------------ */
-
 static void put_fact(struct walk *w, const struct assay__fact *fact)
 {
     struct assay__buf items = {0}, first = {0};
@@ -68,8 +66,6 @@ static size_t label_width(const struct assay__doc *doc, size_t from)
     }
     return width < LABEL_MOST ? width : LABEL_MOST;
 }
-
-/* --- the walk --------------------------------------------------------------------------------- */
 
 /* Behind the end of the section or fold that begins there. */
 static size_t behind(const struct assay__doc *doc, size_t at)
