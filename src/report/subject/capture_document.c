@@ -14,16 +14,6 @@ static const struct assay__column fault_columns[] = {
     {"reason", "why", .flags = ASSAY__COLUMN_PROSE},
 };
 
-static void add_faults(struct assay__doc *doc, const struct assay__capture *capture)
-{
-    struct assay__table *t = assay__doc_table(doc, "not-written", "Not copied", fault_columns);
-    for (size_t i = 0; i < capture->fault_count; i++) {
-        assay__table_row_of(t, 0, capture->faults[i].path, capture->faults[i].reason);
-    }
-    if (capture->faults_left_out)
-        assay__doc_note(doc, "And %zu more that were not copied.", capture->faults_left_out);
-}
-
 int assay__capture_document(const struct assay__capture *capture, const char *folder,
                             struct assay__doc **made)
 {
@@ -42,7 +32,11 @@ int assay__capture_document(const struct assay__capture *capture, const char *fo
         assay__table_row_of(t, 0, capture->groups[i].what);
         assay__table_number(t, (double)capture->groups[i].files, ASSAY_MEASURED);
     }
-    add_faults(doc, capture);
+    t = assay__doc_table(doc, "not-written", "Not copied", fault_columns);
+    for (size_t i = 0; i < capture->fault_count; i++)
+        assay__table_row_of(t, 0, capture->faults[i].path, capture->faults[i].reason);
+    if (capture->faults_left_out)
+        assay__doc_note(doc, "And %zu more that were not copied.", capture->faults_left_out);
     assay__doc_end(doc);
     return 0;
 }

@@ -272,21 +272,6 @@ static void add_group(struct assay__doc *doc, const struct assay__check *check, 
     assay__doc_end(doc);
 }
 
-static void add_severity(struct assay__doc *doc, const struct assay__check *check,
-                         enum assay__check_severity severity)
-{
-    static const char *const titles[] = {"Errors", "Warnings", "Notes"};
-    static const char *const ids[] = {"errors", "warnings", "notes"};
-    size_t rules = group_count(check, severity), items = assay__check_count(check, severity);
-    const char *remark = items > rules ? assay__doc_printf(doc, "%zu, in %zu places", rules, items)
-                                       : assay__doc_printf(doc, "%zu", rules);
-    assay__doc_section(doc, ids[severity], titles[severity], remark, 0);
-    for (size_t first = 0; first < check->item_count; first = group_end(check, first))
-        if (check->items[first].severity == severity)
-            add_group(doc, check, first, group_end(check, first));
-    assay__doc_end(doc);
-}
-
 /* --- the map ---------------------------------------------------------------------------------- */
 
 static const struct assay__column map_columns[] = {
@@ -373,8 +358,20 @@ int assay__check_document(const struct assay__check *check, struct assay__doc **
     add_places(doc, check);
     add_chips(doc, check);
     assay__doc_end(doc);
-    for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++)
-        add_severity(doc, check, (enum assay__check_severity)s);
+    for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++) {
+        enum assay__check_severity severity = (enum assay__check_severity)s;
+        static const char *const titles[] = {"Errors", "Warnings", "Notes"};
+        static const char *const ids[] = {"errors", "warnings", "notes"};
+        size_t rules = group_count(check, severity), items = assay__check_count(check, severity);
+        const char *remark = items > rules
+                                 ? assay__doc_printf(doc, "%zu, in %zu places", rules, items)
+                                 : assay__doc_printf(doc, "%zu", rules);
+        assay__doc_section(doc, ids[severity], titles[severity], remark, 0);
+        for (size_t first = 0; first < check->item_count; first = group_end(check, first))
+            if (check->items[first].severity == severity)
+                add_group(doc, check, first, group_end(check, first));
+        assay__doc_end(doc);
+    }
     if (!check->item_count) assay__doc_table(doc, "items", NULL, item_columns);
     add_map(doc, check);
     add_basis(doc, check);

@@ -118,21 +118,6 @@ static const char *subtitle(struct assay__doc *doc, const struct assay__trial *t
     return assay__doc_take(doc, &out);
 }
 
-static void add_head(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    const struct assay_profile *profile = doc->study->profile;
-    struct assay__buf names = {0};
-    assay__print_model_names(&names, profile);
-    if (profile->trial_count == 1 && trial)
-        assay__buf_printf(&names, " on %s", trial->target.device);
-    assay__doc_name(doc, profile->command, assay__doc_take(doc, &names), profile->assay_version);
-    doc->subtitle = subtitle(doc, trial);
-    doc->trial = trial ? trial->id : 0;
-    doc->marks = trial != NULL;
-    doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
-    doc->known_table = known_table;
-}
-
 /* The basic or the detailed report. */
 static void add_reviews(struct assay__doc *doc, const struct assay__trial *trial, bool detailed)
 {
@@ -168,7 +153,17 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     const char *format = options->format ? options->format : "";
     /* Programs read bare reasons; reasons of schema 1 name the options themselves. */
     if (strcmp(format, "csv") != 0 && study->profile->schema > 1) doc->hint = options->hint;
-    add_head(doc, trial);
+    const struct assay_profile *profile = doc->study->profile;
+    struct assay__buf names = {0};
+    assay__print_model_names(&names, profile);
+    if (profile->trial_count == 1 && trial)
+        assay__buf_printf(&names, " on %s", trial->target.device);
+    assay__doc_name(doc, profile->command, assay__doc_take(doc, &names), profile->assay_version);
+    doc->subtitle = subtitle(doc, trial);
+    doc->trial = trial ? trial->id : 0;
+    doc->marks = trial != NULL;
+    doc->table = profile->kind == ASSAY__PROFILE_COMPARE ? "comparison" : "metrics";
+    doc->known_table = known_table;
     bool review = options->detail && *options->detail && strcmp(format, "csv") != 0;
     if (review) add_reviews(doc, trial, strcmp(options->detail, "detailed") == 0);
     for (size_t i = 0; !review && i < SUBJECT_COUNT; i++) {

@@ -134,22 +134,17 @@ static void add_missing(struct assay__doc *doc, const struct assay__found *found
     if (*all) assay__doc_note(doc, "Not in this build: %s.", all);
 }
 
-/* "ONNX Runtime 1.24.1, build two" */
-static const char *build_title(struct assay__doc *doc, const struct assay__found_build *build)
-{
-    const struct assay__engine_ops *engine = assay__engine_find(build->engine);
-    bool ort = engine && strcmp(build->engine, "ort") == 0;
-    return assay__doc_printf(doc, "%s%s%s%s%s", ort ? engine->summary : build->engine,
-                             *build->version ? " " : "", build->version,
-                             *build->name ? ", build " : "", build->name);
-}
-
 static void add_build(struct assay__doc *doc, const struct assay__found *found,
                       const struct assay__found_build *build)
 {
     const char *id = assay__doc_printf(doc, "build-%zu", (size_t)(build - found->builds) + 1);
-    assay__doc_section(doc, id, build_title(doc, build), *build->version ? NULL : "version unknown",
-                       0);
+    const struct assay__engine_ops *engine = assay__engine_find(build->engine);
+    bool ort = engine && strcmp(build->engine, "ort") == 0;
+    assay__doc_section(doc, id,
+                       assay__doc_printf(doc, "%s%s%s%s%s", ort ? engine->summary : build->engine,
+                                         *build->version ? " " : "", build->version,
+                                         *build->name ? ", build " : "", build->name),
+                       *build->version ? NULL : "version unknown", 0);
     assay__doc_fact_text(doc, "library", build->path);
     struct assay__table *t = assay__doc_table(doc, "devices", "Devices", columns);
     for (size_t i = 0; i < build->count; i++) {

@@ -177,20 +177,6 @@ static void put_values(struct assay__table *t, const struct assay__inspect *insp
     }
 }
 
-static void add_values(struct assay__doc *doc, const struct assay__inspect *inspect)
-{
-    const struct assay__graph *graph = &inspect->model->graph;
-    assay__doc_section(doc, "values", "Inputs and outputs", NULL, 0);
-    struct assay__table *t = assay__doc_table(doc, "values", "Inputs and outputs", value_columns);
-    t->more = "values";
-    t->limit = 16;
-    put_values(t, inspect, "input", graph->inputs, graph->input_count);
-    put_values(t, inspect, "output", graph->outputs, graph->output_count);
-    for (size_t i = 0; i < inspect->workload->note_count; i++)
-        assay__doc_say(doc, ASSAY__TONE_NOTE, inspect->workload->notes[i]);
-    assay__doc_end(doc);
-}
-
 /* --- totals ----------------------------------------------------------------------------------- */
 
 /* A total that leaves out nodes is unknown, but at least what the others need. The reasons are
@@ -420,7 +406,16 @@ int assay__inspect_document(const struct assay__inspect *inspect, enum assay__in
             assay__doc_item_text(doc, "%s", ops.names[k]);
     if (ops.beyond) assay__doc_item_text(doc, "and %zu nodes of other kinds", ops.beyond);
     assay__doc_end(doc);
-    add_values(doc, inspect);
+    const struct assay__graph *graph = &inspect->model->graph;
+    assay__doc_section(doc, "values", "Inputs and outputs", NULL, 0);
+    struct assay__table *t = assay__doc_table(doc, "values", "Inputs and outputs", value_columns);
+    t->more = "values";
+    t->limit = 16;
+    put_values(t, inspect, "input", graph->inputs, graph->input_count);
+    put_values(t, inspect, "output", graph->outputs, graph->output_count);
+    for (size_t i = 0; i < inspect->workload->note_count; i++)
+        assay__doc_say(doc, ASSAY__TONE_NOTE, inspect->workload->notes[i]);
+    assay__doc_end(doc);
     add_totals(doc, inspect);
     add_operators(doc, inspect->analysis);
     add_parameters(doc, inspect);

@@ -207,9 +207,12 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
     assay__doc_end(doc);
 }
 
-static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
-                      const struct assay__fit *fit)
+static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
+                     const struct assay__fit *fit, bool layers)
 {
+    if (trial->state != ASSAY__TRIAL_OK) return;
+    add_estimate(doc, trial, fit);
+    add_layers(doc, trial, layers);
     bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
     assay__doc_section(doc, "trust", "How far to trust it",
                        here       ? "a run would measure what is estimated here"
@@ -233,15 +236,6 @@ static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
         assay__doc_note(
             doc, "Check the model against the Neural Engine to see whether all of it runs there.");
     assay__doc_end(doc);
-}
-
-static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
-                     const struct assay__fit *fit, bool layers)
-{
-    if (trial->state != ASSAY__TRIAL_OK) return;
-    add_estimate(doc, trial, fit);
-    add_layers(doc, trial, layers);
-    add_trust(doc, trial, fit);
 }
 
 int assay__prediction_document(const struct assay_profile *profile, const struct assay__fit *fits,

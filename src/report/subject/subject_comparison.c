@@ -110,16 +110,6 @@ static void put_nodes(struct view *v, const struct assay__placement_summary *f)
     }
 }
 
-static const char *goals_of(const struct view *v, size_t row)
-{
-    struct assay__buf text = {0};
-    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
-        if (v->all->recommendations[goal].row == row)
-            assay__buf_printf(&text, "%s%s", text.length ? " " : "",
-                              assay__goal_name((enum assay__goal_kind)goal));
-    return assay__doc_take(v->doc, &text);
-}
-
 static void put_row(struct view *v, size_t i)
 {
     const struct assay__comparison_row *r = &v->all->rows[i];
@@ -155,7 +145,13 @@ static void put_row(struct view *v, size_t i)
     const char *outputs = !*r->unadvised                  ? ""
                           : r->judged.nonfinite.value > 0 ? "NaN or infinite"
                                                           : "differ";
-    assay__table_texts(v->table, goals_of(v, i), r->judged.reason, r->unadvised, outputs, outputs);
+    struct assay__buf text = {0};
+    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
+        if (v->all->recommendations[goal].row == i)
+            assay__buf_printf(&text, "%s%s", text.length ? " " : "",
+                              assay__goal_name((enum assay__goal_kind)goal));
+    assay__table_texts(v->table, assay__doc_take(v->doc, &text), r->judged.reason, r->unadvised,
+                       outputs, outputs);
 }
 
 static void add_table(struct view *v, bool data)

@@ -145,16 +145,12 @@ static size_t find(const struct assay__trial *trial, const char *name)
     return i;
 }
 
-/* Two of them are times. */
-static const char *unit_of(const char *counter)
-{
-    bool time = strcmp(counter, "task-clock") == 0 || strcmp(counter, "elapsed") == 0;
-    return time ? "s" : ASSAY__UNIT_COUNT;
-}
-
 static struct assay__column counter_column(const char *counter)
 {
-    struct assay__column column = {NULL, counter, unit_of(counter), 0, LEAST_RANK, 0, 0};
+    /* Two of them are times. */
+    bool time = strcmp(counter, "task-clock") == 0 || strcmp(counter, "elapsed") == 0;
+    struct assay__column column = {NULL, counter, time ? "s" : ASSAY__UNIT_COUNT, 0, LEAST_RANK,
+                                   0,    0};
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
         if (strcmp(titles[i].name, counter) == 0) {
             column.title = titles[i].title;

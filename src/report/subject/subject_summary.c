@@ -350,19 +350,6 @@ static const char *interval(struct assay__doc *doc, const struct assay__trial *t
     return NULL;
 }
 
-static void add_cards(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    assay__doc_cards(doc, "numbers");
-    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
-        const struct assay_metric *metric = NULL;
-        for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
-            metric = assay__trial_metric(trial, cards[i].names[k]);
-        if (metric)
-            assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
-                                  i == 0 ? interval(doc, trial) : NULL);
-    }
-}
-
 /* The finding that gained most, or could: what to do next. */
 static void add_first_finding(struct assay__doc *doc, const struct assay_profile *profile)
 {
@@ -470,7 +457,17 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     add_alerts(doc, profile);
     if (trial) add_answer(doc, study, trial);
-    if (trial) add_cards(doc, trial);
+    if (trial) {
+        assay__doc_cards(doc, "numbers");
+        for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
+            const struct assay_metric *metric = NULL;
+            for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
+                metric = assay__trial_metric(trial, cards[i].names[k]);
+            if (metric)
+                assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
+                                      i == 0 ? interval(doc, trial) : NULL);
+        }
+    }
     const struct assay__stability *s = trial ? &trial->stability : NULL;
     if (s && s->verdict && strcmp(s->verdict, "unstable") == 0 && s->reason_count) {
         size_t more = s->reason_count - 1;

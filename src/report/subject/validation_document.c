@@ -84,25 +84,6 @@ static void put_errors(struct assay__table *t, const char *of,
     assay__table_number(t, (double)errors->count, ASSAY_MEASURED);
 }
 
-static void add_errors(struct assay__doc *doc, const struct assay__validation *v, bool published)
-{
-    assay__doc_section(doc, "errors", "Errors", "|predicted / measured - 1|", 0);
-    struct assay__table *t = assay__doc_table(doc, "errors", "Errors", error_columns);
-    put_errors(t, "one chip left out", &v->chip_out);
-    put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
-    put_errors(t, "chip and model left out", &v->both_out);
-    put_errors(t, "never fitted", &v->held_out);
-    put_errors(t, "the last two together", &v->blind);
-    put_errors(t, "of these, with a third or more of fixed cost", &v->fixed);
-    put_errors(t, "in sample", &v->in);
-    assay__doc_note(
-        doc, "In-sample errors are for comparison only; estimates are never labelled with them.");
-    if (v->missing)
-        assay__doc_warn(doc, "%zu measured model%s left out: the file is gone", v->missing,
-                        v->missing == 1 ? " is" : "s are");
-    assay__doc_end(doc);
-}
-
 static const struct assay__column excluded_columns[] = {
     {"row", .title = "row"},
     {"measurement", "measurement", .flags = ASSAY__COLUMN_NAME},
@@ -129,9 +110,23 @@ int assay__validation_document(const struct assay__validation *v, bool published
                        0);
     add_rows(doc, v, true);
     assay__doc_end(doc);
-    add_errors(doc, v, published);
+    assay__doc_section(doc, "errors", "Errors", "|predicted / measured - 1|", 0);
+    struct assay__table *t = assay__doc_table(doc, "errors", "Errors", error_columns);
+    put_errors(t, "one chip left out", &v->chip_out);
+    put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
+    put_errors(t, "chip and model left out", &v->both_out);
+    put_errors(t, "never fitted", &v->held_out);
+    put_errors(t, "the last two together", &v->blind);
+    put_errors(t, "of these, with a third or more of fixed cost", &v->fixed);
+    put_errors(t, "in sample", &v->in);
+    assay__doc_note(
+        doc, "In-sample errors are for comparison only; estimates are never labelled with them.");
+    if (v->missing)
+        assay__doc_warn(doc, "%zu measured model%s left out: the file is gone", v->missing,
+                        v->missing == 1 ? " is" : "s are");
+    assay__doc_end(doc);
     assay__doc_section(doc, "excluded", "Not used", "and why", 0);
-    struct assay__table *t = assay__doc_table(doc, "excluded", "Not used", excluded_columns);
+    t = assay__doc_table(doc, "excluded", "Not used", excluded_columns);
     for (size_t i = 0; i < v->count; i++) {
         const struct assay__validation_row *row = &v->rows[i];
         if (!row->excluded || isfinite(row->measured_s)) continue;
