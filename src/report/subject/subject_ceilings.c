@@ -19,8 +19,7 @@ static const struct assay__column columns[] = {
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
-    const struct assay_profile *profile = study->profile;
+    const struct assay_profile *profile = doc->study->profile;
     (void)trial;
     if (!profile->ceiling_count) return;
     assay__doc_section(doc, "ceilings", "Ceilings", "the best of several repeats",

@@ -59,6 +59,7 @@ static const struct assay__column columns[] = {
     {"not_advised", "not advised because", .flags = PROSE, .part = OUTPUTS},
     {.title = "outputs", .part = NUMBERS}, /* wherever a wrong trial looks fast */
     {.title = "outputs", .part = RATIOS},
+    {.key = "drift_reason"}, /* why there is no drift */
 };
 
 struct view {
@@ -150,8 +151,14 @@ static void put_row(struct view *v, size_t i)
         if (v->all->recommendations[goal].row == i)
             assay__buf_printf(&text, "%s%s", text.length ? " " : "",
                               assay__goal_name((enum assay__goal_kind)goal));
+    const struct assay__number *drift = &r->judged.drift;
+    const char *undrifted = isfinite(drift->value)   ? ""
+                            : i == v->all->reference ? "the others are compared with it"
+                            : drift->metric          ? drift->metric->note
+                            : *r->judged.reason      ? r->judged.reason
+                                                     : "its outputs were not compared";
     assay__table_texts(v->table, assay__doc_take(v->doc, &text), r->judged.reason, r->unadvised,
-                       outputs, outputs);
+                       outputs, outputs, undrifted);
 }
 
 static void add_table(struct view *v, bool data)

@@ -81,8 +81,7 @@ void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
-    const struct assay_profile *profile = study->profile;
+    const struct assay_profile *profile = doc->study->profile;
     const struct assay__environment *e = &profile->environment;
     bool measured = trial && assay__trial_metric(trial, "latency.p50");
     assay__doc_section(doc, "environment", "Disturbances", "seen during the run",

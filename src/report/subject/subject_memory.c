@@ -163,13 +163,17 @@ static const struct assay__column peak_columns[] = {
     {.key = "trial"},
     {.key = "position"},
     {"name", "tensor", .flags = ASSAY__COLUMN_NAME},
-    {"type", "shape and type", .priority = 1},
+    {.key = "type"}, /* both as one text */
+    {.title = "shape", .priority = 1},
+    {.title = "type", .priority = 2},
     {"bytes", "size", "B", .flags = ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP},
     {.title = "share", .unit = "ratio", .flags = ASSAY__COLUMN_SUM},
     {"producer", "made by", .priority = 2, .flags = ASSAY__COLUMN_NAME},
     {"op", "operator", .priority = 3},
     {.key = "first"},
     {"last", "last read by", .priority = 4, .flags = ASSAY__COLUMN_NAME},
+    {.key = "dtype"},
+    {.key = "shape"},
 };
 
 /* "9.6 MB of activations are alive while 'Conv_3' (Conv) runs, in 3 tensors." */
@@ -211,17 +215,22 @@ static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial
         }
         assay__table_row(t, 0, NULL);
         assay__table_numbers(t, ASSAY_MEASURED, trial->id, i);
-        assay__table_texts(t, tensor->name, tensor->type);
+        /* a profile holds them as one text: "1x64x112x112 float32" */
+        const char *blank = strrchr(tensor->type, ' '), *dtype = blank ? blank + 1 : "";
+        const char *shape = blank ? assay__doc_printf(doc, "%.*s", (int)(blank - tensor->type),
+                                                      tensor->type)
+                                  : tensor->type;
+        assay__table_texts(t, tensor->name, tensor->type, shape, dtype);
         assay__table_numbers(t, ASSAY_DERIVED, tensor->bytes, tensor->bytes / peak->bytes);
         assay__table_cell(t, producer);
-        assay__table_texts(t, tensor->op, tensor->first, tensor->last);
+        assay__table_texts(t, tensor->op, tensor->first, tensor->last, dtype, shape);
     }
     if (peak->alive <= (int64_t)peak->count) return;
     assay__table_row(t, ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL, NULL);
     assay__table_skip(t, 2);
     assay__table_text(t, assay__doc_printf(doc, "%lld smaller ones that are not kept",
                                            (long long)peak->alive - (long long)peak->count));
-    assay__table_skip(t, 1);
+    assay__table_skip(t, 3);
     assay__table_numbers(t, ASSAY_DERIVED, peak->rest_bytes, peak->rest_bytes / peak->bytes);
 }
 
@@ -282,7 +291,6 @@ out:
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
     bool watched = series_of(trial, "memory.rss.worker") || trial->allocations.reason;
     if (!trial->metrics || !assay_metrics_count(trial->metrics)) return;
     assay__doc_section(doc, "memory", "Memory", "where it goes",
@@ -309,7 +317,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         }
         assay__doc_end(doc);
     }
-    add_layers(doc, study->profile, trial);
+    add_layers(doc, doc->study->profile, trial);
     assay__doc_end(doc);
 }
 

@@ -179,7 +179,6 @@ static void add_types(struct assay__doc *doc, struct assay__study *study,
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
     struct placement all = {0};
     if (!trial->layers.count) return; /* the section of the layers says why */
     if (!collect(&trial->layers, &all)) doc->failed = true;
@@ -202,7 +201,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         assay__table_cell(t, energy_of(&all, trial));
     }
     add_crossings(doc, &all);
-    add_types(doc, study, trial);
+    add_types(doc, doc->study, trial);
     assay__doc_end(doc);
 }
 

@@ -147,14 +147,13 @@ static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
-    const struct assay_profile *profile = study->profile;
     if (!trial->layers.count) return; /* the section of the layers says why */
     const struct assay__roofline *r = assay__study_roofline(study, trial);
     bool judged = !r->reason[0] &&
                   r->time_ns[ASSAY__BOUND_COMPUTE] + r->time_ns[ASSAY__BOUND_MEMORY] +
                           r->time_ns[ASSAY__BOUND_OVERHEAD] + r->time_ns[ASSAY__BOUND_NEITHER] >
                       0;
-    const char *when = judged ? profile->ceilings[0].measured_at : NULL;
+    const char *when = judged ? study->profile->ceilings[0].measured_at : NULL;
     const char *remark = when && *when
                              ? assay__doc_printf(
                                    doc, "the slowest layers against the ceilings of %s", when)

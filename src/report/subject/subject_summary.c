@@ -453,19 +453,26 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     struct assay__study *study = doc->study;
     const struct assay_profile *profile = study->profile;
+    bool several = profile->trial_count > 1;
     assay__doc_section(doc, "summary", "Summary", NULL,
                        ASSAY__VIEW_OVERVIEW | ASSAY__SECTION_QUIET);
     add_alerts(doc, profile);
     if (trial) add_answer(doc, study, trial);
     if (trial) {
+        if (several)
+            assay__doc_plain(doc, "Numbers of trial %d, %s:", trial->id,
+                             *trial->label ? trial->label : trial->target.device);
         assay__doc_cards(doc, "numbers");
         for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
             const struct assay_metric *metric = NULL;
             for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
                 metric = assay__trial_metric(trial, cards[i].names[k]);
-            if (metric)
-                assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
-                                      i == 0 ? interval(doc, trial) : NULL);
+            if (!metric) continue;
+            bool rate = several && strncmp(metric->name, "throughput.", 11) == 0;
+            assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
+                                  i == 0 ? interval(doc, trial)
+                                  : rate ? metric->name + 11 /* "samples", "tokens" */
+                                         : NULL);
         }
     }
     const struct assay__stability *s = trial ? &trial->stability : NULL;
@@ -475,9 +482,9 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                         s->reasons[0], more, assay__plural((double)more));
     }
     add_first_finding(doc, profile);
-    bool several = assay__trial_of_model(profile, 1) != NULL;
+    bool models = assay__trial_of_model(profile, 1) != NULL;
     for (size_t i = 0; i < profile->model_count; i++)
-        if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], several);
+        if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], models);
     add_machine(doc, &profile->environment);
     assay__doc_fact_text(doc, "when", profile->created);
     if (trial && profile->trial_count == 1) add_target(doc, trial);

@@ -67,14 +67,13 @@ static struct group *group_of(struct group **groups, size_t *count, size_t *capa
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    struct assay__study *study = doc->study;
     struct group *groups = NULL;
     size_t count = 0, capacity = 0, others = 0;
     if (!assay__trial_metric(trial, "latency.p50")) return;
     for (size_t i = 0; i < assay_metrics_count(trial->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
         if (m->state != ASSAY_UNAVAILABLE) continue;
-        if (!belongs(study->profile->command, m->name)) {
+        if (!belongs(doc->study->profile->command, m->name)) {
             others++;
             continue;
         }
