@@ -2,7 +2,7 @@
 #include "report/report_advise.h"
 
 #include "experiment/verify.h"
-#include "report/subject/finding_list.h"
+#include "report/subject/subject.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -3,7 +3,6 @@
 #include "report/subject/subjects.h"
 
 #include "report/json/json_parts.h"
-#include "report/subject/review_page.h"
 
 #include <string.h>
 

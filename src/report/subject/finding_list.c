@@ -1,6 +1,6 @@
-/* finding_list.c - see finding_list.h. A potential is marked: it follows from measured shares (=)
- * or rests on an assumed cost (~), and has not been tried. */
-#include "report/subject/finding_list.h"
+/* finding_list.c - findings: a sentence or a row each, and one in full. A potential is marked: it
+ * follows from measured shares (=) or rests on an assumed cost (~), and has not been tried. */
+#include "report/subject/subject.h"
 
 #include "base/text.h"
 #include "experiment/verify.h"

@@ -1,5 +1,6 @@
-/* point_list.c - see point_list.h. */
-#include "report/subject/point_list.h"
+/* point_list.c - what the rows of a sweep and of a tuning share: settings as columns, and reasons,
+ * each once. */
+#include "report/subject/subject.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* review_page.c - see review_page.h. */
-#include "report/subject/review_page.h"
+/* review_page.c - requirements, score, bottlenecks and what to try: parts of the whole report, and
+ * the basic and the detailed report that show this instead of it. */
+#include "report/subject/subject.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -2,9 +2,6 @@
  * from the profile itself (judge/review.h). */
 #include "report/subject/subject.h"
 
-#include "report/subject/finding_list.h"
-#include "report/subject/review_page.h"
-
 #include <stdint.h>
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)

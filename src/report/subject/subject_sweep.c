@@ -2,8 +2,6 @@
  * best and why, which are tied, and where the time of the sweep went. */
 #include "report/subject/subject.h"
 
-#include "report/subject/point_list.h"
-
 #include <math.h>
 #include <stdint.h>
 

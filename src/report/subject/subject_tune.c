@@ -3,8 +3,6 @@
  */
 #include "report/subject/subject.h"
 
-#include "report/subject/point_list.h"
-
 #include <math.h>
 
 enum { LABEL = 1 };
