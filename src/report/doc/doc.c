@@ -285,6 +285,11 @@ void assay__doc_item_text(struct assay__doc *doc, const char *format, ...)
     if (*text) assay__doc_item(doc, NULL, assay__datum_text(text));
 }
 
+void assay__doc_item_count(struct assay__doc *doc, double count, const char *noun)
+{
+    assay__doc_item_text(doc, "%.0f %s%s", count, noun, assay__plural(count));
+}
+
 void assay__doc_fact_text(struct assay__doc *doc, const char *label, const char *text)
 {
     if (!text || !*text) return;
@@ -480,6 +485,13 @@ void assay__table_add_numbers(struct assay__table *table, enum assay_state state
 {
     for (size_t i = 0; i < count; i++)
         assay__table_number(table, numbers[i], state);
+}
+
+void assay__table_add_judged(struct assay__table *table, bool usable,
+                             const struct assay__number *const *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assay__table_cell(table, usable ? assay__datum_judged(numbers[i]) : assay__datum_none());
 }
 
 void assay__table_metric(struct assay__table *table, const struct assay_metric *metric)

@@ -253,6 +253,8 @@ void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__dat
 void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__datum value,
                            const char *after);
 void assay__doc_item_text(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** "4 cores", "1 core". */
+void assay__doc_item_count(struct assay__doc *doc, double count, const char *noun);
 /** A fact with the key numbers. */
 void assay__doc_cards(struct assay__doc *doc, const char *label);
 /** A fact of one text; nothing when it is NULL or "". */
@@ -329,6 +331,12 @@ void assay__table_known(struct assay__table *table, double value, enum assay_sta
 void assay__table_add_texts(struct assay__table *table, const char *const *texts, size_t count);
 void assay__table_add_numbers(struct assay__table *table, enum assay_state state,
                               const double *numbers, size_t count);
+/** Cells of what a trial is judged by; empty ones of a trial that did not run. */
+#define assay__table_judged(table, usable, ...) \
+    assay__table_add_judged(table, usable,      \
+                            ASSAY__ARRAY(((const struct assay__number *const[]){__VA_ARGS__})))
+void assay__table_add_judged(struct assay__table *table, bool usable,
+                             const struct assay__number *const *numbers, size_t count);
 void assay__table_metric(struct assay__table *table, const struct assay_metric *metric);
 /** Its name, value, unit, state, source and note: six cells. */
 void assay__table_metric_row(struct assay__table *table, const struct assay_metric *metric);

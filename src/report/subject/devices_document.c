@@ -70,26 +70,20 @@ static const char *hardware_title(struct assay__doc *doc, const struct assay__ha
     return assay__doc_printf(doc, "%s %s", item->vendor, item->name);
 }
 
-static void put_hardware(struct assay__table *t, const struct assay__hardware *item,
-                         const struct assay__datum *reached)
-{
-    assay__table_row_of(t, 0, item->kind, item->name, hardware_title(t->doc, item), item->vendor);
-    if (item->memory_bytes)
-        assay__table_number(t, (double)item->memory_bytes, ASSAY_MEASURED);
-    else
-        assay__table_skip(t, 1);
-    assay__table_texts(t, item->driver, item->driver_version, item->pci, item->uuid, item->source);
-    assay__table_cell(t, reached ? *reached : assay__datum_none());
-    assay__table_texts(t, item->note, item->help);
-}
-
 void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *items, size_t count,
                          const struct assay__datum *reached)
 {
     assay__doc_section(doc, "hardware", "GPUs and NPUs", "as the operating system lists them", 0);
     struct assay__table *t = assay__doc_table(doc, "hardware", "GPUs and NPUs", hardware_columns);
-    for (size_t i = 0; i < count; i++)
-        put_hardware(t, &items[i], reached ? &reached[i] : NULL);
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__hardware *item = &items[i];
+        assay__table_row_of(t, 0, item->kind, item->name, hardware_title(doc, item), item->vendor);
+        assay__table_known(t, or_nan((double)item->memory_bytes), ASSAY_MEASURED);
+        assay__table_texts(t, item->driver, item->driver_version, item->pci, item->uuid,
+                           item->source);
+        assay__table_cell(t, reached ? reached[i] : assay__datum_none());
+        assay__table_texts(t, item->note, item->help);
+    }
     if (!count) assay__doc_plain(doc, "None.");
     assay__doc_end(doc);
 }

@@ -114,21 +114,17 @@ static void put_nodes(struct view *v, const struct assay__placement_summary *f)
 static void put_row(struct view *v, size_t i)
 {
     const struct assay__comparison_row *r = &v->all->rows[i];
-    const struct assay__trial *t = &v->profile->trials[r->judged.trial];
+    const struct assay__judged *j = &r->judged;
+    const struct assay__trial *t = &v->profile->trials[j->trial];
     bool best = v->all->recommendations[ASSAY__FOR_LATENCY].row == i;
-    assay__table_row(
-        v->table, (best ? ASSAY__ROW_BEST : 0) | (r->judged.usable ? 0 : ASSAY__ROW_FAULT), NULL);
+    assay__table_row(v->table, (best ? ASSAY__ROW_BEST : 0) | (j->usable ? 0 : ASSAY__ROW_FAULT),
+                     NULL);
     assay__table_number(v->table, t->id, ASSAY_MEASURED);
-    assay__table_texts(
-        v->table, r->judged.label, t->target.device,
-        assay__role_name(i == v->all->reference ? ASSAY__ROLE_REFERENCE : r->judged.role),
-        r->judged.usable ? "yes" : "no");
-    const struct assay__number *const numbers[] = {
-        &r->judged.latency, &r->judged.p99,           &r->judged.throughput,
-        &r->judged.memory,  &r->judged.device_memory, &r->judged.power,
-        &r->judged.energy,  &r->judged.tops_per_watt, &r->judged.score};
-    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
-        assay__table_cell(v->table, assay__datum_judged(numbers[n]));
+    assay__table_texts(v->table, j->label, t->target.device,
+                       assay__role_name(i == v->all->reference ? ASSAY__ROLE_REFERENCE : j->role),
+                       j->usable ? "yes" : "no");
+    assay__table_judged(v->table, true, &j->latency, &j->p99, &j->throughput, &j->memory,
+                        &j->device_memory, &j->power, &j->energy, &j->tops_per_watt, &j->score);
     put_ratio(v, &r->speed, r->speed.ratio, NULL);
     assay__table_numbers(v->table, ASSAY_DERIVED, r->speed.p_value, r->speed.smallest);
     assay__table_texts(v->table, assay__verdict_name(r->verdict),
@@ -138,27 +134,27 @@ static void put_row(struct view *v, size_t i)
     struct assay__datum value = assay__derived(cosine, NULL);
     if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
     put_metric(v, t, "drift.max_absolute");
-    assay__table_cell(v->table, assay__datum_judged(&r->judged.drift));
+    assay__table_cell(v->table, assay__datum_judged(&j->drift));
     assay__table_cell(v->table, value);
     put_metric(v, t, "drift.top1");
-    assay__table_number(v->table, r->judged.nonfinite.value, ASSAY_MEASURED);
+    assay__table_number(v->table, j->nonfinite.value, ASSAY_MEASURED);
     put_nodes(v, &r->placement);
-    const char *outputs = !*r->unadvised                  ? ""
-                          : r->judged.nonfinite.value > 0 ? "NaN or infinite"
-                                                          : "differ";
+    const char *outputs = !*r->unadvised           ? ""
+                          : j->nonfinite.value > 0 ? "NaN or infinite"
+                                                   : "differ";
     struct assay__buf text = {0};
     for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
         if (v->all->recommendations[goal].row == i)
             assay__buf_printf(&text, "%s%s", text.length ? " " : "",
                               assay__goal_name((enum assay__goal_kind)goal));
-    const struct assay__number *drift = &r->judged.drift;
+    const struct assay__number *drift = &j->drift;
     const char *undrifted = isfinite(drift->value)   ? ""
                             : i == v->all->reference ? "the others are compared with it"
                             : drift->metric          ? drift->metric->note
-                            : *r->judged.reason      ? r->judged.reason
+                            : *j->reason             ? j->reason
                                                      : "its outputs were not compared";
-    assay__table_texts(v->table, assay__doc_take(v->doc, &text), r->judged.reason, r->unadvised,
-                       outputs, outputs, undrifted);
+    assay__table_texts(v->table, assay__doc_take(v->doc, &text), j->reason, r->unadvised, outputs,
+                       outputs, undrifted);
 }
 
 static void add_table(struct view *v, bool data)

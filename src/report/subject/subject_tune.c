@@ -49,13 +49,6 @@ static const struct assay__tune_row *best_of(const struct assay__tune_result *re
     return result->best < result->count ? &result->rows[result->best] : NULL;
 }
 
-/* Nothing of a configuration that did not run. */
-static void put_number(struct view *v, const struct assay__judged *j,
-                       const struct assay__number *number)
-{
-    assay__table_cell(v->table, j->usable ? assay__datum_judged(number) : assay__datum_none());
-}
-
 /* "=1.25 × (1.21 to 1.3)" */
 static struct assay__datum ratio_of(struct assay__doc *doc, double ratio,
                                     const struct assay__ratio *tested, enum assay_state state)
@@ -73,52 +66,42 @@ static const char *state_of(const struct assay__tune_row *row)
     return row->fate == ASSAY__FATE_FAILED ? "failed" : row->allowed ? "ok" : "not advised";
 }
 
-static void put_marks(struct view *v, size_t i)
-{
-    const struct assay__tune_result *result = v->result;
-    const struct assay__tune_row *row = &result->rows[i];
-    bool best = i == result->best, start = i == result->start, failed = !row->launches;
-    assay__table_texts(v->table,
-                       best         ? "best"
-                       : row->alike ? "not apart" /* read by programs */
-                       : start      ? "start"
-                       : failed     ? "failed"
-                                    : "",
-                       row->front ? "yes" : "no", state_of(row), row->judged.reason,
-                       best            ? "best"
-                       : !row->allowed ? state_of(row)
-                       : row->alike    ? "tied"
-                       : start         ? "default"
-                                       : NULL);
-}
-
 static void put_row(struct view *v, size_t i, size_t axes)
 {
     static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"};
     const struct assay__tune_row *row = &v->result->rows[i];
     const struct assay__judged *j = &row->judged;
+    const struct assay__trial *trial = &v->profile->trials[j->trial];
     const struct assay__ratio *r = &row->ratio;
     unsigned flags = (i == v->result->best ? ASSAY__ROW_BEST : 0) |
                      (row->fate == ASSAY__FATE_FAILED ? ASSAY__ROW_FAULT : 0);
     bool tested = isfinite(r->ratio) && r->ci.known;
     assay__table_row(v->table, flags, NULL);
-    assay__table_number(v->table, v->profile->trials[row->judged.trial].id, ASSAY_MEASURED);
-    assay__table_text(v->table, row->judged.label);
+    assay__table_number(v->table, trial->id, ASSAY_MEASURED);
+    assay__table_text(v->table, j->label);
     for (size_t a = 0; a < axes; a++)
-        assay__table_text(v->table, assay__trial_axis(&v->profile->trials[row->judged.trial],
-                                                      v->result->axes.items[a]));
+        assay__table_text(v->table, assay__trial_axis(trial, v->result->axes.items[a]));
     assay__table_text(v->table, fates[row->fate]);
     assay__table_number(v->table, (double)row->launches, ASSAY_MEASURED);
-    put_number(v, j, &j->latency);
-    put_number(v, j, &j->throughput);
-    put_number(v, j, &j->memory);
-    put_number(v, j, &j->energy);
-    put_number(v, j, &j->drift);
+    assay__table_judged(v->table, j->usable, &j->latency, &j->throughput, &j->memory, &j->energy,
+                        &j->drift);
     assay__table_cell(v->table, isfinite(r->ratio) ? ratio_of(v->doc, r->ratio, r, ASSAY_DERIVED)
                                                    : assay__datum_none());
     assay__table_numbers(v->table, ASSAY_DERIVED, tested ? r->ci.low : NAN,
                          tested ? r->ci.high : NAN);
-    put_marks(v, i);
+    bool best = i == v->result->best, start = i == v->result->start;
+    assay__table_texts(v->table,
+                       best             ? "best"
+                       : row->alike     ? "not apart" /* read by programs */
+                       : start          ? "start"
+                       : !row->launches ? "failed"
+                                        : "",
+                       row->front ? "yes" : "no", state_of(row), j->reason,
+                       best            ? "best"
+                       : !row->allowed ? state_of(row)
+                       : row->alike    ? "tied"
+                       : start         ? "default"
+                                       : NULL);
 }
 
 /* Finalists first, then by cost; what failed comes last. */
