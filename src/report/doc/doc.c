@@ -318,13 +318,19 @@ void assay__doc_metric(struct assay__doc *doc, const struct assay__trial *trial,
     if (m) assay__doc_item_after(doc, name, assay__datum_metric(m), after);
 }
 
-void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial,
+void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial, bool reasons,
                         const struct assay__metric_fact *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!i || strcmp(rows[i].label, rows[i - 1].label) != 0)
-            assay__doc_fact(doc, rows[i].label);
-        assay__doc_metric(doc, trial, rows[i].metric, rows[i].name, rows[i].after);
+    for (size_t i = 0, first = 0; i < count; first = i) {
+        bool any = false;
+        assay__doc_fact(doc, rows[i].label);
+        for (; i < count && strcmp(rows[i].label, rows[first].label) == 0; i++) {
+            any |= assay__trial_metric(trial, rows[i].metric) != NULL;
+            assay__doc_metric(doc, trial, rows[i].metric, rows[i].name, rows[i].after);
+        }
+        const struct assay_metric *none = assay_metrics_get(trial->metrics, rows[first].metric);
+        if (!any && reasons)
+            assay__doc_item(doc, NULL, assay__datum_unknown(none ? none->note : NULL));
     }
 }
 

@@ -267,11 +267,12 @@ void assay__doc_fact_unknown(struct assay__doc *doc, const char *label, const ch
 /** An item of the fact; nothing when the trial's metric is not known. */
 void assay__doc_metric(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
                        const char *name, const char *after);
-/** Facts of metrics: rows of the same label that follow each other are one fact. */
+/** Facts of metrics: rows of the same label that follow each other are one fact. Where none of them
+ * is known it is left out, or (reasons) says why the first is not. */
 struct assay__metric_fact {
     const char *label, *metric, *name, *after; /* name, after: NULL none */
 };
-void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial,
+void assay__doc_metrics(struct assay__doc *doc, const struct assay__trial *trial, bool reasons,
                         const struct assay__metric_fact *rows, size_t count);
 /** A fold that explains columns: rows of {title, meaning}. */
 void assay__doc_legend(struct assay__doc *doc, const char *const (*rows)[2], size_t count);

@@ -81,31 +81,12 @@ static void add_units(struct assay__doc *doc, const struct assay_profile *profil
     assay__doc_end(doc);
 }
 
-/* The metrics that are known, else why the first is not: rows of one label. */
-static void add_metrics(struct assay__doc *doc, const struct assay__trial *trial,
-                        const struct assay__metric_fact *rows, size_t count)
+/* The part of the chip's memory that it takes, behind the other items of that fact. */
+static void add_capacity(struct assay__doc *doc, const struct assay__trial *trial)
 {
-    const struct assay_metric *first = assay_metrics_get(trial->metrics, rows[0].metric);
-    bool any = false;
-    for (size_t i = 0; i < count; i++)
-        any |= assay__trial_metric(trial, rows[i].metric) != NULL;
-    if (any)
-        assay__doc_metrics(doc, trial, rows, count);
-    else
-        assay__doc_fact_unknown(doc, rows[0].label, first ? first->note : NULL);
-}
-
-static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
-{
-    static const struct assay__metric_fact rows[] = {
-        {"memory", "memory.model", NULL, "of weights"},
-        {"memory", "memory.activation.predicted", NULL, "of activations"},
-    };
-    const struct assay_metric *share = assay__trial_metric(trial, "memory.capacity_share"),
+    const struct assay_metric *share = assay_metrics_get(trial->metrics, "memory.capacity_share"),
                               *capacity = assay__trial_metric(trial, "memory.capacity");
-    add_metrics(doc, trial, ASSAY__ARRAY(rows));
-    if (!share) {
-        share = assay_metrics_get(trial->metrics, "memory.capacity_share");
+    if (!assay__trial_metric(trial, "memory.capacity_share")) {
         assay__doc_item_text(doc, "whether it fits is not known: %s",
                              share && share->note ? share->note : "");
         return;
@@ -123,19 +104,17 @@ static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
 static void add_estimate(struct assay__doc *doc, const struct assay__trial *trial,
                          const struct assay__fit *fit)
 {
-    static const struct assay__metric_fact throughput[] = {
+    static const struct assay__metric_fact facts[] = {
         {"throughput", "throughput.inferences", NULL, NULL},
         {"throughput", "throughput.images", NULL, "images"},
         {"throughput", "throughput.tokens", NULL, "tokens"},
-    };
-    static const struct assay__metric_fact compute[] = {
         {"compute", "compute.rate", NULL, NULL},
         {"compute", "compute.utilization", NULL, "of the peak"},
         {"compute", "compute.flops", NULL, "per inference"},
-    };
-    static const struct assay__metric_fact bandwidth[] = {
         {"bandwidth", "memory.bandwidth", NULL, NULL},
         {"bandwidth", "memory.bandwidth_utilization", NULL, "of the roof"},
+        {"memory", "memory.model", NULL, "of weights"},
+        {"memory", "memory.activation.predicted", NULL, "of activations"},
     };
     static const struct assay__metric_fact power[] = {
         {"power", "power.average", NULL, NULL},
@@ -149,11 +128,9 @@ static void add_estimate(struct assay__doc *doc, const struct assay__trial *tria
         doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
         assay__doc_printf(doc, "(%s%s)", label,
                           *trial->target.uncovered ? ", not for such models" : ""));
-    add_metrics(doc, trial, ASSAY__ARRAY(throughput));
-    add_metrics(doc, trial, ASSAY__ARRAY(compute));
-    add_metrics(doc, trial, ASSAY__ARRAY(bandwidth));
-    add_memory(doc, trial);
-    add_metrics(doc, trial, ASSAY__ARRAY(power));
+    assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(facts));
+    add_capacity(doc, trial);
+    assay__doc_metrics(doc, trial, true, ASSAY__ARRAY(power));
     assay__doc_end(doc);
 }
 

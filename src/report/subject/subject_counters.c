@@ -145,20 +145,6 @@ static size_t find(const struct assay__trial *trial, const char *name)
     return i;
 }
 
-static struct assay__column counter_column(const char *counter)
-{
-    /* Two of them are times. */
-    bool time = strcmp(counter, "task-clock") == 0 || strcmp(counter, "elapsed") == 0;
-    struct assay__column column = {NULL, counter, time ? "s" : ASSAY__UNIT_COUNT, 0, LEAST_RANK,
-                                   0,    0};
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        if (strcmp(titles[i].name, counter) == 0) {
-            column.title = titles[i].title;
-            column.priority = titles[i].priority;
-        }
-    return column;
-}
-
 /* Operator, layers, time; a column for each counter; the quotients. NULL: out of memory. */
 static struct assay__column *class_columns(struct assay__doc *doc, const struct assay__trial *trial,
                                            size_t *count)
@@ -171,11 +157,20 @@ static struct assay__column *class_columns(struct assay__doc *doc, const struct 
     *count = FIRST + trial->counter_count + QUOTIENTS;
     struct assay__column *made = assay__doc_columns(doc, first, FIRST, *count - FIRST);
     if (!made) return NULL;
-    for (size_t i = 0; i < trial->counter_count; i++)
-        made[FIRST + i] = counter_column(trial->counter_names[i]);
-    for (size_t i = 0; i < QUOTIENTS; i++)
-        made[FIRST + trial->counter_count + i] = (struct assay__column){
-            NULL, quotients[i].title, quotients[i].unit, 0, quotients[i].priority, 0, 0};
+    struct assay__column *next = made + FIRST;
+    for (size_t i = 0; i < trial->counter_count; i++, next++) {
+        const char *counter = trial->counter_names[i];
+        bool time = strcmp(counter, "task-clock") == 0 || strcmp(counter, "elapsed") == 0;
+        *next = (struct assay__column){
+            .title = counter, .unit = time ? "s" : ASSAY__UNIT_COUNT, .priority = LEAST_RANK};
+        for (size_t k = 0; k < sizeof titles / sizeof titles[0]; k++)
+            if (strcmp(titles[k].name, counter) == 0)
+                next->title = titles[k].title, next->priority = titles[k].priority;
+    }
+    for (size_t i = 0; i < QUOTIENTS; i++, next++)
+        *next = (struct assay__column){.title = quotients[i].title,
+                                       .unit = quotients[i].unit,
+                                       .priority = quotients[i].priority};
     return made;
 }
 
@@ -231,7 +226,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                 assay__table_texts(t, m->source, m->state == ASSAY_DERIVED ? m->note : NULL);
             }
         }
-        if (asked) assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
+        if (asked) assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(facts));
         assay__doc_section(doc, NULL, "Counters by kind of layer", "per inference", 0);
         if (trial->class_counter_count) add_class_table(doc, trial);
         if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)

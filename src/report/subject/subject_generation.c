@@ -48,7 +48,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
             else
                 assay__table_skip(t, 1);
     }
-    assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
+    assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(facts));
     struct assay__buf text = {0};
     for (size_t i = 0; i < made->id_count; i++)
         assay__buf_printf(&text, "%s%" PRId64, i ? " " : "", made->ids[i]);

@@ -295,7 +295,7 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
     assay__doc_metric(doc, trial, "energy.inference.gross", NULL, "per inference");
     add_noted(doc, trial, "energy.inference.net", "net energy", "per inference");
     add_idle(doc, trial);
-    assay__doc_metrics(doc, trial, ASSAY__ARRAY(facts));
+    assay__doc_metrics(doc, trial, false, ASSAY__ARRAY(facts));
     add_cpus(doc, trial);
     add_throttling(doc, profile, trial);
     add_noted(doc, trial, "overhead.sensors", "sampling", "");
