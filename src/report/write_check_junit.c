@@ -18,16 +18,15 @@ static void put_case(const struct assay__check *check, bool strict,
                      const char *class_name)
 {
     struct assay__buf failed = {0}, other = {0};
-    for (size_t i = 0; i < check->item_count; i++)
-        if (check->items[i].rule == rule) {
-            struct assay__buf *line = fails(&check->items[i], strict) ? &failed : &other;
-            const struct assay__check_item *item = &check->items[i];
-            assay__buf_printf(line, "%s: ", assay__check_severity_name(item->severity));
-            if (*item->name && *item->op)
-                assay__buf_printf(line, "%s (%s): ", item->name, item->op);
-            assay__buf_printf(line, "%s%s%s%s\n", item->reason, *item->chips ? " [on " : "",
-                              item->chips, *item->chips ? "]" : "");
-        }
+    for (size_t i = 0; i < check->item_count; i++) {
+        const struct assay__check_item *item = &check->items[i];
+        if (item->rule != rule) continue;
+        struct assay__buf *line = fails(item, strict) ? &failed : &other;
+        assay__buf_printf(line, "%s: ", assay__check_severity_name(item->severity));
+        if (*item->name && *item->op) assay__buf_printf(line, "%s (%s): ", item->name, item->op);
+        assay__buf_printf(line, "%s%s%s%s\n", item->reason, *item->chips ? " [on " : "",
+                          item->chips, *item->chips ? "]" : "");
+    }
     assay__junit_case(junit, class_name, rule->id, NAN);
     if (failed.length) {
         assay__buf_printf(&failed, "fix: %s", rule->fix);

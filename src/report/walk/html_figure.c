@@ -46,18 +46,16 @@ static void put_plot(struct assay__html *page, const struct assay__figure *figur
         assay__json_string(w, figure->series[i].name);
     assay__json_array_end(w);
     assay__json_put_array(w, "marks");
-    for (size_t i = 0; i < figure->mark_count; i++) {
+    for (size_t i = 0; i < figure->mark_count; i++)
         assay__json_record(w, NULL, json_bool("vertical", figure->marks[i].vertical),
                            json_number("at", figure->marks[i].at),
                            json_string("text", figure->marks[i].text));
-    }
     assay__json_array_end(w);
     assay__json_put_array(w, "spans");
-    for (size_t i = 0; i < figure->span_count; i++) {
+    for (size_t i = 0; i < figure->span_count; i++)
         assay__json_record(w, NULL, json_number("begin", figure->spans[i].begin),
                            json_number("end", figure->spans[i].end),
                            json_string("name", figure->spans[i].name));
-    }
     assay__json_array_end(w);
     assay__json_object_end(w);
     assay__buf_puts(&page->body, " data-plot=\"");
