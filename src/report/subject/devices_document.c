@@ -143,22 +143,6 @@ static const char *yes_or_no(bool is)
     return is ? "yes" : "no";
 }
 
-/* "not named" for a usable device without a hardware name; empty for one that cannot be used. */
-static struct assay__datum hardware_cell(const struct assay__found *found,
-                                         const struct assay__device *device)
-{
-    const char *hardware = assay__found_hardware(found, device);
-    if (!*hardware && device->available) return assay__datum_unknown("not named");
-    return assay__datum_text(hardware);
-}
-
-static const char *note_of(struct assay__doc *doc, const struct assay__device *d)
-{
-    if (!d->software) return d->note;
-    return assay__doc_printf(doc, "software: it runs on the CPU%s%s%s", *d->note ? " (" : "",
-                             d->note, *d->note ? ")" : "");
-}
-
 /* "cuda, tensorrt, coreml": names up to the colon, each once. */
 static void add_missing(struct assay__doc *doc, const struct assay__found *found,
                         const struct assay__found_build *build)
@@ -197,12 +181,17 @@ static void add_build(struct assay__doc *doc, const struct assay__found *found,
     for (size_t i = 0; i < build->count; i++) {
         const struct assay__found_device *item = &found->items[build->first + i];
         const struct assay__device *d = &item->device;
-        bool shown = d->offered || build->count == 1;
+        const char *hardware = assay__found_hardware(found, d), *note = d->note;
+        if (d->software)
+            note = assay__doc_printf(doc, "software: it runs on the CPU%s%s%s",
+                                     *d->note ? " (" : "", d->note, *d->note ? ")" : "");
+        bool shown = d->offered || build->count == 1, unnamed = !*hardware && d->available;
         assay__table_row_of(t, shown ? 0 : ASSAY__ROW_DATA, item->name, d->kind, d->engine,
                             build->name, yes_or_no(d->available), d->reason);
-        assay__table_cell(t, hardware_cell(found, d));
-        assay__table_texts(t, yes_or_no(d->software), d->note, note_of(t->doc, d), d->library,
-                           d->version, yes_or_no(d->offered));
+        assay__table_cell(t, unnamed ? assay__datum_unknown("not named")
+                                     : assay__datum_text(hardware));
+        assay__table_texts(t, yes_or_no(d->software), d->note, note, d->library, d->version,
+                           yes_or_no(d->offered));
     }
     if (build->count > 1) add_missing(doc, found, build);
     bool said = build->count == 1 &&

@@ -275,15 +275,6 @@ static const char *remark_of(struct view *v, const struct assay__diff_layer *row
     return assay__doc_take(v->doc, &text);
 }
 
-static const char *signed_time(struct view *v, double change_ns)
-{
-    return assay__doc_printf(v->doc, "%s%s",
-                             change_ns < 0   ? "−"
-                             : change_ns > 0 ? "+"
-                                             : "",
-                             assay__scaled(fabs(change_ns) / 1e9, "s").text);
-}
-
 static void put_layer(struct view *v, size_t index)
 {
     const struct assay__diff_layer *row = &v->diff->layers[index];
@@ -298,7 +289,12 @@ static void put_layer(struct view *v, size_t index)
         double ns = d->difference;
         if (!isfinite(ns)) ns = isfinite(row->times_ns[s]) ? row->times_ns[s] : -row->times_ns[0];
         struct assay__datum change = assay__measured(ns / 1e3, NULL);
-        if (isfinite(ns)) change.text = signed_time(v, ns);
+        if (isfinite(ns))
+            change.text = assay__doc_printf(v->doc, "%s%s",
+                                            ns < 0   ? "−"
+                                            : ns > 0 ? "+"
+                                                     : "",
+                                            assay__scaled(fabs(ns) / 1e9, "s").text);
         assay__table_cell(v->table, isfinite(ns) ? change : assay__datum_none());
         if (extra || d->ci.known) {
             put_delta(v, d, ASSAY__DIFF_TIME);

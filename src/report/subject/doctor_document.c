@@ -20,11 +20,6 @@ static const struct assay__column check_columns[] = {
     {"advice", "fix", .flags = ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER},
 };
 
-static const char *text_of(const struct assay__buf *text)
-{
-    return assay__buf_text(text);
-}
-
 static const struct assay__column probe_columns[] = {
     {"name", "probe", .flags = ASSAY__COLUMN_NAME},
     {.key = "available"},
@@ -130,7 +125,7 @@ int assay__doctor_document(const struct assay__checkup *checkup, struct assay__d
         bool bad = d->health == ASSAY__HEALTH_WARNING || d->health == ASSAY__HEALTH_MISSING;
         assay__table_row_of(t, bad ? ASSAY__ROW_FAULT : 0, d->id);
         assay__table_cell(t, assay__datum_badge(assay__health_name(d->health), badges[d->health]));
-        assay__table_texts(t, text_of(&d->says), text_of(&d->advice));
+        assay__table_texts(t, assay__buf_text(&d->says), assay__buf_text(&d->advice));
     }
     assay__doc_end(doc);
     add_probes(doc, checkup);

@@ -68,14 +68,6 @@ static const struct assay__column phase_columns[] = {
     {.title = "peak live", .unit = "B", .priority = 2},
 };
 
-/* An interval of bytes per inference: "(95 %: -3 B to 12 B)"; "" not known. */
-static const char *growth_interval(struct assay__doc *doc, const struct assay__allocations *a)
-{
-    if (!isfinite(a->growth_low) || !isfinite(a->growth_high)) return "";
-    return assay__doc_printf(doc, " (95 %%: %s to %s)", assay__scaled(a->growth_low, "B").text,
-                             assay__scaled(a->growth_high, "B").text);
-}
-
 /* The metric with its words, or why it is not known. */
 static void add_metric(struct assay__doc *doc, const struct assay__trial *trial, const char *name,
                        const char *after)
@@ -99,9 +91,13 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
     if (bytes) add_metric(doc, trial, "memory.allocated", "requested");
     /* Of live memory; a profile without the metric may have the numbers. */
     const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth");
-    const char *after = assay__doc_printf(doc, "per inference%s%s%s", growth_interval(doc, a),
-                                          growth && *growth->note ? ": " : "",
-                                          growth ? growth->note : "");
+    const char *within = "", *note = growth ? growth->note : "";
+    if (isfinite(a->growth_low) && isfinite(a->growth_high))
+        within = assay__doc_printf(doc, " (95 %%: %s to %s)",
+                                   assay__scaled(a->growth_low, "B").text,
+                                   assay__scaled(a->growth_high, "B").text);
+    const char *after = assay__doc_printf(doc, "per inference%s%s%s", within, *note ? ": " : "",
+                                          note);
     assay__doc_fact(doc, "growth");
     add_metric(doc, trial, "memory.growth", after);
     if (!growth && isfinite(a->growth_bytes))
@@ -181,13 +177,6 @@ static const char *size_text(struct assay__doc *doc, double bytes)
     return assay__doc_printf(doc, "%.15g %s", bytes, units[unit]);
 }
 
-static const char *range_text(struct assay__doc *doc, const struct assay__allocation_class *c)
-{
-    const char *low = size_text(doc, c->low_bytes);
-    if (!isfinite(c->high_bytes)) return assay__doc_printf(doc, "%s and more", low);
-    return assay__doc_printf(doc, "%s to %s", low, size_text(doc, c->high_bytes));
-}
-
 static double most_of(const struct assay__allocations *a, const char *phase)
 {
     double most = 0;
@@ -204,7 +193,12 @@ static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a
     for (size_t i = 0; i < a->class_count; i++) {
         const struct assay__allocation_class *c = &a->classes[i];
         if (!is_chosen(choice, c->phase)) continue;
-        assay__table_row_of(t, 0, c->phase, range_text(doc, c));
+        const char *low = size_text(doc, c->low_bytes);
+        assay__table_row_of(
+            t, 0, c->phase,
+            isfinite(c->high_bytes)
+                ? assay__doc_printf(doc, "%s to %s", low, size_text(doc, c->high_bytes))
+                : assay__doc_printf(doc, "%s and more", low));
         put_counts(t, c->count, c->bytes, choice->runs);
         assay__table_number(t, c->count / most_of(a, c->phase), ASSAY_MEASURED);
         if (isfinite(choice->runs)) put_counts(t, c->count, c->bytes, NAN);

@@ -44,15 +44,6 @@ static bool has_work(const struct assay__part *row)
     return row->kind <= ASSAY__PART_ADDED;
 }
 
-static struct assay__datum layers_of(const struct assay__ncp_groups *g,
-                                     const struct assay__part *row)
-{
-    if (!g->layers) return assay__datum_none();
-    struct assay__datum value = assay__measured((double)row->layers, NULL);
-    if (!has_work(row)) value.text = "";
-    return value;
-}
-
 static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
                      const struct assay__part *row, int trial, bool step)
 {
@@ -66,16 +57,15 @@ static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
         assay__table_number(t, row->flops, row->flops_state);
     else
         assay__table_skip(t, 1);
-    assay__table_cell(t, layers_of(g, row));
+    struct assay__datum layers = assay__measured((double)row->layers, NULL);
+    if (!has_work(row)) layers.text = "";
+    assay__table_cell(t, g->layers ? layers : assay__datum_none());
     assay__table_texts(t, assay_state_name(row->state), assay_state_name(row->flops_state));
-    if (!step && row->neurons >= 0)
-        assay__table_number(t, (double)row->neurons, ASSAY_MEASURED);
-    else if (!step)
-        assay__table_skip(t, 1);
-    if (!step && isfinite(row->flops_needed))
-        assay__table_number(t, row->flops_needed, row->flops_state);
-    else if (!step)
-        assay__table_skip(t, 1);
+    if (!step) {
+        assay__table_known(t, row->neurons >= 0 ? (double)row->neurons : (double)NAN,
+                           ASSAY_MEASURED);
+        assay__table_known(t, row->flops_needed, row->flops_state);
+    }
     assay__table_text(t, row->note);
 }
 

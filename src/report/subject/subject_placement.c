@@ -50,22 +50,15 @@ static int by_index(const void *left, const void *right)
     return (*a)->index < (*b)->index ? -1 : (*a)->index > (*b)->index;
 }
 
-/* In execution order; NULL: out of memory. */
-static const struct assay__layer **sorted_layers(const struct assay__layers *layers)
-{
-    const struct assay__layer **sorted = calloc(layers->count + 1, sizeof *sorted);
-    for (size_t i = 0; sorted && i < layers->count; i++)
-        sorted[i] = &layers->items[i];
-    if (sorted) qsort(sorted, layers->count, sizeof *sorted, by_index);
-    return sorted;
-}
-
 static bool collect(const struct assay__layers *layers, struct placement *all)
 {
-    const struct assay__layer **sorted = sorted_layers(layers);
+    const struct assay__layer **sorted = calloc(layers->count + 1, sizeof *sorted);
     struct crossing copies = {0}; /* since the layer before: they belong to the crossing behind */
     size_t previous = SIZE_MAX;
     if (!sorted) return false;
+    for (size_t i = 0; i < layers->count; i++)
+        sorted[i] = &layers->items[i];
+    qsort(sorted, layers->count, sizeof *sorted, by_index);
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = sorted[i];
         size_t at = place_of(all, l->provider);

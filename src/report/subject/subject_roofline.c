@@ -66,13 +66,6 @@ static const struct assay__column columns[] = {
     {.title = "bound"},
 };
 
-static const char *bound_of(struct assay__doc *doc, const struct assay__roofline_layer *l)
-{
-    const char *name = assay__bound_name(l->bound);
-    if (l->bound != ASSAY__BOUND_MEMORY || !l->level) return name;
-    return assay__doc_printf(doc, "%s %s", name, l->level->kind);
-}
-
 /* The slowest first, each with its letter in the picture. */
 static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
                        const struct assay__roofline *r)
@@ -95,7 +88,10 @@ static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
                             ASSAY_MEASURED);
         assay__table_numbers(t, ASSAY_DERIVED, placed->intensity, placed->rate, placed->attainable,
                              placed->utilization);
-        assay__table_text(t, bound_of(doc, placed));
+        const char *bound = assay__bound_name(placed->bound);
+        if (placed->bound == ASSAY__BOUND_MEMORY && placed->level)
+            bound = assay__doc_printf(doc, "%s %s", bound, placed->level->kind);
+        assay__table_text(t, bound);
     }
     free(order);
 }

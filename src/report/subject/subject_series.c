@@ -109,14 +109,6 @@ static const struct assay__column span_columns[] = {
     {"completions", "inferences", .unit = ASSAY__UNIT_COUNT},
 };
 
-/* People see nothing for what belongs to no launch. */
-static struct assay__datum launch_of(int launch)
-{
-    struct assay__datum value = assay__datum_count(launch);
-    if (launch == 0) value.text = "";
-    return value;
-}
-
 static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
 {
     if (!trial->span_count) return;
@@ -126,7 +118,9 @@ static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
         const struct assay__span *s = &trial->spans[i];
         assay__table_row(t, 0, NULL);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
-        assay__table_cell(t, launch_of(s->launch));
+        struct assay__datum launch = assay__datum_count(s->launch);
+        if (!s->launch) launch.text = ""; /* people see nothing for what belongs to none */
+        assay__table_cell(t, launch);
         assay__table_text(t, s->kind);
         assay__table_numbers(t, ASSAY_MEASURED, s->begin_ns / 1e9, s->end_ns / 1e9);
         if (s->completions >= 0) assay__table_number(t, (double)s->completions, ASSAY_MEASURED);
