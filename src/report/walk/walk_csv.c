@@ -47,16 +47,33 @@ static void put_head(struct assay__buf *out, const struct assay__column *columns
     assay__buf_putc(out, '\n');
 }
 
-static const char *first_name(const struct assay__doc *doc)
+static void put_rows(struct assay__buf *out, const struct assay__table *table)
 {
-    for (size_t i = 0; i < doc->count; i++)
-        if (doc->blocks[i].table && doc->blocks[i].table->name) return doc->blocks[i].table->name;
-    return "";
+    struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
+    if (!scratch) out->failed = true;
+    for (size_t row = 0; row < table->row_count && !out->failed; row++) {
+        bool first = true;
+        if (assay__table_flags(table, row) & ASSAY__ROW_PEOPLE) continue;
+        const struct assay__datum *cells = assay__table_cells(table, row, scratch);
+        for (size_t c = 0; c < table->column_count; c++) {
+            if (!table->columns[c].key) continue;
+            if (!first) assay__buf_putc(out, ',');
+            first = false;
+            if (cells[c].kind == ASSAY__DATUM_TEXT)
+                assay__csv_text(out, cells[c].text);
+            else if (assay__datum_is_known(&cells[c]))
+                assay__print_number(out, cells[c].number);
+        }
+        assay__buf_putc(out, '\n');
+    }
+    free(scratch);
 }
 
-static bool is_wanted(const struct assay__block *block, const char *wanted)
+/* The table of a block; NULL: it is none that has a name. */
+static const struct assay__table *table_at(const struct assay__doc *doc, size_t block)
 {
-    return block->table && block->table->name && strcmp(block->table->name, wanted) == 0;
+    const struct assay__table *table = doc->blocks[block].table;
+    return table && table->name ? table : NULL;
 }
 
 /* The rows of every table of that name; false: there is none. */
@@ -66,31 +83,11 @@ static bool put_tables(struct assay__buf *out, const struct assay__doc *doc, con
     for (int trial = INT_MIN, next; trial < INT_MAX; trial = next) {
         next = INT_MAX;
         for (size_t i = 0; i < doc->count; i++) {
-            const struct assay__table *table = doc->blocks[i].table;
-            if (!is_wanted(&doc->blocks[i], wanted)) continue;
+            const struct assay__table *table = table_at(doc, i);
+            if (!table || strcmp(table->name, wanted) != 0) continue;
             if (!found) put_head(out, table->columns, table->column_count);
             found = true;
-            if (table->trial == trial) {
-                struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
-                if (!scratch) out->failed = true;
-                for (size_t row = 0; row < table->row_count && !out->failed; row++) {
-                    bool first = true;
-                    if (assay__table_flags(table, row) & ASSAY__ROW_PEOPLE) continue;
-                    const struct assay__datum *cells = assay__table_cells(table, row, scratch);
-                    for (size_t c = 0; c < table->column_count; c++) {
-                        if (!table->columns[c].key) continue;
-                        if (!first) assay__buf_putc(out, ',');
-                        first = false;
-                        const struct assay__datum *value = &cells[c];
-                        if (value->kind == ASSAY__DATUM_TEXT)
-                            assay__csv_text(out, value->text);
-                        else if (assay__datum_is_known(value))
-                            assay__print_number(out, value->number);
-                    }
-                    assay__buf_putc(out, '\n');
-                }
-                free(scratch);
-            }
+            if (table->trial == trial) put_rows(out, table);
             if (table->trial > trial && table->trial < next) next = table->trial;
         }
     }
@@ -100,24 +97,23 @@ static bool put_tables(struct assay__buf *out, const struct assay__doc *doc, con
 int assay__walk_csv(const struct assay__doc *doc, const struct assay_report_options *options,
                     struct assay__buf *out, struct assay_error *error)
 {
-    const char *wanted = options->table ? options->table : *doc->table ? doc->table : NULL;
-    if (!wanted) wanted = first_name(doc);
-    bool found = put_tables(out, doc, wanted);
+    const char *wanted = options->table ? options->table : doc->table;
+    for (size_t i = 0; i < doc->count && !*wanted && !options->table; i++)
+        if (table_at(doc, i)) wanted = table_at(doc, i)->name;
+    if (put_tables(out, doc, wanted)) return 0;
     size_t count = 0;
-    const struct assay__column *columns = !found && doc->known_table
-                                              ? doc->known_table(wanted, &count)
-                                              : NULL;
-    if (columns) put_head(out, columns, count);
-    if (found || columns) return 0;
-    struct assay__buf names = {0};
-    /* The names of all tables that there are: "metrics|layers|…". */
+    const struct assay__column *columns = doc->known_table ? doc->known_table(wanted, &count)
+                                                           : NULL;
+    if (columns) {
+        put_head(out, columns, count);
+        return 0;
+    }
+    struct assay__buf names = {0}; /* of all tables that there are: "metrics|layers|…" */
     for (size_t i = 0; i < doc->count; i++) {
-        const struct assay__table *table = doc->blocks[i].table;
-        bool again = false;
-        if (!table || !table->name) continue;
+        const struct assay__table *table = table_at(doc, i);
+        bool again = !table;
         for (size_t k = 0; k < i && !again; k++)
-            again = doc->blocks[k].table && doc->blocks[k].table->name &&
-                    strcmp(doc->blocks[k].table->name, table->name) == 0;
+            again = table_at(doc, k) && strcmp(table_at(doc, k)->name, table->name) == 0;
         if (!again) assay__buf_printf(&names, "%s%s", names.length ? "|" : "", table->name);
     }
     int code = assay_error_set(error, ASSAY_EINVAL, "unknown table '%s' (%s)", wanted,
