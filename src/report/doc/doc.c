@@ -61,9 +61,8 @@ static const char *print(struct assay__doc *doc, const char *format, va_list arg
 
 const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text)
 {
-    const char *made = copy(doc, assay__buf_text(text));
-    if (text->failed) doc->failed = true;
-    assay__buf_free(text);
+    const char *made = assay__buf_keep(text, doc->arena);
+    if (!made) doc->failed = true;
     return made ? made : "";
 }
 

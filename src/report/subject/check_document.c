@@ -85,8 +85,7 @@ static void add_model(struct assay__doc *doc, const struct assay__check *check)
     const struct assay__analysis *a = check->analysis;
     assay__doc_fact(doc, "model");
     assay__doc_item_text(doc, "%s", model->format && *model->format ? model->format : "ONNX");
-    assay__doc_item_text(doc, "%zu node%s", model->graph.node_count,
-                         assay__plural(model->graph.node_count));
+    assay__doc_item_count(doc, (double)model->graph.node_count, "node");
     if (check->partitions.folded)
         assay__doc_item_text(doc, "%zu of them constant", check->partitions.folded);
     if (a->parameter_bytes >= 0)
@@ -112,7 +111,7 @@ static void add_places(struct assay__doc *doc, const struct assay__check *check)
         assay__doc_item_after(doc, NULL, assay__derived(share, "ratio"), "of the FLOPs");
     if (p->unknown) assay__doc_item_text(doc, "%zu not known", p->unknown);
     if (p->off) assay__doc_item_text(doc, "%zu elsewhere", p->off);
-    assay__doc_item_text(doc, "%zu piece%s", p->on_segments, assay__plural(p->on_segments));
+    assay__doc_item_count(doc, (double)p->on_segments, "piece");
     if (p->engine_pieces) assay__doc_item_text(doc, "the engine compiles %zu", p->engine_pieces);
     if (p->crossings)
         assay__doc_item_after(

@@ -19,8 +19,7 @@ static void add_synapses(struct assay__doc *doc, const struct assay__ncp *n)
                          n->sensory_sparsity * 100);
     assay__doc_item_text(doc, "%zu excitatory, %zu inhibitory", n->excitatory, n->inhibitory);
     assay__doc_fact(doc, "graph");
-    assay__doc_item_text(doc, "%zu strongly connected component%s", n->components,
-                         assay__plural(n->components));
+    assay__doc_item_count(doc, (double)n->components, "strongly connected component");
     assay__doc_item_text(doc, "the largest of %zu neuron%s", n->largest_component,
                          assay__plural(n->largest_component));
     assay__doc_item_text(doc, "%zu with a cycle", n->cyclic_components);
@@ -88,11 +87,10 @@ static const char *degree_text(struct assay__doc *doc, const struct assay__ncp_d
 
 static void put_degree(struct assay__table *t, const struct assay__ncp_degree *d)
 {
-    if (!isfinite(d->mean)) {
+    if (isfinite(d->mean))
+        assay__table_numbers(t, ASSAY_DERIVED, d->min, d->max, d->mean);
+    else
         assay__table_skip(t, 3);
-        return;
-    }
-    assay__table_numbers(t, ASSAY_DERIVED, d->min, d->max, d->mean);
 }
 
 static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
@@ -103,8 +101,7 @@ static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
         const struct assay__ncp_group *g = &n->groups[i];
         enum assay_state state = g->shared ? ASSAY_ESTIMATED : ASSAY_DERIVED;
         assay__table_row_of(t, 0, g->name);
-        assay__table_cell(t, g->neurons ? assay__datum_count((double)g->neurons)
-                                        : assay__datum_none());
+        assay__table_known(t, g->neurons ? (double)g->neurons : (double)NAN, ASSAY_MEASURED);
         assay__table_numbers(t, state, g->flops, g->flops_needed, g->bytes);
         assay__table_number(t, (double)g->nodes, ASSAY_MEASURED);
         assay__table_texts(t, degree_text(t->doc, &g->in), degree_text(t->doc, &g->out));

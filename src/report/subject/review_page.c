@@ -45,23 +45,6 @@ static void put_required(struct assay__table *t, const struct assay__requirement
     assay__table_cell(t, assay__datum_badge(assay__require_state_name(state), badges[state]));
 }
 
-static void put_requirement(struct assay__table *t, const struct assay__trial *trial,
-                            const struct assay__requirement *row)
-{
-    bool known = isfinite(row->value), failed = row->minimum_state == ASSAY__REQUIRE_NOT_MET;
-    assay__table_row(t, failed ? ASSAY__ROW_FAULT : 0, NULL);
-    assay__table_number(t, trial->id, ASSAY_MEASURED);
-    assay__table_texts(t, row->info->key, row->measured ? row->measured->name : row->info->metric,
-                       row->info->label);
-    assay__table_cell(t, known ? assay__datum_metric(row->measured)
-                               : assay__datum_unknown(row->reason));
-    assay__table_texts(t, row->info->unit,
-                       assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE));
-    put_required(t, row, row->minimum, row->minimum_ratio, row->minimum_state);
-    put_required(t, row, row->target, row->target_ratio, row->target_state);
-    assay__table_texts(t, row->reason, row->advice);
-}
-
 void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *trial,
                              const struct assay__judgement *j)
 {
@@ -75,10 +58,21 @@ void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *
         ASSAY__REQUIREMENT_COLUMNS);
     t->parts = parts;
     t->part_count = sizeof parts / sizeof *parts;
-    for (size_t i = 0; i < j->count; i++)
-        put_requirement(t, trial, &j->rows[i]);
     for (size_t i = 0; i < j->count; i++) {
         const struct assay__requirement *row = &j->rows[i];
+        bool known = isfinite(row->value), unmet = row->minimum_state == ASSAY__REQUIRE_NOT_MET;
+        assay__table_row(t, unmet ? ASSAY__ROW_FAULT : 0, NULL);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_texts(t, row->info->key,
+                           row->measured ? row->measured->name : row->info->metric,
+                           row->info->label);
+        assay__table_cell(t, known ? assay__datum_metric(row->measured)
+                                   : assay__datum_unknown(row->reason));
+        assay__table_texts(t, row->info->unit,
+                           assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE));
+        put_required(t, row, row->minimum, row->minimum_ratio, row->minimum_state);
+        put_required(t, row, row->target, row->target_ratio, row->target_state);
+        assay__table_texts(t, row->reason, row->advice);
         const char *const remarks[] = {row->note, row->unreachable, row->beyond};
         for (size_t k = 0; k < sizeof remarks / sizeof remarks[0]; k++)
             if (*remarks[k] && remarks[k] != row->advice_limit) /* which the advice repeats */

@@ -78,30 +78,31 @@ static const struct part {
     const char *label, *metric, *name, *after;
     bool why; /* if unknown, show the reason next to the others */
 } parts[] = {
-    {"model", "memory.model", NULL, "of weights", false},
-    {"activations", "memory.activation.predicted", NULL, "alive at once, predicted from the graph",
-     false},
+    {"model", "memory.model", NULL, .after = "of weights"},
+    {"activations", "memory.activation.predicted", NULL,
+     .after = "alive at once, predicted from the graph"},
     {"arena", "memory.activation.arena", NULL,
-     "peak in the engine's arena, including copied weights", false},
-    {"arena", "memory.arena.held", NULL, "held by it", false},
-    {"worker", "memory.peak.worker", NULL, "beyond an empty worker", false},
-    {"worker", "memory.baseline.worker", "empty", NULL, false},
-    {"device", "memory.peak.device", NULL, "at most", false},
-    {"total", "memory.total", NULL, NULL, false},
-    {"bandwidth", "memory.bandwidth", NULL, NULL, false},
+     .after = "peak in the engine's arena, including copied weights"},
+    {"arena", "memory.arena.held", NULL, .after = "held by it"},
+    {"worker", "memory.peak.worker", NULL, .after = "beyond an empty worker"},
+    {"worker", "memory.baseline.worker", "empty", .after = NULL},
+    {"device", "memory.peak.device", NULL, .after = "at most"},
+    {"total", "memory.total", NULL, .after = NULL},
+    {"bandwidth", "memory.bandwidth", NULL, .after = NULL},
     {"bandwidth", "memory.bandwidth_utilization", "of the ceiling", NULL, true},
-    {"cache", "cache.hit_rate", NULL, "of cache references hit", false},
+    {"cache", "cache.hit_rate", NULL, .after = "of cache references hit"},
 };
 #define PART_COUNT (sizeof parts / sizeof parts[0])
 
-/* One reading alone is of the empty worker. */
-static bool add_peak_of(struct assay__doc *doc, const struct assay__trial *trial, const char *name,
-                        const char *label)
+/* The highest reading. One reading alone is of the empty worker, and of a counter it shows no
+ * growth. */
+static bool add_most(struct assay__doc *doc, const struct assay__trial *trial, const char *name,
+                     const char *label, const char *unit, const char *after)
 {
     const struct assay__series_info *series = series_of(trial, name);
     double most = most_of(series);
     if (!isfinite(most) || series->count < 2) return false;
-    assay__doc_item_after(doc, label, assay__measured(most, "B"), "at most");
+    assay__doc_item_after(doc, label, assay__measured(most, unit), after);
     return true;
 }
 
@@ -122,8 +123,8 @@ static void add_parts(struct assay__doc *doc, const struct assay__trial *trial)
         if (!shown && none) assay__doc_item(doc, NULL, assay__datum_metric(none));
         if (strcmp(parts[i - 1].metric, "memory.baseline.worker") == 0) {
             const struct assay_metric *end = assay__trial_metric(trial, "memory.pss.worker");
-            add_peak_of(doc, trial, "memory.rss.worker", "RSS");
-            if (!add_peak_of(doc, trial, "memory.pss.worker", "PSS") && end)
+            add_most(doc, trial, "memory.rss.worker", "RSS", "B", "at most");
+            if (!add_most(doc, trial, "memory.pss.worker", "PSS", "B", "at most") && end)
                 assay__doc_item_after(doc, "PSS", assay__datum_metric(end), "at the end");
         }
     }
@@ -147,16 +148,6 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
                                 doc, "%s%s%s", series->note, few && said ? "; " : "",
                                 few ? "the run was too short for two readings" : "")));
     }
-}
-
-/* Of a counter: one reading shows no growth. */
-static void add_growth_of(struct assay__doc *doc, const struct assay__trial *trial,
-                          const char *name, const char *after)
-{
-    const struct assay__series_info *series = series_of(trial, name);
-    double most = most_of(series);
-    if (isfinite(most) && series->count > 1)
-        assay__doc_item_after(doc, NULL, assay__datum_count(most), after);
 }
 
 static const struct assay__column peak_columns[] = {
@@ -301,8 +292,8 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     add_readings(doc, trial);
     double threads = most_of(series_of(trial, "threads.worker"));
     assay__doc_fact(doc, "meanwhile");
-    add_growth_of(doc, trial, "faults.minor.worker", "minor page faults");
-    add_growth_of(doc, trial, "faults.major.worker", "major page faults");
+    add_most(doc, trial, "faults.minor.worker", NULL, ASSAY__UNIT_COUNT, "minor page faults");
+    add_most(doc, trial, "faults.major.worker", NULL, ASSAY__UNIT_COUNT, "major page faults");
     if (isfinite(threads))
         assay__doc_item_after(doc, "at most", assay__datum_count(threads),
                               threads == 1 ? "thread" : "threads");

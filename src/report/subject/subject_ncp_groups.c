@@ -53,10 +53,9 @@ static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
     assay__table_texts(t, row->name, one ? "step" : assay__part_kind_name(row->kind));
     assay__table_number(t, row->time_ns / 1e3, row->state);
     assay__table_number(t, row->share, ASSAY_MEASURED);
-    if (has_work(row) || isfinite(row->flops))
-        assay__table_number(t, row->flops, row->flops_state);
-    else
-        assay__table_skip(t, 1);
+    assay__table_cell(t, has_work(row) || isfinite(row->flops)
+                             ? assay__datum_number(row->flops, NULL, row->flops_state)
+                             : assay__datum_none());
     struct assay__datum layers = assay__measured((double)row->layers, NULL);
     if (!has_work(row)) layers.text = "";
     assay__table_cell(t, g->layers ? layers : assay__datum_none());

@@ -100,15 +100,6 @@ static const struct assay__series_info *source_of(const struct assay__trial *tri
     return NULL;
 }
 
-static struct assay__datum period_of(struct assay__doc *doc, const struct assay_metric *period,
-                                     const struct assay__series_info *source)
-{
-    struct assay__datum value = assay__datum_metric(period);
-    if (assay__datum_is_known(&value) && source && source->period_is_bound)
-        value.text = assay__doc_printf(doc, "≤ %s", assay__scaled(value.number, "s").text);
-    return value;
-}
-
 static void put_rail(struct assay__doc *doc, struct assay__table *t,
                      const struct assay__trial *trial, const char *rail)
 {
@@ -123,7 +114,10 @@ static void put_rail(struct assay__doc *doc, struct assay__table *t,
     assay__table_metric(t, average);
     assay__table_metric(t, metric_of(trial, "power.peak", rail));
     assay__table_metric(t, energy);
-    assay__table_cell(t, period_of(doc, metric_of(trial, "sensor.period", rail), source));
+    struct assay__datum period = assay__datum_metric(metric_of(trial, "sensor.period", rail));
+    if (assay__datum_is_known(&period) && source && source->period_is_bound)
+        period.text = assay__doc_printf(doc, "≤ %s", assay__scaled(period.number, "s").text);
+    assay__table_cell(t, period);
     assay__table_text(
         t, source ? assay__doc_printf(doc, "%s %s", source->probe, counted ? "counter" : "samples")
                   : NULL);

@@ -108,10 +108,7 @@ static void put_roof(struct assay__table *t, const struct assay__roof *roof, con
 {
     assay__table_row_of(t, 0, label);
     assay__table_cell(t, assay__measured(roof->value, unit));
-    if (memory && isfinite(roof->holds_bytes))
-        assay__table_number(t, roof->holds_bytes, ASSAY_MEASURED);
-    else
-        assay__table_skip(t, 1);
+    assay__table_known(t, memory ? roof->holds_bytes : (double)NAN, ASSAY_MEASURED);
     assay__table_text(t, roof->name);
 }
 

@@ -385,18 +385,16 @@ static void add_model(struct assay__doc *doc, const struct assay__model_info *m,
     if (m->weight_bytes >= 0)
         assay__doc_item_after(doc, NULL, assay__measured((double)m->weight_bytes, "B"),
                               "of weights");
-    if (m->node_count >= 0)
-        assay__doc_item_text(doc, "%" PRId64 " node%s", m->node_count,
-                             assay__plural(m->node_count));
+    if (m->node_count >= 0) assay__doc_item_count(doc, (double)m->node_count, "node");
 }
 
 static void add_machine(struct assay__doc *doc, const struct assay__environment *e)
 {
     assay__doc_fact(doc, "machine");
     assay__doc_item_text(doc, "%s", e->cpu_model ? e->cpu_model : "");
-    if (e->cores > 0) assay__doc_item_text(doc, "%d core%s", e->cores, assay__plural(e->cores));
+    if (e->cores > 0) assay__doc_item_count(doc, e->cores, "core");
     if (e->threads > 0 && e->threads != e->cores)
-        assay__doc_item_text(doc, "%d hardware thread%s", e->threads, assay__plural(e->threads));
+        assay__doc_item_count(doc, e->threads, "hardware thread");
     if (isfinite(e->memory_bytes))
         assay__doc_item(doc, NULL, assay__measured(e->memory_bytes, "B"));
     if (e->virtualized && *e->virtualized && strcmp(e->virtualized, "none") != 0)

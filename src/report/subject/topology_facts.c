@@ -13,7 +13,7 @@
 /* "4 cores"; nothing when there are none. */
 static void add_count(struct assay__doc *doc, int count, const char *what)
 {
-    if (count > 0) assay__doc_item_text(doc, "%d %s%s", count, what, assay__plural(count));
+    if (count > 0) assay__doc_item_count(doc, count, what);
 }
 
 static void add_processors(struct assay__doc *doc, const struct assay__topology *t)

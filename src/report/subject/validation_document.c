@@ -32,12 +32,6 @@ static void put_error(struct assay__table *t, double predicted_s, double measure
     assay__table_cell(t, isfinite(error) ? value : assay__datum_none());
 }
 
-static void put_time(struct assay__table *t, double seconds, enum assay_state state)
-{
-    assay__table_cell(t, isfinite(seconds) ? assay__datum_number(seconds, NULL, state)
-                                           : assay__datum_none());
-}
-
 static void put_row(struct assay__table *t, const struct assay__validation_row *row)
 {
     bool held = row->excluded != NULL; /* never fitted: predicted by a fit of the others */
@@ -46,16 +40,13 @@ static void put_row(struct assay__table *t, const struct assay__validation_row *
                       : isfinite(row->model_out_s) ? row->model_out_s
                                                    : row->chip_out_s;
     assay__table_row_of(t, 0, row->row, row->label, row->chip);
-    put_time(t, row->measured_s, ASSAY_MEASURED);
-    put_time(t, unseen_s, ASSAY_ESTIMATED);
-    put_time(t, row->chip_out_s, ASSAY_ESTIMATED);
-    put_time(t, row->model_out_s, ASSAY_ESTIMATED);
-    put_time(t, in_s, ASSAY_ESTIMATED);
-    put_time(t, never_s, ASSAY_ESTIMATED);
-    put_error(t, row->chip_out_s, row->measured_s);
-    put_error(t, row->model_out_s, row->measured_s);
-    put_error(t, in_s, row->measured_s);
-    put_error(t, never_s, row->measured_s);
+    assay__table_known(t, row->measured_s, ASSAY_MEASURED);
+    assay__table_known(t, unseen_s, ASSAY_ESTIMATED);
+    const double predicted_s[] = {row->chip_out_s, row->model_out_s, in_s, never_s};
+    for (size_t i = 0; i < 4; i++)
+        assay__table_known(t, predicted_s[i], ASSAY_ESTIMATED);
+    for (size_t i = 0; i < 4; i++)
+        put_error(t, predicted_s[i], row->measured_s);
     assay__table_texts(t, row->excluded, row->source);
 }
 

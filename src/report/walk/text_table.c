@@ -64,10 +64,9 @@ static const char *print_cell(struct layout *l, const struct assay__datum *value
     struct assay__buf text = {0}, safe = {0};
     assay__datum_print(&text, value, column->unit, column->factor);
     assay__text_safe(&safe, assay__buf_text(&text));
-    const char *made = assay__arena_strdup(l->arena, assay__buf_text(&safe));
-    if (text.failed || safe.failed || !made) l->page->out->failed = true;
-    assay__buf_free(&text);
-    assay__buf_free(&safe);
+    assay__buf_drop(&text, &safe);
+    const char *made = assay__buf_keep(&safe, l->arena);
+    if (!made) l->page->out->failed = true;
     return made ? made : "";
 }
 
@@ -359,10 +358,9 @@ static void fit_names(struct layout *l, size_t column)
     for (size_t i = body; i < count; i++)
         assay__text_fit(&cuts[i], names[i], l->widths[column], 0);
     for (size_t i = 0; i < count; i++) {
-        const char *text = assay__arena_strdup(l->arena, assay__buf_text(&cuts[i]));
-        if (!text || cuts[i].failed) l->page->out->failed = true;
+        const char *text = assay__buf_keep(&cuts[i], l->arena);
         if (text) l->texts[i * l->table->column_count + column] = text;
-        assay__buf_free(&cuts[i]);
+        if (!text) l->page->out->failed = true;
     }
 }
 
