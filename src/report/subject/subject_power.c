@@ -27,8 +27,6 @@ static bool is_measured(const struct assay__span *span)
     return strcmp(span->kind, "measure") == 0;
 }
 
-/* --- the answer ------------------------------------------------------------------------------- */
-
 static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay_metric *power = assay_metrics_get(trial->metrics, "power.average"),
@@ -48,8 +46,6 @@ static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_plain(doc, "An inference takes %s%s, at %s.", assay__shown(gross).text, beyond,
                      assay__shown(power).text);
 }
-
-/* --- rails ------------------------------------------------------------------------------------ */
 
 static const struct assay__column rail_columns[] = {
     {.title = "rail", .flags = ASSAY__COLUMN_NAME},
@@ -126,8 +122,6 @@ static void put_rail(struct assay__doc *doc, struct assay__table *t,
         assay__table_text(t, assay__doc_printf(doc, "%s%s%s", average->note,
                                                *at_rest ? "; idle: " : "", at_rest));
 }
-
-/* --- facts ------------------------------------------------------------------------------------ */
 
 /* With its formula or remark; or the reason why it is unknown, unless power is unknown altogether:
  * then the answer gives the reason. */
@@ -220,8 +214,6 @@ static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
         assay__doc_item(doc, NULL, assay__datum_unknown("/proc/stat did not change"));
 }
 
-/* --- throttling ------------------------------------------------------------------------------- */
-
 static const char *throttling_shown_by(const char *name)
 {
     return strcmp(name, "count.throttled.core") == 0 ? "counts of the CPU cores"
@@ -294,8 +286,6 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
     add_throttling(doc, profile, trial);
     add_noted(doc, trial, "overhead.sensors", "sampling", "");
 }
-
-/* --- what could not be read ------------------------------------------------------------------- */
 
 static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
