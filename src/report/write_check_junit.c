@@ -37,19 +37,15 @@ static void put_case(const struct assay__check *check, bool strict,
     assay__buf_drop(&other, junit->out);
 }
 
-static bool in_table(const struct assay__check *check, const struct assay__check_rule *rule)
-{
-    for (const struct assay__check_rule *row = assay__ane_rules; check->paths && row->id; row++)
-        if (row == rule) return true;
-    return false;
-}
-
 /* The first item of a rule that is not in the engine's table. */
 static bool first_of(const struct assay__check *check, size_t index)
 {
+    const struct assay__check_rule *rule = check->items[index].rule;
     for (size_t i = 0; i < index; i++)
-        if (check->items[i].rule == check->items[index].rule) return false;
-    return !in_table(check, check->items[index].rule);
+        if (check->items[i].rule == rule) return false;
+    for (const struct assay__check_rule *row = assay__ane_rules; check->paths && row->id; row++)
+        if (row == rule) return false;
+    return true;
 }
 
 void assay__check_junit(const struct assay__check *check, bool strict, struct assay__buf *out)

@@ -223,17 +223,6 @@ static struct common common_of(const struct assay__check *check, size_t first, s
     return common;
 }
 
-static void put_item(struct assay__table *t, const struct assay__check_item *item,
-                     const struct common *common, unsigned flags)
-{
-    const struct assay__check_rule *rule = item->rule;
-    assay__table_row_of(t, flags, rule->id, assay__check_severity_name(item->severity), item->name,
-                        item->op, rule->title, item->reason, item->fix, rule->source,
-                        assay__check_basis_name(rule->basis), item->chips);
-    assay__table_known(t, item->bytes, ASSAY_DERIVED);
-    assay__table_texts(t, common->chips ? NULL : item->chips, common->reason ? NULL : item->reason);
-}
-
 /* A single item is a sentence; of several, what they have in common is one. */
 static void add_group(struct assay__doc *doc, const struct assay__check *check, size_t first,
                       size_t end)
@@ -262,8 +251,15 @@ static void add_group(struct assay__doc *doc, const struct assay__check *check, 
     struct assay__table *t = assay__doc_table(doc, "items", rule->title, item_columns);
     t->more = "nodes";
     t->limit = NODES_SHOWN;
-    for (size_t i = first; i < end; i++)
-        put_item(t, &check->items[i], &common, alone ? ASSAY__ROW_DATA : 0);
+    for (size_t i = first; i < end; i++) {
+        const struct assay__check_item *one = &check->items[i];
+        assay__table_row_of(t, alone ? ASSAY__ROW_DATA : 0, rule->id,
+                            assay__check_severity_name(one->severity), one->name, one->op,
+                            rule->title, one->reason, one->fix, rule->source,
+                            assay__check_basis_name(rule->basis), one->chips);
+        assay__table_known(t, one->bytes, ASSAY_DERIVED);
+        assay__table_texts(t, common.chips ? NULL : one->chips, common.reason ? NULL : one->reason);
+    }
     assay__doc_fact_text(doc, "fix", rule->fix);
     assay__doc_fact(doc, "source");
     assay__doc_item_text(doc, cited ? "%s (%s)" : "%s", rule->source,

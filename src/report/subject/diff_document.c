@@ -17,19 +17,14 @@ struct view {
 
 /* --- columns: as many as there are runs ------------------------------------------------------- */
 
-static struct assay__column column(const char *key, const char *title, const char *unit,
-                                   unsigned flags)
-{
-    return (struct assay__column){.key = key, .title = title, .unit = unit, .flags = flags};
-}
-
 /* "ratio_2", with the title "ratio" of two runs and "ratio 2" of more. */
 static struct assay__column numbered(struct view *v, const char *name, size_t side,
                                      const char *unit)
 {
-    const char *key = assay__doc_printf(v->doc, "%s_%zu", name, side + 1);
-    if (v->diff->count == 2) return column(key, name, unit, 0);
-    return column(key, assay__doc_printf(v->doc, "%s %zu", name, side + 1), unit, 0);
+    const char *title = assay__doc_printf(v->doc, "%s %zu", name, side + 1);
+    return (struct assay__column){.key = assay__doc_printf(v->doc, "%s_%zu", name, side + 1),
+                                  .title = v->diff->count == 2 ? name : title,
+                                  .unit = unit};
 }
 
 /* A name, a value of each run, then (of layers) the change, the ratio and the verdict of each but
@@ -41,7 +36,7 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
     struct assay__column *columns = assay__doc_columns(v->doc, NULL, 0, 4 * sides + 4);
     *count = 0;
     if (!columns) return NULL;
-    columns[at++] = column(key, key, NULL, ASSAY__COLUMN_NAME);
+    columns[at++] = (struct assay__column){key, key, .flags = ASSAY__COLUMN_NAME};
     for (size_t s = 0; s < sides; s++) {
         columns[at] = numbered(v, "value", s, unit);
         columns[at].title = sides > 2 ? v->diff->sides[s].name : s ? "other" : "base";
@@ -52,7 +47,7 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
         columns[at++] = numbered(v, "ratio", s, ASSAY__UNIT_TIMES);
         columns[at++] = numbered(v, "verdict", s, NULL);
     }
-    if (last) columns[at++] = column(last, last, NULL, ASSAY__COLUMN_PROSE);
+    if (last) columns[at++] = (struct assay__column){last, last, .flags = ASSAY__COLUMN_PROSE};
     *count = at;
     return columns;
 }
@@ -62,13 +57,12 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
 {
     int digits = assay__diff_digits(d);
     struct assay__datum value = assay__measured(d->ratio, NULL);
+    value.note = d->reason;
     if (!isfinite(d->ratio)) {
         /* the cell of the missing value has the reason */
         bool missing = d->verdict == ASSAY__DIFF_NOT_COMPARABLE;
-        assay__table_cell(v->table, assay__datum_unknown(missing ? NULL : d->reason));
-        return;
-    }
-    if (d->ci.known) {
+        value = assay__datum_unknown(missing ? NULL : d->reason);
+    } else if (d->ci.known) {
         value.text = assay__doc_printf(
             v->doc, "%s × (%s to %s)", assay__digits(d->ratio, digits).text,
             assay__digits(d->ci.low, digits).text, assay__digits(d->ci.high, digits).text);
@@ -77,8 +71,6 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
             "ratio of this run's median over launches to the base's; 95 %% interval by the exact "
             "rank test, p = %s; too noisy to detect changes below %s %%",
             assay__digits(d->p_value, 2).text, assay__digits(d->smallest * 100, 2).text);
-    } else {
-        value.note = d->reason;
     }
     assay__table_cell(v->table, value);
 }
@@ -231,7 +223,7 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
     if (!rows) return;
     if (titles[fold])
         assay__doc_fold(v->doc, NULL, titles[fold],
-                        assay__doc_printf(v->doc, "%zu row%s", rows, rows == 1 ? "" : "s"));
+                        assay__doc_printf(v->doc, "%zu row%s", rows, assay__plural((double)rows)));
     v->table = assay__doc_add_table(v->doc, "metrics", "Metrics side by side", columns, count);
     v->table->id = ids[fold];
     for (size_t i = 0; i < v->diff->metric_count; i++) {
@@ -323,7 +315,7 @@ static void add_layer_rows(struct view *v, bool shown, const struct assay__colum
     if (!rows) return;
     if (!shown)
         assay__doc_fold(v->doc, NULL, "Layers without a detected difference",
-                        assay__doc_printf(v->doc, "%zu row%s", rows, rows == 1 ? "" : "s"));
+                        assay__doc_printf(v->doc, "%zu row%s", rows, assay__plural((double)rows)));
     v->table = assay__doc_add_table(v->doc, "layers", "Layers side by side", columns, count);
     v->table->more = "layers that changed";
     v->table->id = shown ? "diff-layers" : "same-layers";
@@ -368,8 +360,8 @@ static void add_causes(struct view *v)
                        ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE);
     if (!diff->cause_count) assay__doc_plain(v->doc, "Nothing else recorded in the profiles.");
     if (columns && diff->cause_count) {
-        columns[0] = column("what", "what", NULL, ASSAY__COLUMN_NAME);
-        columns[1] = column("likelihood", "explains it", NULL, 0);
+        columns[0] = (struct assay__column){"what", "what", .flags = ASSAY__COLUMN_NAME};
+        columns[1] = (struct assay__column){"likelihood", .title = "explains it"};
         for (size_t s = 0; s < diff->count; s++) {
             columns[s + 2] = numbered(v, "value", s, NULL);
             columns[s + 2].title = diff->sides[s].name;
