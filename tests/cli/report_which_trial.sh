@@ -3,12 +3,12 @@
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" sweep mlp --engine fake --script 'steady=1ms;when_batch=4:steady=2ms' --batch 1,4 --warmup 0 --iters 5 --launches 2 -q -o s.assay --columns 200
 expect_has out "Numbers of trial 2, batch=4:"
-grep -q "throughput =2.00 k/s samples" out || fail "what the throughput counts is not said"
+grep -q "throughput =2.00 k/s (samples)" out || fail "what the throughput counts is not said"
 expect_exit 0 "$ASSAY" report s.assay --format html
 expect_has out "Numbers of trial 2, batch=4:"
 expect_exit 0 env ASSAY_FAKE_DEVICES='cpu;gpu:0' "$ASSAY" compare mlp --devices cpu,gpu:0 --engine fake --warmup 0 --iters 5 --launches 5 -q -o c.assay --columns 200
 grep -qE "Numbers of trial [12], (cpu|gpu:0):" out || fail "the trial of the numbers is not named"
-expect_has out "samples"
+expect_has out "/s (samples)"
 expect_exit 0 "$ASSAY" run mlp --engine fake --warmup 0 --iters 5 -q
 expect_not out "Numbers of trial"
 # a comparison of models whose outputs have other shapes: no drift, and the reason in its column

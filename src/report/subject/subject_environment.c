@@ -38,10 +38,8 @@ static void add_tensors(struct assay__doc *doc, const char *label,
         assay__doc_fact(doc, label);
         assay__doc_item_text(
             doc, "%s: %s %s%s%s%s", tensors[i].name, tensors[i].dtype ? tensors[i].dtype : "",
-            assay__buf_text(&shape), tensors[i].fill && *tensors[i].fill ? " (" : "",
+            assay__doc_take(doc, &shape), tensors[i].fill && *tensors[i].fill ? " (" : "",
             tensors[i].fill ? tensors[i].fill : "", tensors[i].fill && *tensors[i].fill ? ")" : "");
-        if (shape.failed) doc->failed = true;
-        assay__buf_free(&shape);
     }
     if (count > SHOWN)
         assay__doc_fact_text(doc, label, assay__doc_printf(doc, "and %zu more", count - SHOWN));

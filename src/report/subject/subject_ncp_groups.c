@@ -80,15 +80,14 @@ static void put_total(struct assay__table *t, const struct assay__trial *trial)
     assay__table_number(t, isfinite(total_ns) ? 1 : (double)NAN, ASSAY_MEASURED);
 }
 
-static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
-                      const struct assay__trial *trial)
+static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g, int trial)
 {
     if (!g->step_count) return;
     assay__doc_fold(doc, NULL, "Time by step", NULL);
     struct assay__table *t = assay__doc_table(doc, "steps", "Time by step", step_columns);
     t->more = "steps";
     for (size_t i = 0; i < g->step_count; i++)
-        put_part(t, g, &g->steps[i], trial->id, true);
+        put_part(t, g, &g->steps[i], trial, true);
     assay__doc_end(doc);
 }
 
@@ -159,7 +158,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
             if (g->layers) put_total(t, trial);
         }
         assay__doc_say(doc, ASSAY__TONE_NOTE, g->note);
-        add_steps(doc, g, trial);
+        add_steps(doc, g, trial->id);
     }
     assay__doc_end(doc);
 }

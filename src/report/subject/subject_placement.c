@@ -93,13 +93,6 @@ static const struct assay__column place_columns[] = {
     {.title = "net energy", .unit = "J"},
 };
 
-static struct assay__datum energy_of(const struct placement *all, const struct assay__trial *trial)
-{
-    if (all->count > 1 && assay__trial_metric(trial, "energy.inference.net"))
-        return assay__datum_unknown("not measured separately per provider");
-    return assay__datum_metric(assay_metrics_get(trial->metrics, "energy.inference.net"));
-}
-
 static const struct assay__column crossing_columns[] = {
     {.title = "from", .flags = ASSAY__COLUMN_NAME},
     {.title = "to", .flags = ASSAY__COLUMN_NAME},
@@ -179,6 +172,10 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
                        ASSAY__VIEW_LAYERS | (all.count < 2 ? ASSAY__SECTION_DETAIL : 0));
     static const char untimed[] = "some of its layers have no time, so the sum would be too low";
     double total_ns = assay__layer_total(trial);
+    struct assay__datum energy = assay__datum_metric(
+        assay_metrics_get(trial->metrics, "energy.inference.net"));
+    if (all.count > 1 && assay__datum_is_known(&energy))
+        energy = assay__datum_unknown("not measured separately per provider");
     struct assay__table *t = assay__doc_table(doc, NULL, "Time and energy by provider",
                                               place_columns);
     for (size_t i = 0; i < all.count; i++) {
@@ -191,7 +188,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
         } else {
             assay__table_numbers(t, ASSAY_DERIVED, p->time_ns / 1e9, p->time_ns / total_ns);
         }
-        assay__table_cell(t, energy_of(&all, trial));
+        assay__table_cell(t, energy);
     }
     add_crossings(doc, &all);
     add_types(doc, doc->study, trial);

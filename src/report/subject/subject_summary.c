@@ -466,10 +466,11 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
             for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
                 metric = assay__trial_metric(trial, cards[i].names[k]);
             if (!metric) continue;
+            /* "(samples)", "(tokens)" */
             bool rate = several && strncmp(metric->name, "throughput.", 11) == 0;
             assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
                                   i == 0 ? interval(doc, trial)
-                                  : rate ? metric->name + 11 /* "samples", "tokens" */
+                                  : rate ? assay__doc_printf(doc, "(%s)", metric->name + 11)
                                          : NULL);
         }
     }

@@ -414,16 +414,6 @@ static size_t prose_lines(const struct layout *l)
     return l->limit == SIZE_MAX ? ALL_LINES : PROSE_LINES;
 }
 
-/* The lines of a cell that is wrapped to its column; the caller frees the buffer. */
-static void wrap_cell(struct layout *l, const char *text, size_t column, struct assay__buf *out)
-{
-    struct assay__page part = *l->page;
-    part.out = out;
-    part.color = false;
-    part.columns = (int)l->widths[column];
-    assay__page_wrap_lines(&part, ASSAY__STYLE_PLAIN, "", text, prose_lines(l));
-}
-
 /* Line `number` of a wrapped cell, padded; false: it has no such line. */
 static bool put_line_of(struct layout *l, const struct assay__buf *cell, size_t number,
                         size_t column)
@@ -476,9 +466,14 @@ static void put_row(struct layout *l, size_t row, const bool *chunk)
     unsigned flags = index == SIZE_MAX ? 0 : assay__table_flags(l->table, index);
     struct assay__buf *wrapped = calloc(columns + 1, sizeof *wrapped);
     if (!wrapped) out->failed = true;
-    for (size_t c = 0; wrapped && c < columns; c++)
-        if (is_prose(l, c) && is_among(l, c, chunk))
-            wrap_cell(l, text_at(l, row, c), c, &wrapped[c]);
+    for (size_t c = 0; wrapped && c < columns; c++) {
+        if (!is_prose(l, c) || !is_among(l, c, chunk)) continue;
+        struct assay__page part = {.out = &wrapped[c],
+                                   .columns = (int)l->widths[c],
+                                   .ascii = l->page->ascii,
+                                   .top = l->page->top};
+        assay__page_wrap_lines(&part, ASSAY__STYLE_PLAIN, "", text_at(l, row, c), prose_lines(l));
+    }
     if (flags & ASSAY__ROW_FAULT) assay__page_style(l->page, ASSAY__STYLE_WARN);
     bool more = wrapped != NULL;
     for (size_t line = 0; more && !out->failed; line++) {

@@ -101,18 +101,6 @@ static void close_list(struct walk *w)
     w->open_list = NULL;
 }
 
-static void put_sentence(struct walk *w, const struct assay__block *block)
-{
-    static const char *const classes[] = {
-        [ASSAY__TONE_PLAIN] = "<p>",
-        [ASSAY__TONE_LEAD] = "<p class=\"lead answer\">",
-        [ASSAY__TONE_NOTE] = "<p class=\"note\">",
-        [ASSAY__TONE_WARN] = "<p class=\"alert\">",
-        [ASSAY__TONE_ALERT] = "<p class=\"alert\">",
-    };
-    put_prose(w, classes[block->tone], block->text, "</p>\n");
-}
-
 /* A card per item, labelled with its name. */
 static void put_cards(struct walk *w, const struct assay__fact *fact)
 {
@@ -298,15 +286,6 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
     put_note(w, h->remark);
 }
 
-static void begin_fold(struct walk *w, const struct assay__heading *h)
-{
-    assay__buf_puts(w->body, "<details");
-    if (h->id) assay__buf_printf(w->body, " id=\"%s\"", h->id);
-    assay__buf_puts(w->body, "><summary>");
-    assay__html_name(w->body, h->title);
-    put_prose(w, h->remark ? ": " : "", h->remark, "</summary>\n");
-}
-
 static void draw(void *context, const struct assay__figure *figure)
 {
     struct walk *w = context;
@@ -327,10 +306,24 @@ static void put_picture(struct walk *w, const struct assay__picture *picture)
 
 static void put_block(struct walk *w, const struct assay__block *block)
 {
+    static const char *const sentences[] = {
+        [ASSAY__TONE_PLAIN] = "<p>",
+        [ASSAY__TONE_LEAD] = "<p class=\"lead answer\">",
+        [ASSAY__TONE_NOTE] = "<p class=\"note\">",
+        [ASSAY__TONE_WARN] = "<p class=\"alert\">",
+        [ASSAY__TONE_ALERT] = "<p class=\"alert\">",
+    };
+    const struct assay__heading *h = &block->heading;
     switch (block->kind) {
-    case ASSAY__BLOCK_SECTION: begin_section(w, &block->heading); break;
-    case ASSAY__BLOCK_FOLD: begin_fold(w, &block->heading); break;
-    case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
+    case ASSAY__BLOCK_SECTION: begin_section(w, h); break;
+    case ASSAY__BLOCK_FOLD:
+        assay__buf_puts(w->body, "<details");
+        if (h->id) assay__buf_printf(w->body, " id=\"%s\"", h->id);
+        assay__buf_puts(w->body, "><summary>");
+        assay__html_name(w->body, h->title);
+        put_prose(w, h->remark ? ": " : "", h->remark, "</summary>\n");
+        break;
+    case ASSAY__BLOCK_SENTENCE: put_prose(w, sentences[block->tone], block->text, "</p>\n"); break;
     case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
     case ASSAY__BLOCK_LIST:
         assay__buf_puts(w->body, "<ul>\n");

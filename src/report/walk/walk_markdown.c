@@ -233,16 +233,6 @@ static void put_part(void *context, const struct assay__table *table,
     free(scratch);
 }
 
-static void put_heading(struct walk *w, const struct assay__heading *heading)
-{
-    w->depth++;
-    if (heading->flags & ASSAY__SECTION_QUIET) return;
-    assay__buf_putc(w->out, '\n');
-    assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth + 1 : DEEPEST + 1));
-    put(w, " ", heading->title, "\n");
-    if (heading->remark) put(w, "\n", heading->remark, "\n");
-}
-
 /* Block after block; an end closes the fold, or leaves the depth of the section, that it ends. */
 static void put_blocks(struct walk *w)
 {
@@ -255,7 +245,14 @@ static void put_blocks(struct walk *w)
              strong = false;
         w->in_facts &= block->kind == ASSAY__BLOCK_FACT;
         switch (block->kind) {
-        case ASSAY__BLOCK_SECTION: put_heading(w, &block->heading); break;
+        case ASSAY__BLOCK_SECTION:
+            w->depth++;
+            if (block->heading.flags & ASSAY__SECTION_QUIET) break;
+            assay__buf_putc(w->out, '\n');
+            assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth : DEEPEST) + 1);
+            put(w, " ", block->heading.title, "\n");
+            if (block->heading.remark) put(w, "\n", block->heading.remark, "\n");
+            break;
         case ASSAY__BLOCK_FOLD:
             assay__buf_puts(w->out, "\n<details><summary>");
             put_summary(w->out, block->heading.title);
