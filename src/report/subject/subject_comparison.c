@@ -70,14 +70,14 @@ struct view {
 };
 
 /* "=1.34 × (1.31 to 1.36)" */
-static void put_ratio(struct view *v, const struct assay__ratio *r, double plain, const char *why)
+static void put_ratio(struct view *v, const struct assay__ratio *r, double plain)
 {
     struct assay__datum value = assay__derived(plain, NULL);
     if (isfinite(r->ratio))
         value.text = assay__doc_printf(v->doc, "=%s × (%s)%s", assay__digits(r->ratio, 3).text,
                                        assay__digits_range(r->ci.low, r->ci.high).text,
                                        assay__ratio_by_words(r->by));
-    if (!isfinite(plain)) value = assay__datum_unknown(why);
+    if (!isfinite(plain)) value = assay__datum_unknown(NULL);
     assay__table_cell(v->table, value);
     assay__table_numbers(v->table, ASSAY_DERIVED, r->ci.low, r->ci.high);
 }
@@ -125,11 +125,11 @@ static void put_row(struct view *v, size_t i)
                        j->usable ? "yes" : "no");
     assay__table_judged(v->table, true, &j->latency, &j->p99, &j->throughput, &j->memory,
                         &j->device_memory, &j->power, &j->energy, &j->tops_per_watt, &j->score);
-    put_ratio(v, &r->speed, r->speed.ratio, NULL);
+    put_ratio(v, &r->speed, r->speed.ratio);
     assay__table_numbers(v->table, ASSAY_DERIVED, r->speed.p_value, r->speed.smallest);
     assay__table_texts(v->table, assay__verdict_name(r->verdict),
                        isfinite(r->speed.ratio) ? assay__ratio_by_name(r->speed.by) : "");
-    put_ratio(v, &r->energy, r->energy_ratio, NULL);
+    put_ratio(v, &r->energy, r->energy_ratio);
     double cosine = assay__trial_value(t, "drift.cosine");
     struct assay__datum value = assay__derived(cosine, NULL);
     if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
