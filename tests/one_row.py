@@ -174,7 +174,7 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
 {
     (void)trial;
     assay__doc_section(doc, "example", "Largest tensors", NULL, 0);
-    struct assay__table *t = assay__doc_table(doc, "tensors", "Tensors", ASSAY__ARRAY(columns));
+    struct assay__table *t = assay__doc_table(doc, "tensors", "Tensors", columns);
     assay__table_row(t, 0, NULL);
     assay__table_text(t, "embedding");
     assay__table_number(t, 1234000, ASSAY_MEASURED);

@@ -114,7 +114,7 @@ static void start_table(struct result *r, int count, const char *const *names)
                                                .unit = ASSAY__UNIT_PLAIN,
                                                .flags = ASSAY__COLUMN_KEEP};
     }
-    r->table = assay__doc_table(r->doc, NULL, "Rows", r->columns, (size_t)count);
+    r->table = assay__doc_add_table(r->doc, NULL, "Rows", r->columns, (size_t)count);
 }
 
 static void table_row(struct result *r, int count, const char *const *values, const int *types)
