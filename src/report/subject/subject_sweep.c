@@ -85,10 +85,12 @@ static const char *mark_of(const struct assay__sweep *sweep, size_t i)
 
 static const char *state_of(const struct assay__sweep_point *p)
 {
-    return !p->judged.usable ? "failed"
-           : p->within       ? "ok"
-           : p->sound        ? "beyond limits"
-                             : "wrong outputs";
+    return p->unreached        ? "not reached"
+           : p->interrupted    ? "interrupted"
+           : !p->judged.usable ? "failed"
+           : p->within         ? "ok"
+           : p->sound          ? "beyond limits"
+                               : "wrong outputs";
 }
 
 static void put_row(struct view *v, size_t i)
@@ -153,7 +155,8 @@ static void add_faults(struct view *v)
     if (!faults) return;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
-        const char *kind = !p->judged.usable ? "not run" : p->within ? NULL : state_of(p);
+        bool failed = !p->judged.usable && !p->interrupted;
+        const char *kind = failed ? "not run" : p->within ? NULL : state_of(p);
         faults[i] = (struct assay__fault){kind, p->judged.label, p->judged.reason};
         faults[sweep->count + i] = (struct assay__fault){*p->judged.lost ? "lost" : NULL,
                                                          p->judged.label, p->judged.lost};
