@@ -58,6 +58,8 @@ struct assay__option {
     {name, letter, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false}
 #define ASSAY__STRING_ROW(name, letter, member, argument, help)                                   \
     {name, letter, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false}
+#define ASSAY__ONCE_ROW(name, member, argument, help)                                             \
+    {name, 0, ASSAY__OPTION_ONCE, AT(member), argument, help, NULL, NULL, 0, 0, false}
 #define ASSAY__CHOICE_ROW(name, letter, member, argument, help, choices)                          \
     {name, letter, ASSAY__OPTION_CHOICE, AT(member), argument, help, choices, NULL, 0, 0, false}
 #define ASSAY__LIST_ROW(name, member, argument, help)                                             \
@@ -99,10 +101,10 @@ struct assay__command {
     bool hidden;
 };
 
-/** The option after `previous` (NULL: the first) of a command, its own before the shared ones;
- *  NULL: no more. */
-const struct assay__option *assay__option_next(const struct assay__command *command,
-                                               const struct assay__option *previous);
+/** The options of a command, its own before the shared ones; NULL past the end. */
+const struct assay__option *assay__option_at(const struct assay__command *command, size_t index);
+/** Is the word one of "a|b|c"? */
+bool assay__is_choice(const char *choices, const char *word);
 
 /** The table; NULL past the end. */
 const struct assay__command *assay__command_at(size_t index);

@@ -4,8 +4,12 @@
 
 #define TIME_S 2.0
 
-struct counters_options {
-    struct assay__run_flags run; /* first: the shared rows write it */
+#define AT(member) offsetof(struct assay__run_flags, member)
+
+static const struct assay__option options[] = {
+    ASSAY__DURATION_ROW("time", time_s, "Measure for TIME per launch, such as 5s (default 2s).",
+                        1e-3, 86400),
+    {0},
 };
 
 static int measure_counters(struct assay__invocation *invocation)
@@ -38,7 +42,8 @@ const struct assay__command assay__command_counters = {
     .examples = "  assay counters resnet50\n"
                 "  assay counters model.onnx --threads 1 -o model.assay\n"
                 "  assay counters model.onnx --layers=off --json\n",
+    .options = options,
     .shared = assay__run_rows,
-    .options_size = sizeof(struct counters_options),
+    .options_size = sizeof(struct assay__run_flags),
     .run = measure_counters,
 };

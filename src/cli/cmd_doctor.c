@@ -53,13 +53,12 @@ static void check_virtual(const struct assay__patient *p, struct assay__diagnosi
 
 static void check_container(const struct assay__patient *p, struct assay__diagnosis *d)
 {
-    const char *container = p->machine.container;
-    if (!container || !*container)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "no container was detected");
-    else
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "this runs in a container (%s): fine for timing, but limits may apply",
-                        container);
+    const char *kind = p->machine.container;
+    assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
+                    kind && *kind
+                        ? "this runs in a container (%s): fine for timing, but limits may apply"
+                        : "no container was detected",
+                    kind);
 }
 
 static void check_governor(const struct assay__patient *p, struct assay__diagnosis *d)
@@ -286,31 +285,6 @@ static void read_allowed(struct assay__patient *patient)
                  (int)strspn(list, "0123456789,-"), list);
 }
 
-static int examine(struct assay__arena *arena, struct assay__patient *patient)
-{
-    patient->arena = arena;
-    int code = assay__machine_read(arena, &patient->machine);
-    if (code) return code;
-    assay__disturbance_read(&patient->before);
-    assay__sleep_ns(OBSERVE_NS);
-    assay__disturbance_read(&patient->after);
-    read_allowed(patient);
-    return assay__doctor_probes_open(patient);
-}
-
-static int show(const struct assay__patient *patient, const struct assay__diagnosis *all,
-                const struct assay__render_options *render)
-{
-    struct assay__checkup checkup = {all, CHECK_COUNT, patient->probes, patient->probe_count};
-    struct assay__buf out = {0};
-    struct assay__doc *doc = NULL;
-    if (assay__wants_json(render))
-        assay__doctor_json(&out, &checkup);
-    else if (assay__doctor_document(&checkup, &doc))
-        out.failed = true;
-    return assay__print_document(render, doc, &out);
-}
-
 /* Writes this machine's files into a folder and says what it wrote, and what it could not. */
 static int write_capture(const char *folder, const struct assay__render_options *render)
 {
@@ -320,16 +294,11 @@ static int write_capture(const char *folder, const struct assay__render_options 
     struct assay__buf out = {0};
     struct assay__doc *doc = NULL;
     int code = arena ? assay__capture_write(arena, folder, &capture, &error) : ASSAY_ENOMEM;
-    int status;
-    if (code) {
-        status = assay__fail(code, &error);
-    } else {
-        if (assay__wants_json(render))
-            assay__capture_json(&out, &capture, folder);
-        else if (assay__capture_document(&capture, folder, &doc))
-            out.failed = true;
-        status = assay__print_document(render, doc, &out);
-    }
+    if (!code && assay__wants_json(render))
+        assay__capture_json(&out, &capture, folder);
+    else if (!code && assay__capture_document(&capture, folder, &doc))
+        out.failed = true;
+    int status = code ? assay__fail(code, &error) : assay__print_document(render, doc, &out);
     assay__arena_free(arena);
     return status;
 }
@@ -339,23 +308,37 @@ static int examine_machine(struct assay__invocation *invocation)
     struct doctor_options *o = invocation->options;
     struct assay__patient patient = {0};
     struct assay__diagnosis all[CHECK_COUNT] = {0};
+    struct assay__buf out = {0};
+    struct assay__doc *doc = NULL;
     int status = assay__render_check("doctor", &o->render);
     if (status) return status;
     assay__render_top(invocation, &o->render);
     if (o->capture) return write_capture(o->capture, &o->render);
-    struct assay__arena *arena = assay__arena_new();
-    int code = arena ? examine(arena, &patient) : ASSAY_ENOMEM;
+    patient.arena = assay__arena_new();
+    int code = patient.arena ? assay__machine_read(patient.arena, &patient.machine) : ASSAY_ENOMEM;
+    if (!code) {
+        assay__disturbance_read(&patient.before);
+        assay__sleep_ns(OBSERVE_NS);
+        assay__disturbance_read(&patient.after);
+        read_allowed(&patient);
+        code = assay__doctor_probes_open(&patient);
+    }
     for (size_t i = 0; i < CHECK_COUNT && !code; i++) {
         all[i].id = checks[i].id;
         checks[i].check(&patient, &all[i]);
     }
-    status = code ? assay__fail(code, NULL) : show(&patient, all, &o->render);
+    const struct assay__checkup checkup = {all, CHECK_COUNT, patient.probes, patient.probe_count};
+    if (!code && assay__wants_json(&o->render))
+        assay__doctor_json(&out, &checkup);
+    else if (!code && assay__doctor_document(&checkup, &doc))
+        out.failed = true;
+    status = code ? assay__fail(code, NULL) : assay__print_document(&o->render, doc, &out);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         assay__buf_free(&all[i].says);
         assay__buf_free(&all[i].advice);
     }
     assay__doctor_probes_close(&patient);
-    assay__arena_free(arena);
+    assay__arena_free(patient.arena);
     return status;
 }
 

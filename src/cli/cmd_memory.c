@@ -9,10 +9,15 @@ struct memory_options {
     double interval_s;
 };
 
+#define AT(member) offsetof(struct memory_options, member)
+
 static const struct assay__option options[] = {
-    {"interval", 0, ASSAY__OPTION_DURATION, offsetof(struct memory_options, interval_s), "TIME",
-     "Time between two readings of the worker's memory, from 1ms on (default 20ms).", NULL, NULL,
-     1e-3, 3600, false},
+    ASSAY__DURATION_ROW(
+        "interval", interval_s,
+        "Time between two readings of the worker's memory, from 1ms on (default 20ms).", 1e-3,
+        3600),
+    ASSAY__DURATION_ROW("time", run.time_s, "Measure for TIME per launch, such as 5s (default 2s).",
+                        1e-3, 86400),
     {0},
 };
 

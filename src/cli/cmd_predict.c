@@ -66,14 +66,6 @@ static int finish(const struct predict_options *o, int code, struct assay__buf *
 
 /* --- a model ---------------------------------------------------------------------------------- */
 
-/* 3 when no unit could be predicted. */
-static int outcome(const struct assay_profile *profile)
-{
-    for (size_t i = 0; i < profile->trial_count; i++)
-        if (profile->trials[i].state == ASSAY__TRIAL_OK) return ASSAY__EXIT_DONE;
-    return ASSAY__EXIT_FAILED;
-}
-
 static int predict_model(const struct assay__invocation *invocation,
                          struct assay_report_options *view)
 {
@@ -96,7 +88,10 @@ static int predict_model(const struct assay__invocation *invocation,
     if (!status) {
         code = assay__prediction_report(p->profile, p->targets.fits, layers, view, &out, &error);
         status = finish(o, code, &out, &error);
-        if (!status) status = outcome(p->profile);
+        bool any = false; /* unit could be predicted */
+        for (size_t i = 0; i < p->profile->trial_count; i++)
+            any |= p->profile->trials[i].state == ASSAY__TRIAL_OK;
+        if (!status && !any) status = ASSAY__EXIT_FAILED;
     }
     assay_prediction_free(p);
     return status;
@@ -184,16 +179,6 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
     return ASSAY__EXIT_DONE;
 }
 
-/* --- the list --------------------------------------------------------------------------------- */
-
-static int list_chips(const struct predict_options *o, const struct assay_report_options *view)
-{
-    struct assay_error error = {0};
-    struct assay__buf out = {0};
-    int code = assay__chips_report(view, &out, &error);
-    return finish(o, code, &out, &error);
-}
-
 /* --- the command ------------------------------------------------------------------------------ */
 
 static int misuse(const char *text)
@@ -231,15 +216,17 @@ static int choose_task(struct assay__invocation *invocation)
 {
     const struct predict_options *o = invocation->options;
     struct assay_report_options view;
+    struct assay_error error = {0};
+    struct assay__buf out = {0};
     int status = check(invocation);
     if (!status) status = assay__model_view(invocation, FORMATS, &view);
     if (status) return status;
-    if (o->chips) return list_chips(o, &view);
-    struct assay__arena *arena = assay__arena_new();
-    if (!arena) {
-        assay__say("out of memory");
-        return ASSAY__EXIT_FAILED;
+    if (o->chips) {
+        int code = assay__chips_report(&view, &out, &error);
+        return finish(o, code, &out, &error);
     }
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena) return assay__fail(ASSAY_ENOMEM, NULL);
     status = o->validate    ? validate(invocation, arena, &view)
              : o->calibrate ? calibrate(invocation, arena)
                             : predict_model(invocation, &view);

@@ -46,8 +46,7 @@ static bool is_number(int type)
 
 static int fail(struct result *r)
 {
-    assay__say("out of memory");
-    return r->status = ASSAY__EXIT_FAILED;
+    return r->status = assay__fail(ASSAY_ENOMEM, NULL);
 }
 
 static int flush(struct result *r, size_t least)
@@ -174,23 +173,6 @@ static int end_output(struct result *r, const struct assay__render_options *rend
     return code ? assay__fail(code, error) : ASSAY__EXIT_DONE;
 }
 
-/* The terminal shows the rows alone; a page also names the query. */
-static int begin_output(struct result *r, const struct assay__render_options *render,
-                        const char *path, const char *sql)
-{
-    if (r->json) {
-        assay__json_start(&r->writer, &r->out, false);
-        assay__json_object(&r->writer);
-        assay__json_put_array(&r->writer, "columns");
-    }
-    if (r->json || r->csv) return 0;
-    if (!assay__doc_open(&r->doc, "query", path)) return fail(r);
-    bool text = !render->format || strcmp(render->format, "text") == 0;
-    if (text) r->doc->title = ""; /* the terminal shows what was typed: rows alone */
-    if (sql && !text) assay__doc_code(r->doc, "sql", NULL, sql);
-    return 0;
-}
-
 static int query_profile(struct assay__invocation *invocation)
 {
     struct query_options *o = invocation->options;
@@ -206,8 +188,17 @@ static int query_profile(struct assay__invocation *invocation)
     struct result r = {.json = assay__wants_json(render),
                        .csv = render->format && strcmp(render->format, "csv") == 0};
     int status = assay__render_check("query", render);
-    if (!status) status = begin_output(&r, render, path, sql);
     if (status) return status;
+    if (r.json) {
+        assay__json_start(&r.writer, &r.out, false);
+        assay__json_object(&r.writer);
+        assay__json_put_array(&r.writer, "columns");
+    } else if (!r.csv) {
+        if (!assay__doc_open(&r.doc, "query", path)) return fail(&r);
+        bool text = !render->format || strcmp(render->format, "text") == 0;
+        if (text) r.doc->title = ""; /* the terminal shows what was typed: rows alone */
+        if (sql && !text) assay__doc_code(r.doc, "sql", NULL, sql);
+    }
     assay__catch_interrupts();
     int code = assay__query(path, sql, on_row, &r, &assay__interrupted, &error);
     return end_output(&r, render, r.status ? 0 : code, &error);

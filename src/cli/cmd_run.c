@@ -35,17 +35,6 @@ static const struct assay__option options[] = {
     {0},
 };
 
-/* Options of sampling without anything that samples are a mistake. */
-static int check_sampling(const struct assay__invocation *invocation, bool power, bool memory)
-{
-    if (assay__option_given(invocation, "idle") && !power)
-        return assay__refuse("run: --idle needs --power: without it nothing is sampled");
-    if (assay__option_given(invocation, "interval") && !power && !memory)
-        return assay__refuse(
-            "run: --interval needs --power or --memory: without it nothing is sampled");
-    return 0;
-}
-
 static int run_model(struct assay__invocation *invocation)
 {
     struct run_options *o = invocation->options;
@@ -56,7 +45,12 @@ static int run_model(struct assay__invocation *invocation)
     /* what the table asks for is measured */
     bool power = o->power || (!status && o->run.table &&
                               assay__require_asks(o->run.table, ASSAY__REQUIRE_POWER));
-    if (!status) status = check_sampling(invocation, power, o->memory);
+    /* options of sampling without anything that samples are a mistake */
+    if (!status && assay__option_given(invocation, "idle") && !power)
+        status = assay__refuse("run: --idle needs --power: without it nothing is sampled");
+    if (!status && assay__option_given(invocation, "interval") && !power && !o->memory)
+        status = assay__refuse(
+            "run: --interval needs --power or --memory: without it nothing is sampled");
     if (!status) {
         struct assay__run_options library = assay__run_options_of(invocation);
         library.watching = (struct assay_watching_options){

@@ -34,38 +34,30 @@ static void lift(const struct assay__patient *p, struct assay__diagnosis *d, con
             source);
 }
 
-/* Version 1 keeps its limits in other files: microseconds of each period, -1 for none; bytes, about
- * 2^63 for none. */
-static void limits_of_version_1(double *cpus, double *bytes, bool *cpu_known, bool *memory_known)
-{
-    double quota, period;
-    *cpu_known = assay__sysfs_value(&quota, GROUP_1 "/cpu/cpu.cfs_quota_us") &&
-                 assay__sysfs_value(&period, GROUP_1 "/cpu/cpu.cfs_period_us") && period > 0;
-    *cpus = *cpu_known && quota > 0 ? quota / period : NAN;
-    *memory_known = assay__sysfs_value(bytes, GROUP_1 "/memory/memory.limit_in_bytes");
-    if (!*memory_known || *bytes >= 4e18) *bytes = NAN;
-}
-
 void assay__check_limits(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     const char *cpu_file, *memory_file;
-    char scaled[64];
     bool cpu_known, memory_known;
     double cpus = assay__doctor_limit(p, "limit.cpus", &cpu_file, &cpu_known);
     double bytes = assay__doctor_limit(p, "memory.limit", &memory_file, &memory_known);
-    if (!cpu_known && !memory_known) {
-        limits_of_version_1(&cpus, &bytes, &cpu_known, &memory_known);
+    if (!cpu_known && !memory_known) { /* version 1 keeps its limits in other files: microseconds of
+                                          each period, -1 for none; bytes, about 2^63 for none */
+        double quota, period;
         cpu_file = GROUP_1 "/cpu/cpu.cfs_quota_us";
         memory_file = GROUP_1 "/memory/memory.limit_in_bytes";
+        cpu_known = assay__sysfs_value(&quota, "%s", cpu_file) &&
+                    assay__sysfs_value(&period, GROUP_1 "/cpu/cpu.cfs_period_us") && period > 0;
+        cpus = cpu_known && quota > 0 ? quota / period : NAN;
+        memory_known = assay__sysfs_value(&bytes, "%s", memory_file);
+        if (!memory_known || bytes >= 4e18) bytes = NAN;
     }
     if (!isnan(cpus)) {
         assay__buf_printf(&d->says, "limited to %.3g CPUs", cpus);
         lift(p, d, "--cpus 0", cpu_file);
     }
     if (!isnan(bytes)) {
-        assay__text_scaled(scaled, sizeof scaled, bytes, "B");
         assay__buf_printf(&d->says, "%s %s of memory", d->says.length ? " and" : "limited to",
-                          scaled);
+                          assay__scaled(bytes, "B").text);
         lift(p, d, "--memory 0 --memory-swap 0", memory_file);
     }
     if (d->says.length)
@@ -159,24 +151,23 @@ void assay__check_swap(const struct assay__patient *p, struct assay__diagnosis *
 {
     const char *text = assay__sysfs_text(p->arena, "/proc/meminfo");
     double total, unused;
-    char size[64], used[64];
     if (!kib_of(text, "SwapTotal", &total) || !kib_of(text, "SwapFree", &unused)) {
         assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
                         "whether memory is swapped out cannot be read");
         return;
     }
-    assay__text_scaled(size, sizeof size, total * 1024, "B");
-    assay__text_scaled(used, sizeof used, (total - unused) * 1024, "B");
+    struct assay__digits size = assay__scaled(total * 1024, "B"),
+                         used = assay__scaled((total - unused) * 1024, "B");
     if (total == 0)
         assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "there is no swap");
     else if (total - unused <= 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "%s of swap, none in use", size);
+        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "%s of swap, none in use", size.text);
     else
         assay__diagnose(
             d, ASSAY__HEALTH_WARNING,
             "sudo swapoff -a (when free memory holds what is swapped out)",
-            "%s of swap, %s in use: memory was short, and pages may have to be read back", size,
-            used);
+            "%s of swap, %s in use: memory was short, and pages may have to be read back",
+            size.text, used.text);
 }
 
 /* --- counters of the processor ---------------------------------------------------------------- */

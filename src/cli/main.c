@@ -49,18 +49,16 @@ static int run_command(const struct assay__command *command, int argc, char **ar
     struct assay__invocation invocation = {.command = command};
     struct assay__buf line = {0};
     bool help = false;
-    int status = ASSAY__EXIT_FAILED;
+    int status;
     invocation.options = calloc(1, command->options_size ? command->options_size : 1);
     for (int i = 0; i < argc; i++) {
         if (i) assay__buf_putc(&line, ' ');
         assay__shell_quote(&line, i ? argv[i] : "assay");
     }
-    if (!invocation.options || line.failed) {
-        assay__say("out of memory");
-        goto out;
-    }
     invocation.command_line = line.data;
-    status = assay__options_parse(&invocation, argc, argv, first, &help);
+    status = !invocation.options || line.failed
+                 ? assay__fail(ASSAY_ENOMEM, NULL)
+                 : assay__options_parse(&invocation, argc, argv, first, &help);
     if (!status && help) {
         struct assay__buf text = {0};
         assay__help_command(&text, command);
@@ -68,7 +66,6 @@ static int run_command(const struct assay__command *command, int argc, char **ar
     } else if (!status) {
         status = command->run(&invocation);
     }
-out:
     assay__invocation_free(&invocation);
     assay__buf_free(&line);
     return status;

@@ -85,11 +85,8 @@ int assay__write_stdout(const char *data, size_t size)
 
 int assay__print(struct assay__buf *out)
 {
-    int status = ASSAY__EXIT_FAILED;
-    if (out->failed)
-        assay__say("out of memory");
-    else
-        status = assay__write_stdout(assay__buf_text(out), out->length);
+    int status = out->failed ? assay__fail(ASSAY_ENOMEM, NULL)
+                             : assay__write_stdout(assay__buf_text(out), out->length);
     assay__buf_free(out);
     return status;
 }

@@ -151,19 +151,6 @@ int assay__report_file_write(const struct assay_profile *profile,
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-static void put_text(const struct assay__figure *figures, size_t count,
-                     const struct assay__render_options *render, bool to_file,
-                     struct assay__buf *out)
-{
-    struct assay_report_options options = assay__report_options_of(render, to_file);
-    struct assay__doc *doc = NULL;
-    int code = assay__doc_new(&doc);
-    for (size_t i = 0; i < count && !code; i++)
-        assay__doc_figure(doc, &figures[i], 0);
-    if (code || assay__doc_view(doc, &options, out, NULL)) out->failed = true;
-    assay__doc_free(doc);
-}
-
 int assay__report_figure(const struct assay_profile *profile, const char *name,
                          const struct assay__render_options *render, bool to_file,
                          struct assay__buf *out, struct assay_error *error)
@@ -177,10 +164,17 @@ int assay__report_figure(const struct assay_profile *profile, const char *name,
     int code = arena && row && !assay__study_new(profile, &study)
                    ? assay__figures_of(study, row, arena, &figures, &count, &left_out, &reason)
                    : assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
-    if (!code && render)
-        put_text(figures, count, render, to_file, out);
-    else if (!code)
+    if (!code && render) {
+        struct assay_report_options options = assay__report_options_of(render, to_file);
+        struct assay__doc *doc = NULL;
+        out->failed = assay__doc_new(&doc) != 0;
+        for (size_t i = 0; i < count && doc; i++)
+            assay__doc_figure(doc, &figures[i], 0);
+        if (doc && assay__doc_view(doc, &options, out, NULL)) out->failed = true;
+        assay__doc_free(doc);
+    } else if (!code) {
         assay__figures_svg(out, figures, count);
+    }
     if (!code && left_out)
         assay__say("report: %zu more trials have such a figure; the first %zu are drawn", left_out,
                    count);

@@ -91,7 +91,7 @@ int assay__prediction_report(const struct assay_profile *profile, const struct a
         assay_free(text);
         return code ? code : written(out, error);
     }
-    int code = assay__prediction_document(profile, fits, layers, &doc);
+    int code = assay__prediction_document(profile, fits, options->hint, layers, &doc);
     return view(code, doc, options, out, error);
 }
 

@@ -157,7 +157,10 @@ static void add_faults(struct view *v)
         const struct assay__sweep_point *p = &sweep->points[i];
         bool failed = !p->judged.usable && !p->interrupted;
         const char *kind = failed ? "not run" : p->within ? NULL : state_of(p);
-        faults[i] = (struct assay__fault){kind, p->judged.label, p->judged.reason};
+        const char *reason = p->judged.reason, *slo = v->profile->plan.slo_metric;
+        if (p->sound && !p->within && isnan(p->slo_s))
+            reason = assay__doc_reason(v->doc, slo, reason);
+        faults[i] = (struct assay__fault){kind, p->judged.label, reason};
         faults[sweep->count + i] = (struct assay__fault){*p->judged.lost ? "lost" : NULL,
                                                          p->judged.label, p->judged.lost};
     }
