@@ -104,46 +104,26 @@ static int get(struct getting *getting, struct assay_error *error)
     return code == ASSAY_EINTERRUPTED ? ASSAY_ENOTFOUND : code; /* we ended it: none is kept */
 }
 
-/* Appends what the set holds to the options' ceilings. */
-static int append(struct assay__arena *arena, const struct assay__ceilings *set, const char *device,
-                  struct assay__run_options *options)
-{
-    size_t have = options->ceiling_count;
-    struct assay__ceiling_info *rows = assay__arena_array(arena, have + set->count, sizeof *rows);
-    if (!rows) return ASSAY_ENOMEM;
-    if (have) memcpy(rows, options->ceilings, have * sizeof *rows);
-    assay__ceilings_describe(set, device, rows + have);
-    options->ceilings = rows;
-    options->ceiling_count = have + set->count;
-    return 0;
-}
-
 static int add_device(struct assay__arena *arena, const char *device,
                       struct assay__run_options *options, struct assay_error *error)
 {
     struct getting getting = {.arena = arena, .options = options, .device = device};
     struct assay_error own = {0};
     int code = get(&getting, &own);
+    const char *why = own.message[0] ? own.message : assay_error_text(code);
     if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
-        return assay_error_set(error, code, "%s",
-                               own.message[0] ? own.message : assay_error_text(code));
+        return assay_error_set(error, code, "%s", why);
     if (code && options->keeping.ceilings) /* asked for: said, and the run goes on without them */
-        assay__remark(&options->callbacks, "no ceilings of %s: %s", device,
-                      own.message[0] ? own.message : assay_error_text(code));
+        assay__remark(&options->callbacks, "no ceilings of %s: %s", device, why);
     if (code || !getting.set) return 0;
-    return append(arena, getting.set, device, options) ? assay__no_memory(error) : 0;
-}
-
-static const char *name_of(const char *device)
-{
-    return device ? device : "cpu";
-}
-
-static bool named_before(const char *const *devices, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(name_of(devices[i]), name_of(devices[index])) == 0) return true;
-    return false;
+    size_t have = options->ceiling_count, count = have + getting.set->count;
+    struct assay__ceiling_info *rows = assay__arena_array(arena, count, sizeof *rows);
+    if (!rows) return assay__no_memory(error);
+    if (have) memcpy(rows, options->ceilings, have * sizeof *rows);
+    assay__ceilings_describe(getting.set, device, rows + have);
+    options->ceilings = rows;
+    options->ceiling_count = count;
+    return 0;
 }
 
 int assay__run_ceilings(struct assay__arena *arena, const char *const *devices, size_t count,
@@ -153,8 +133,12 @@ int assay__run_ceilings(struct assay__arena *arena, const char *const *devices, 
     int code = 0;
     if (options->script || (engine && strcmp(engine, "fake") == 0)) return 0;
     if (!devices) devices = &own, count = 1;
-    for (size_t d = 0; d < count && !code; d++)
-        if (!named_before(devices, d))
-            code = add_device(arena, name_of(devices[d]), options, error);
+    for (size_t d = 0; d < count && !code; d++) {
+        const char *name = devices[d] ? devices[d] : "cpu";
+        bool before = false;
+        for (size_t i = 0; i < d; i++)
+            before |= strcmp(devices[i] ? devices[i] : "cpu", name) == 0;
+        if (!before) code = add_device(arena, name, options, error);
+    }
     return code;
 }
