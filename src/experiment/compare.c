@@ -68,19 +68,6 @@ static void remark_duplicates(const struct assay_callbacks *callbacks, const cha
     }
 }
 
-/* The CPU of a further build, when another device of that build takes part. */
-static void add_controls(struct plan *plan, const struct assay__found *found, const char *model)
-{
-    for (size_t i = 0, count = plan->count; i < count; i++) {
-        const char *device = plan->items[i].device, *slash = strchr(device, '/');
-        if (!slash || plan->items[i].refused) continue;
-        const char *name = assay__arena_text(plan->arena, "%.*s/cpu", (int)(slash - device),
-                                             device);
-        const struct assay__found_device *cpu = assay__found_named(found, name);
-        if (cpu && cpu->device.available) add(plan, model, name, name, ASSAY__ROLE_CONTROL, NULL);
-    }
-}
-
 static int plan_devices(struct plan *plan, const char *list, const struct assay__found *found,
                         const struct assay__run_options *run, struct assay_error *error)
 {
@@ -105,7 +92,15 @@ static int plan_devices(struct plan *plan, const char *list, const struct assay_
             : *why          ? why
                             : "not usable"); /* a row that says so */
     }
-    add_controls(plan, found, model);
+    /* the CPU of a further build, when another device of that build takes part */
+    for (size_t i = 0, count = plan->count; i < count; i++) {
+        const char *device = plan->items[i].device, *slash = strchr(device, '/');
+        if (!slash || plan->items[i].refused) continue;
+        const char *name = assay__arena_text(plan->arena, "%.*s/cpu", (int)(slash - device),
+                                             device);
+        const struct assay__found_device *cpu = assay__found_named(found, name);
+        if (cpu && cpu->device.available) add(plan, model, name, name, ASSAY__ROLE_CONTROL, NULL);
+    }
     return 0;
 }
 
@@ -174,35 +169,6 @@ static int make_plan(struct plan *plan, const struct assay__run_options *run,
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
-/* Placement of the nodes; an interrupt keeps what is there. */
-static int put_placements(struct assay__arms *arms, struct assay_error *error)
-{
-    int code = 0;
-    for (size_t i = 0; i < arms->count && !code; i++) {
-        if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
-        assay__progress(&arms->whole.callbacks, "asking for the placement", -1);
-        code = assay__placement_put(assay__arm_options(arms->items[i]),
-                                    assay__arm_model_path(arms->items[i]), arms->recording.profile,
-                                    assay__arms_trial(arms, i), error);
-    }
-    return code == ASSAY_EINTERRUPTED ? 0 : code;
-}
-
-/* Outputs are compared with those of the row that speed is compared with. */
-static int drift(struct assay__arms *arms, struct assay_error *error)
-{
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__comparison all = {.reference = SIZE_MAX};
-    int code = arena ? assay__comparison(arms->recording.profile, arena, &all) : ASSAY_ENOMEM;
-    if (code) assay_error_set(error, code, "out of memory");
-    for (size_t i = 0; i < arms->count && !code && all.reference != SIZE_MAX; i++) {
-        code = assay__arms_nonfinite(arms, i, error);
-        if (!code && arms->trials[i] == all.reference) code = assay__arms_drift(arms, i, error);
-    }
-    assay__arena_free(arena);
-    return code;
-}
-
 static int measure(struct assay__arms *arms, const struct plan *plan,
                    const struct assay_compare_options *o, const struct assay__run_options *whole,
                    struct assay_error *error)
@@ -224,8 +190,26 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
     if (!code) code = assay__arms_launch(arms, 0, arms->count, whole->measuring.launches, error);
     for (size_t i = 0; i < arms->count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
-    if (!code && !o->no_drift) code = drift(arms, error);
-    return code || o->no_placement ? code : put_placements(arms, error);
+    /* outputs are compared with those of the row that speed is compared with */
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all = {.reference = SIZE_MAX};
+    if (!code && !o->no_drift &&
+        (!arena || assay__comparison(arms->recording.profile, arena, &all)))
+        code = assay__no_memory(error);
+    for (size_t i = 0; i < arms->count && !code && all.reference != SIZE_MAX; i++) {
+        code = assay__arms_nonfinite(arms, i, error);
+        if (!code && arms->trials[i] == all.reference) code = assay__arms_drift(arms, i, error);
+    }
+    assay__arena_free(arena);
+    for (size_t i = 0; i < arms->count && !code && !o->no_placement; i++) {
+        if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
+        assay__progress(&arms->whole.callbacks, "asking for the placement", -1);
+        code = assay__placement_put(assay__arm_options(arms->items[i]),
+                                    assay__arm_model_path(arms->items[i]), arms->recording.profile,
+                                    assay__arms_trial(arms, i), error);
+        if (code == ASSAY_EINTERRUPTED) return 0; /* what is there is kept */
+    }
+    return code;
 }
 
 int assay__compare(const struct assay__run_options *given,

@@ -128,41 +128,32 @@ static int add_build(struct finding *finding, const char *name, const char *engi
 
 /* --- all builds ------------------------------------------------------------------------------- */
 
-/* The user's list and what this search adds to it. */
-static int read_builds(struct finding *finding, struct assay__builds *builds)
-{
-    const struct assay__device_search *search = finding->search;
-    struct assay__arena *arena = finding->found->arena;
-    struct assay_error error = {0};
-    int code = assay__builds_read(arena, builds, &error);
-    if (code)
-        assay__remark(&search->callbacks, "the list of builds is left out: %s", error.message);
-    for (size_t i = 0; i < builds->complaint_count; i++)
-        assay__remark(&search->callbacks, "%s", builds->complaints[i]);
-    struct assay__build *all = assay__arena_array(arena, builds->count + search->ort_count + 1,
-                                                  sizeof *all);
-    if (!all) return assay__no_memory(finding->error);
-    if (builds->count) memcpy(all, builds->items, builds->count * sizeof *all);
-    builds->items = all;
-    code = 0;
-    for (size_t i = 0; i < search->ort_count && !code; i++)
-        code = assay__build_take(arena, search->ort[i], builds, finding->error);
-    return code;
-}
-
+/* Every engine's own build, then those of the user's list and what this search adds to it. */
 static int find_devices(struct finding *finding)
 {
     const struct assay__device_search *search = finding->search;
-    struct assay__found *found = finding->found;
+    struct assay__arena *arena = finding->found->arena;
     const char *slash = search->device ? strchr(search->device, '/') : NULL;
     struct assay__builds builds;
-    int code = read_builds(finding, &builds);
+    struct assay_error error = {0};
+    int code = assay__builds_read(arena, &builds, &error);
+    if (code)
+        assay__remark(&search->callbacks, "the list of builds is left out: %s", error.message);
+    for (size_t i = 0; i < builds.complaint_count; i++)
+        assay__remark(&search->callbacks, "%s", builds.complaints[i]);
+    struct assay__build *all = assay__arena_array(arena, builds.count + search->ort_count + 1,
+                                                  sizeof *all);
+    if (!all) return assay__no_memory(finding->error);
+    if (builds.count) memcpy(all, builds.items, builds.count * sizeof *all);
+    builds.items = all;
+    code = 0;
+    for (size_t i = 0; i < search->ort_count && !code; i++)
+        code = assay__build_take(arena, search->ort[i], &builds, finding->error);
     finding->only = assay__device_bare(search->device);
     for (size_t i = 0; assay__engine_at(i) && !code && !slash; i++) {
-        const struct assay__engine_ops *engine = assay__engine_at(i);
-        bool wanted = search->engine ? strcmp(search->engine, engine->name) == 0
-                                     : strcmp(engine->name, "fake") != 0;
-        if (wanted) code = add_build(finding, "", engine->name, search->library);
+        const char *name = assay__engine_at(i)->name;
+        if (search->engine ? strcmp(search->engine, name) == 0 : strcmp(name, "fake") != 0)
+            code = add_build(finding, "", name, search->library);
     }
     bool others = !search->engine || strcmp(search->engine, "ort") == 0;
     for (size_t i = 0; i < builds.count && others && !code; i++) {
@@ -172,7 +163,8 @@ static int find_devices(struct finding *finding)
                                           strncmp(search->device, build->name, length) == 0);
         if (wanted) code = add_build(finding, build->name, "ort", build->library);
     }
-    if (code || found->interrupted || !search->device || found->count) return code;
+    if (code || finding->found->interrupted || !search->device || finding->found->count)
+        return code;
     return assay__refuse_option(finding->error, "device", "there is no device '%s' here",
                                 search->device);
 }

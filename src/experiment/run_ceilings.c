@@ -59,47 +59,38 @@ static int on_device(void *context, const struct assay__device *device)
 }
 
 /* A device that cannot be asked or used has no ceilings; the run will say what is wrong with it. */
-static int ask(struct getting *getting)
-{
-    const struct assay_target_options *target = &getting->options->target;
-    bool named_build = strchr(getting->device, '/') != NULL; /* with its own library */
-    struct assay_error error = {0};
-    struct assay__devices_options wanted = {.engine = target->engine ? target->engine : "ort",
-                                            .library = named_build ? NULL : target->library,
-                                            .interrupt = getting->options->callbacks.interrupt};
-    if (strcmp(assay__device_bare(getting->device), "cpu") == 0) { /* it is always here */
-        getting->cpu = getting->found = true;
-        return 0;
-    }
-    int code = assay__build_of_run(getting->arena, wanted.engine, getting->device, &wanted.library,
-                                   &wanted.only, &error);
-    if (code) return code == ASSAY_ENOMEM ? code : 0;
-    getting->accelerator.library = wanted.library;
-    code = assay__devices_list(&wanted, on_device, getting, &error);
-    return code == ASSAY_ENOMEM || code == ASSAY_EINTERRUPTED ? code : 0;
-}
-
-/* --- its ceilings ----------------------------------------------------------------------------- */
-
 static int get(struct getting *getting, struct assay_error *error)
 {
-    bool measure = getting->options->keeping.ceilings;
+    const struct assay_target_options *target = &getting->options->target;
+    const volatile int *interrupt = getting->options->callbacks.interrupt;
+    bool named_build = strchr(getting->device, '/') != NULL; /* with its own library */
+    struct assay_error lost = {0};
+    struct assay__devices_options asked = {.engine = target->engine ? target->engine : "ort",
+                                           .library = named_build ? NULL : target->library,
+                                           .interrupt = interrupt};
     struct assay__ceiling_options wanted = {.progress = on_row, .context = getting};
     int code = assay__machine_read(getting->arena, &getting->machine);
-    if (code == 0) code = ask(getting);
-    if (code || !getting->found) return code;
+    if (code) return code;
+    getting->cpu = getting->found = strcmp(assay__device_bare(getting->device), "cpu") == 0;
+    if (!getting->cpu) { /* which is always here */
+        code = assay__build_of_run(getting->arena, asked.engine, getting->device, &asked.library,
+                                   &asked.only, &lost);
+        getting->accelerator.library = asked.library;
+        if (!code) code = assay__devices_list(&asked, on_device, getting, &lost);
+        if (code == ASSAY_ENOMEM || code == ASSAY_EINTERRUPTED) return code;
+    }
+    if (!getting->found) return 0;
     getting->begin_ns = assay__now_ns();
     getting->expected_ns = getting->cpu ? CPU_NS : ACCELERATOR_NS;
-    if (getting->cpu && !measure)
-        code = assay__ceilings_kept(getting->arena, &getting->machine, &getting->set, error);
-    else if (getting->cpu)
-        code = assay__ceilings_get(getting->arena, &getting->machine, &wanted, &getting->set,
-                                   error);
-    else
+    if (!getting->cpu)
         code = assay__accelerator_ceilings_get(getting->arena, &getting->machine,
                                                &getting->accelerator, &wanted, &getting->set,
                                                error);
-    const volatile int *interrupt = getting->options->callbacks.interrupt;
+    else if (getting->options->keeping.ceilings)
+        code = assay__ceilings_get(getting->arena, &getting->machine, &wanted, &getting->set,
+                                   error);
+    else
+        code = assay__ceilings_kept(getting->arena, &getting->machine, &getting->set, error);
     if (interrupt && *interrupt) return ASSAY_EINTERRUPTED;
     return code == ASSAY_EINTERRUPTED ? ASSAY_ENOTFOUND : code; /* we ended it: none is kept */
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,9 +219,15 @@ static void name_sides(const struct assay__diff_input *inputs, struct assay__dif
 
 /* --- sentences -------------------------------------------------------------------------------- */
 
-static void add_note(struct assay__diff *diff, const char *text)
+static void add_note(struct assay__diff *diff, struct assay__arena *arena, const char *format, ...)
+    ASSAY_PRINTF(3, 4);
+
+static void add_note(struct assay__diff *diff, struct assay__arena *arena, const char *format, ...)
 {
-    diff->notes[diff->note_count++] = text;
+    va_list args;
+    va_start(args, format);
+    diff->notes[diff->note_count++] = assay__arena_vtext(arena, format, args);
+    va_end(args);
 }
 
 static bool same_run(const struct assay_profile *a, const struct assay_profile *b)
@@ -233,27 +240,21 @@ static void add_side_notes(struct assay__diff *diff, struct assay__arena *arena,
 {
     const struct assay__diff_side *side = &diff->sides[i];
     if (!side->usable)
-        add_note(diff,
-                 assay__arena_text(arena, "%s cannot be compared: %s.", side->name, side->reason));
+        add_note(diff, arena, "%s cannot be compared: %s.", side->name, side->reason);
     if (!side->profile->complete)
-        add_note(diff,
-                 assay__arena_text(
-                     arena, "%s is INCOMPLETE: its capture %s, so its numbers are preliminary.",
-                     side->name,
-                     side->profile->interrupted ? "was interrupted" : "did not finish"));
+        add_note(diff, arena, "%s is INCOMPLETE: its capture %s, so its numbers are preliminary.",
+                 side->name, side->profile->interrupted ? "was interrupted" : "did not finish");
     bool twice = false;
     for (size_t k = 0; k < i && !twice; k++) {
         const struct assay__diff_side *other = &diff->sides[k];
         twice = other->trial && side->trial && same_run(other->profile, side->profile) &&
                 other->trial->id == side->trial->id;
         if (twice)
-            add_note(diff, assay__arena_text(arena, "%s and %s are the same capture.", other->name,
-                                             side->name));
+            add_note(diff, arena, "%s and %s are the same capture.", other->name, side->name);
     }
     if (*side->trial_label && side->profile->trial_count > 1)
-        add_note(diff,
-                 assay__arena_text(arena, "%s holds %zu trials; '%s' is compared.", side->name,
-                                   side->profile->trial_count, side->trial_label));
+        add_note(diff, arena, "%s holds %zu trials; '%s' is compared.", side->name,
+                 side->profile->trial_count, side->trial_label);
 }
 
 static void make_notes(struct assay__diff *diff, struct assay__arena *arena)
@@ -266,9 +267,10 @@ static void make_notes(struct assay__diff *diff, struct assay__arena *arena)
         alternated &= i == 0 || same_run(diff->sides[0].profile, diff->sides[i].profile);
     }
     if (!diff->model_known)
-        add_note(diff, "Whether the models are the same is unknown: a profile has no fingerprint.");
+        add_note(diff, arena,
+                 "Whether the models are the same is unknown: a profile has no fingerprint.");
     else if (!diff->same_model)
-        add_note(diff, "The models differ: only what they have in common is compared.");
+        add_note(diff, arena, "The models differ: only what they have in common is compared.");
     for (size_t s = 1; s < diff->count && !diff->same_model; s++) {
         size_t layers = 0, found = 0; /* how much of the base is in this side again */
         for (size_t i = 0; i < diff->layer_count; i++) {
@@ -278,19 +280,18 @@ static void make_notes(struct assay__diff *diff, struct assay__arena *arena)
             if (row->starts[s + 1] > row->starts[s]) found += row->starts[1];
         }
         if (layers)
-            add_note(diff,
-                     assay__arena_text(arena, "%zu of %zu layers of %s have a counterpart in %s.",
-                                       found, layers, diff->sides[0].name, diff->sides[s].name));
+            add_note(diff, arena, "%zu of %zu layers of %s have a counterpart in %s.", found,
+                     layers, diff->sides[0].name, diff->sides[s].name);
     }
     if (!alternated)
-        add_note(diff, "The runs did not alternate, so changes of the machine between them are "
-                       "part of every difference. 'assay compare' and 'assay sweep' alternate.");
+        add_note(diff, arena,
+                 "The runs did not alternate, so changes of the machine between them are part of "
+                 "every difference. 'assay compare' and 'assay sweep' alternate.");
     if (diff->judged > 1)
-        add_note(diff,
-                 assay__arena_text(arena,
-                                   "%zu numbers were tested, each at 95 %%: about one in twenty "
-                                   "would differ by chance. Their rows show medians over launches.",
-                                   diff->judged));
+        add_note(diff, arena,
+                 "%zu numbers were tested, each at 95 %%: about one in twenty would differ by "
+                 "chance. Their rows show medians over launches.",
+                 diff->judged);
 }
 
 static void summarize_side(struct assay__buf *text, const struct assay__diff *diff,

@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,16 @@ struct reviewing {
     struct assay__review *out;
 };
 
-static void add(struct assay__sentence_list *list, const char *text)
+static void add(struct reviewing *r, struct assay__sentence_list *list, const char *format, ...)
+    ASSAY_PRINTF(3, 4);
+
+static void add(struct reviewing *r, struct assay__sentence_list *list, const char *format, ...)
 {
-    if (list->count < ASSAY__REVIEW_SENTENCES) list->items[list->count++] = text;
+    va_list args;
+    va_start(args, format);
+    if (list->count < ASSAY__REVIEW_SENTENCES)
+        list->items[list->count++] = assay__arena_vtext(r->arena, format, args);
+    va_end(args);
 }
 
 /* --- bottlenecks ------------------------------------------------------------------------------ */
@@ -79,15 +87,14 @@ static void review_layers(struct reviewing *r, double p50_ns)
     size_t count;
     const struct assay__layer **order = by_time(r, &count);
     if (e->bound != ASSAY__BOUND_UNKNOWN)
-        add(list,
-            assay__arena_text(r->arena,
-                              "most of the layers' time is limited by %s: %s (compute %s, memory "
-                              "%s, overhead %s, unknown %s)",
-                              words[e->bound], percent(e->share[e->bound]).text,
-                              percent(e->share[ASSAY__BOUND_COMPUTE]).text,
-                              percent(e->share[ASSAY__BOUND_MEMORY]).text,
-                              percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
-                              percent(e->share[ASSAY__BOUND_UNKNOWN]).text));
+        add(r, list,
+            "most of the layers' time is limited by %s: %s (compute %s, memory %s, overhead %s, "
+            "unknown %s)",
+            words[e->bound], percent(e->share[e->bound]).text,
+            percent(e->share[ASSAY__BOUND_COMPUTE]).text,
+            percent(e->share[ASSAY__BOUND_MEMORY]).text,
+            percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
+            percent(e->share[ASSAY__BOUND_UNKNOWN]).text);
     for (size_t i = 0; i < count && i < LAYERS_NAMED && p50_ns > 0; i++) {
         const struct assay__roofline *roofline = &e->roofline;
         double share = order[i]->time_ns / p50_ns;
@@ -100,14 +107,13 @@ static void review_layers(struct reviewing *r, double p50_ns)
             roof = assay__arena_text(r->arena, "; limited by %s, at %.0f %% of its roof",
                                      assay__bound_name(roofline->layers[at].bound),
                                      roofline->layers[at].utilization * 100);
-        add(list, assay__arena_text(r->arena, "layer %.80s (%.40s) takes %.0f %% of the time%s",
-                                    assay__layer_title(order[i]), order[i]->op, share * 100, roof));
+        add(r, list, "layer %.80s (%.40s) takes %.0f %% of the time%s",
+            assay__layer_title(order[i]), order[i]->op, share * 100, roof);
     }
     if (count == 0)
-        add(list, assay__arena_text(r->arena, "which layers are slow is unknown: %s",
-                                    r->trial->layers.reason && r->trial->layers.reason[0]
-                                        ? r->trial->layers.reason
-                                        : "layers were not timed"));
+        add(r, list, "which layers are slow is unknown: %s",
+            r->trial->layers.reason && r->trial->layers.reason[0] ? r->trial->layers.reason
+                                                                  : "layers were not timed");
 }
 
 static void review_rest(struct reviewing *r, double p50_ns)
@@ -117,19 +123,13 @@ static void review_rest(struct reviewing *r, double p50_ns)
     double fixed = layers->engine_ns / p50_ns, rest = layers->unattributed_ns / p50_ns;
     double tail = assay__trial_value(r->trial, "latency.p99") * 1e9 / p50_ns;
     if (fixed >= SHARE_NAMED)
-        add(list,
-            assay__arena_text(r->arena, "the engine's fixed cost per run takes %.0f %% of the time",
-                              fixed * 100));
+        add(r, list, "the engine's fixed cost per run takes %.0f %% of the time", fixed * 100);
     if (rest >= SHARE_NAMED)
-        add(list, assay__arena_text(r->arena, "%.0f %% of the time is in no layer (unattributed)",
-                                    rest * 100));
+        add(r, list, "%.0f %% of the time is in no layer (unattributed)", rest * 100);
     if (tail >= TAIL_NAMED)
-        add(list, assay__arena_text(r->arena,
-                                    "the slowest 1 %% of inferences take %.1f × the median or more",
-                                    tail));
+        add(r, list, "the slowest 1 %% of inferences take %.1f × the median or more", tail);
     for (size_t i = 0; i < r->profile->environment.disturbance_count; i++)
-        add(list, assay__arena_text(r->arena, "the machine was disturbed: %s",
-                                    r->profile->environment.disturbances[i]));
+        add(r, list, "the machine was disturbed: %s", r->profile->environment.disturbances[i]);
 }
 
 /* --- opportunities ---------------------------------------------------------------------------- */
@@ -137,8 +137,8 @@ static void review_rest(struct reviewing *r, double p50_ns)
 static void offer(struct reviewing *r, double gain, const char *what)
 {
     if (isfinite(gain) && gain >= GAIN_NAMED)
-        add(&r->out->opportunities, assay__arena_text(r->arena, "at most %s × as fast: %s",
-                                                      assay__digits(gain, 3).text, what));
+        add(r, &r->out->opportunities, "at most %s × as fast: %s", assay__digits(gain, 3).text,
+            what);
 }
 
 static void review_opportunities(struct reviewing *r, double p50_ns)
@@ -167,12 +167,10 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
                                                          assay__trial_on_cpu(r->trial));
     double weights = assay__trial_value(r->trial, "memory.model");
     if (peak && peak->value > 2 * weights)
-        add(&r->out->opportunities, assay__arena_text(r->arena,
-                                                      "memory: the peak of %s is %s × the weights "
-                                                      "(%s); 'assay memory' shows where it goes",
-                                                      assay__scaled(peak->value, "B").text,
-                                                      assay__digits(peak->value / weights, 3).text,
-                                                      assay__scaled(weights, "B").text));
+        add(r, &r->out->opportunities,
+            "memory: the peak of %s is %s × the weights (%s); 'assay memory' shows where it goes",
+            assay__scaled(peak->value, "B").text, assay__digits(peak->value / weights, 3).text,
+            assay__scaled(weights, "B").text);
 }
 
 /* --- recommendations -------------------------------------------------------------------------- */
@@ -185,30 +183,26 @@ static void recommend(struct reviewing *r)
     double utilization = assay__trial_value(r->trial, "compute.utilization");
     for (int level = ASSAY__REQUIRE_TO_MINIMUM; level > ASSAY__REQUIRE_FINE; level--)
         for (size_t i = 0; i < j->count; i++)
-            if ((int)j->rows[i].level == level) add(list, j->rows[i].advice);
+            if ((int)j->rows[i].level == level) add(r, list, "%s", j->rows[i].advice);
     if (r->trial->target.optimization == ASSAY__OPTIMIZATION_NONE)
-        add(list, "graph optimisation is off: turn it on");
+        add(r, list, "graph optimisation is off: turn it on");
     if (utilization < UTILIZATION_LOW && !r->out->required)
-        add(list,
-            assay__arena_text(
-                r->arena, "compute reaches %s %% of the measured ceiling: try a larger batch%s",
-                assay__digits(utilization * 100, 3).text,
-                r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : ""));
+        add(r, list, "compute reaches %s %% of the measured ceiling: try a larger batch%s",
+            assay__digits(utilization * 100, 3).text,
+            r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : "");
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
-        add(list,
-            assay__arena_text(
-                r->arena, "the measurement is unstable: repeat it on a quieter machine, with %s",
-                r->profile->kind == ASSAY__PROFILE_TUNE                ? "a larger budget"
-                : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES ? "longer launches"
-                                                                       : "5 launches"));
+        add(r, list, "the measurement is unstable: repeat it on a quieter machine, with %s",
+            r->profile->kind == ASSAY__PROFILE_TUNE                ? "a larger budget"
+            : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES ? "longer launches"
+                                                                   : "5 launches");
     if (isnan(assay__trial_value(r->trial, "power.average")))
-        add(list, r->trial->protocol.watched & ASSAY__WATCHED_POWER
-                      ? "power is unknown, so there is no score: 'assay doctor' says which "
-                        "sensor is missing"
-                      : "power was not sampled, so there is no score");
+        add(r, list, "%s",
+            r->trial->protocol.watched & ASSAY__WATCHED_POWER
+                ? "power is unknown, so there is no score: 'assay doctor' says which sensor is "
+                  "missing"
+                : "power was not sampled, so there is no score");
     if (r->evidence.roofline.reason[0])
-        add(list, assay__arena_text(r->arena, "what limits the layers is unknown (%s)",
-                                    r->evidence.roofline.reason));
+        add(r, list, "what limits the layers is unknown (%s)", r->evidence.roofline.reason);
 }
 
 /* --- together --------------------------------------------------------------------------------- */
