@@ -135,6 +135,17 @@ void assay__say(const char *format, ...) ASSAY_PRINTF(1, 2);
 int assay__refuse(const char *format, ...) ASSAY_PRINTF(1, 2);
 /** Says what went wrong and returns the exit status for the code. */
 int assay__fail(int code, const struct assay_error *error);
+/** What the library names by concept, in the words of the command line: the flag of an option that
+ *  was refused. NULL: no flag sets it. option NULL legal. */
+struct assay__option_hint {
+    const char *option; /* member of the library's options (error.option) */
+    const char *flag;   /* "--warmup" */
+    const char *hint;   /* what else to say; NULL: nothing */
+};
+const struct assay__option_hint *assay__option_hint(const char *option);
+/** What would make a metric known, or how to do what a report asks for: "assay run --power"; NULL:
+ *  nothing on the command line. For struct assay_report_options. */
+const char *assay__metric_hint(const char *metric);
 /** All of it to stdout; a closed or full stdout is reported. ASSAY__EXIT_DONE or
  *  ASSAY__EXIT_FAILED. */
 int assay__write_stdout(const char *data, size_t size);

@@ -1,6 +1,5 @@
 /* cmd_advise.c - assay advise: what to change, from a kept profile or from a run made for it. A
  * profile is recognised by its first bytes. */
-#include "cli/hints.h"
 #include "cli/render_options.h"
 #include "cli/report_file.h"
 #include "cli/run_command.h"

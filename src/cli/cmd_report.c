@@ -47,23 +47,6 @@ static const struct assay__option options[] = {
     {0},
 };
 
-/* A figure shows one profile and is a format by itself. True after one line about what does not go
- * together. */
-static bool conflicts(const struct assay__invocation *invocation, const struct report_options *o)
-{
-    const char *name = o->svg ? "--svg" : "--chart";
-    if (!o->svg && !o->chart) return false;
-    if (o->svg && o->chart)
-        assay__say("report: --svg and --chart exclude each other");
-    else if (o->render.json || o->render.format || o->render.table || o->render.detail)
-        assay__say("report: %s draws one figure: no --json, --format, --table or --detail", name);
-    else if (invocation->argument_count > 1)
-        assay__say("report: %s draws a figure of one profile", name);
-    else
-        return false;
-    return true;
-}
-
 /* --- one profile ------------------------------------------------------------------------------ */
 
 /* -o x.svg without --svg: the figure that the profile is about. */
@@ -210,10 +193,16 @@ static int report_profile(struct assay__invocation *invocation)
     bool several = invocation->argument_count > 1;
     int status = 0;
     if (o->list) return list(invocation, o);
-    if (conflicts(invocation, o)) return ASSAY__EXIT_USAGE;
+    /* a figure shows one profile and is a format by itself */
+    const char *figure = o->svg ? "--svg" : o->chart ? "--chart" : NULL;
+    if (o->svg && o->chart) return usage("--svg and --chart exclude each other");
+    if (figure && (o->render.json || o->render.format || o->render.table || o->render.detail))
+        return assay__refuse(
+            "report: %s draws one figure: no --json, --format, --table or --detail", figure);
+    if (figure && several) return assay__refuse("report: %s draws a figure of one profile", figure);
     if (!invocation->argument_count)
         return usage("PROFILE is missing: assay report [options] PROFILE...");
-    bool named = o->render.format || o->render.json || o->svg || o->chart; /* what it is to be */
+    bool named = o->render.format || o->render.json || figure; /* what it is to be */
     const struct assay__format *format = named ? NULL : assay__format_of_path(o->output);
     if (format) o->render.format = format->name;
     if (several && is_figure_file(o)) return usage("a figure (*.svg) is of one profile");

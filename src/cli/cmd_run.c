@@ -3,6 +3,8 @@
 #include "cli/require_option.h"
 #include "cli/run_command.h"
 
+#include <math.h>
+
 struct run_options {
     struct assay__run_flags run; /* first: the shared rows write it */
     bool power, memory, counters;
@@ -43,8 +45,9 @@ static int run_model(struct assay__invocation *invocation)
     if (!status && o->require)
         status = assay__require_option("run", o->require, &arena, &o->run.table);
     /* what the table asks for is measured */
-    bool power = o->power || (!status && o->run.table &&
-                              assay__require_asks(o->run.table, ASSAY__REQUIRE_POWER));
+    const struct assay__require_table *table = status ? NULL : o->run.table;
+    bool power = o->power || (table && (isfinite(table->minimum[ASSAY__REQUIRE_POWER]) ||
+                                        isfinite(table->target[ASSAY__REQUIRE_POWER])));
     /* options of sampling without anything that samples are a mistake */
     if (!status && assay__option_given(invocation, "idle") && !power)
         status = assay__refuse("run: --idle needs --power: without it nothing is sampled");

@@ -53,9 +53,9 @@ void assay__check_drivers(const struct assay__patient *p, struct assay__diagnosi
                    : ASSAY_ENOMEM;
     if (!code) code = listing->code;
     if (code)
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL, "GPUs and NPUs cannot be listed: %s",
-                        code == ASSAY_ETIMEOUT ? "a driver did not answer within 20 s"
-                                               : assay_error_text(code));
+        ASSAY__UNKNOWN(d, "GPUs and NPUs cannot be listed: %s",
+                       code == ASSAY_ETIMEOUT ? "a driver did not answer within 20 s"
+                                              : assay_error_text(code));
     for (size_t i = 0; !code && i < listing->count; i++) {
         const struct assay__hardware *item = &listing->items[i];
         if (!*item->help) continue;

@@ -63,14 +63,12 @@ void assay__check_limits(const struct assay__patient *p, struct assay__diagnosis
     if (d->says.length)
         assay__diagnose(d, ASSAY__HEALTH_WARNING, NULL, " by the control group");
     else if (cpu_known && memory_known)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "no CPU or memory limit of a control group applies");
+        ASSAY__GOOD(d, "no CPU or memory limit of a control group applies");
     else
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "%s limit of the control group cannot be read",
-                        cpu_known      ? "no CPU limit applies; the memory"
-                        : memory_known ? "no memory limit applies; the CPU"
-                                       : "the CPU and memory");
+        ASSAY__UNKNOWN(d, "%s limit of the control group cannot be read",
+                       cpu_known      ? "no CPU limit applies; the memory"
+                       : memory_known ? "no memory limit applies; the CPU"
+                                      : "the CPU and memory");
 }
 
 /* --- hardware threads, turbo ------------------------------------------------------------------ */
@@ -94,15 +92,13 @@ void assay__check_smt(const struct assay__patient *p, struct assay__diagnosis *d
     int threads = p->machine.threads, cores = p->machine.cores;
     if (!assay__sysfs_value(&active, CPU "/smt/active")) {
         if (threads <= 0 || cores <= 0) {
-            assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                            "it is unknown whether cores have several hardware threads (SMT)");
+            ASSAY__UNKNOWN(d, "it is unknown whether cores have several hardware threads (SMT)");
             return;
         }
         active = threads > cores;
     }
     if (active == 0) {
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "one hardware thread per core (SMT is off or absent)");
+        ASSAY__GOOD(d, "one hardware thread per core (SMT is off or absent)");
         return;
     }
     struct assay__buf list = {0};
@@ -131,8 +127,7 @@ void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis 
             "acpi-cpufreq",
             "whether the clock may rise above its nominal rate (turbo, boost) cannot be read");
     else if (intel ? off != 0 : boost == 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "turbo (boost) is off: the clock stays at its nominal rate");
+        ASSAY__GOOD(d, "turbo (boost) is off: the clock stays at its nominal rate");
     else
         assay__diagnose(
             d, ASSAY__HEALTH_WARNING, commands[!intel],
@@ -152,16 +147,15 @@ void assay__check_swap(const struct assay__patient *p, struct assay__diagnosis *
     const char *text = assay__sysfs_text(p->arena, "/proc/meminfo");
     double total, unused;
     if (!kib_of(text, "SwapTotal", &total) || !kib_of(text, "SwapFree", &unused)) {
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "whether memory is swapped out cannot be read");
+        ASSAY__UNKNOWN(d, "whether memory is swapped out cannot be read");
         return;
     }
     struct assay__digits size = assay__scaled(total * 1024, "B"),
                          used = assay__scaled((total - unused) * 1024, "B");
     if (total == 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "there is no swap");
+        ASSAY__GOOD(d, "there is no swap");
     else if (total - unused <= 0)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL, "%s of swap, none in use", size.text);
+        ASSAY__GOOD(d, "%s of swap, none in use", size.text);
     else
         assay__diagnose(
             d, ASSAY__HEALTH_WARNING,
@@ -177,11 +171,9 @@ void assay__check_perf_events(const struct assay__patient *p, struct assay__diag
     double level;
     (void)p;
     if (!assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid"))
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "no perf_event_paranoid: this system has no perf events, or hides them");
+        ASSAY__UNKNOWN(d, "no perf_event_paranoid: this system has no perf events, or hides them");
     else if (level <= 2)
-        assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                        "perf_event_paranoid is %.0f: a process may read its own counters", level);
+        ASSAY__GOOD(d, "perf_event_paranoid is %.0f: a process may read its own counters", level);
     else
         assay__diagnose(d, ASSAY__HEALTH_MISSING, "sudo sysctl kernel.perf_event_paranoid=2",
                         "perf_event_paranoid is %.0f: only root may read counters", level);
@@ -193,8 +185,7 @@ void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d
     static const char *const cores[] = {"cpu", "arm", "apple"};
     const char **units = assay__sysfs_list(p->arena, "/sys/bus/event_source/devices", "");
     if (!units) {
-        assay__diagnose(d, ASSAY__HEALTH_UNKNOWN, NULL,
-                        "the processor's counters (PMU) cannot be listed");
+        ASSAY__UNKNOWN(d, "the processor's counters (PMU) cannot be listed");
         return;
     }
     for (const char **unit = units; *unit; unit++)
@@ -203,8 +194,7 @@ void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d
                                : strncmp(*unit, cores[i], strlen(cores[i])) == 0 &&
                                      strstr(*unit, "pmu") != NULL;
             if (!core) continue;
-            assay__diagnose(d, ASSAY__HEALTH_GOOD, NULL,
-                            "the processor's counters are there (PMU '%s')", *unit);
+            ASSAY__GOOD(d, "the processor's counters are there (PMU '%s')", *unit);
             return;
         }
     const char *virtualized = p->machine.virtualized;

@@ -1,5 +1,5 @@
 /* hints.c - the tables from the library's names to the flags. */
-#include "cli/hints.h"
+#include "cli/cli.h"
 
 #include <stddef.h>
 #include <string.h>

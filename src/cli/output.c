@@ -1,7 +1,6 @@
 /* output.c - data goes to stdout, talk to stderr. Data is written whole and checked: a closed pipe
  * or a full disk is an error with a line, never a silent success. */
 #include "cli/cli.h"
-#include "cli/hints.h"
 
 #include "base/clock.h"
 #include "base/text.h"

@@ -19,11 +19,6 @@ int assay__require_option(const char *command, const char *name, struct assay__a
     return code == ASSAY_ENOMEM ? ASSAY__EXIT_FAILED : ASSAY__EXIT_USAGE;
 }
 
-bool assay__require_asks(const struct assay__require_table *table, enum assay__require_kind kind)
-{
-    return isfinite(table->minimum[kind]) || isfinite(table->target[kind]);
-}
-
 int assay__require_conclude(void *context, struct assay_profile *profile, size_t trial)
 {
     return assay__require_apply(profile, &profile->trials[trial], context);

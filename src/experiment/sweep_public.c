@@ -21,7 +21,6 @@ struct work {
     struct assay__arena *arena;
     struct assay__config_space space;
     struct assay__device_selection words;
-    struct assay__sweep_device devices[ASSAY__SELECTED_DEVICES];
     const char *refusals[ASSAY__SELECTED_DEVICES];
     struct assay_profile *kept;
     bool software; /* the one device is emulated, when none varies */
@@ -38,12 +37,8 @@ static int read_grid(struct work *work, struct assay_error *error)
                                     "spinning that is off and a list of it exclude each other");
     int code = assay__grid_devices(&work->run, grid->devices, work->arena, &work->words,
                                    &work->software, error);
-    for (size_t i = 0; i < work->words.count; i++) {
-        const struct assay__selected_device *word = &work->words.items[i];
-        work->devices[i] = (struct assay__sweep_device){assay__device_class_parse(word->kind),
-                                                        word->software, word->refusal};
-        work->refusals[i] = word->refusal;
-    }
+    for (size_t i = 0; i < work->words.count; i++)
+        work->refusals[i] = work->words.items[i].refusal;
     if (!code && grid->devices) {
         list = assay__device_selection_list(&work->words, work->arena);
         if (!list) return assay__no_memory(error);
@@ -93,7 +88,7 @@ static int measure(struct work *work, struct assay_profile **profile, struct ass
     struct assay__sweep_plan plan = {
         .space = &work->space,
         .whole = &work->run,
-        .devices = work->words.count ? work->devices : NULL,
+        .devices = &work->words,
         .software = work->software,
         .kept = work->kept,
         .confirm = work->options->confirm,

@@ -25,12 +25,12 @@ static int point_options(const struct assay__sweep_plan *plan, size_t point,
     if (code && code != ASSAY_EUNSUPPORTED) return assay_error_set(error, code, "%s", why.message);
     if (code && !(*refusal = assay__arena_strdup(space->arena, why.message)))
         return assay__no_memory(error);
-    const struct assay__sweep_device *device =
-        plan->devices && space->axes[ASSAY__AXIS_DEVICE].count
-            ? &plan->devices[assay__config_choice(space, point, ASSAY__AXIS_DEVICE)]
-            : NULL;
+    size_t choice = assay__config_choice(space, point, ASSAY__AXIS_DEVICE);
+    const struct assay__selected_device *device = plan->devices->count
+                                                      ? &plan->devices->items[choice]
+                                                      : NULL;
     if (device && *device->refusal) *refusal = device->refusal;
-    if (device) identity->device_class = device->device_class;
+    if (device) identity->device_class = assay__device_class_parse(device->kind);
     identity->software = device ? device->software : plan->software;
     if (identity->software) identity->role = ASSAY__ROLE_SOFTWARE;
     return 0;
@@ -58,8 +58,7 @@ static size_t reference_of(const struct assay__arms *arms, const struct assay__s
             fits = assay__config_choice(space, k, same[i]) ==
                    assay__config_choice(space, point, same[i]);
         bool as_is = !precisions->count || strcmp(precisions->values[precision], "float32") == 0,
-             cpu = !space->axes[ASSAY__AXIS_DEVICE].count || !plan->devices ||
-                   plan->devices[device].device_class == ASSAY__CLASS_CPU;
+             cpu = !plan->devices->count || strcmp(plan->devices->items[device].kind, "cpu") == 0;
         if (!fits || 2 * as_is + cpu <= most) continue;
         best = k;
         most = 2 * as_is + cpu;

@@ -18,7 +18,7 @@
  * From step 2 on a join never brings a second layer of a side into a group. Time: hash tables, O(n
  * log n) for the order; the subsequences are solved exactly up to CELLS table cells each and
  * CELLS_ALL together, beyond that by looking ahead WINDOW layers. */
-#include "judge/diff_align.h"
+#include "judge/diff.h"
 
 #include "base/checked.h"
 #include "base/map.h"

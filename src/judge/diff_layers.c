@@ -1,5 +1,5 @@
 /* diff_layers.c - the layers of several profiles side by side: rows from the alignment
- * (diff_align.h), their times and names, and which of them are worth a line.
+ * (diff_align.c), their times and names, and which of them are worth a line.
  *
  * The launch is the unit. Where both sides timed a row's layers in at least five launches, the row
  * is judged like any number: by the rank test on the sums of its layers, launch by launch; it is
@@ -8,7 +8,7 @@
  * when it changed by more than that, relatively. Where latency or the sum of all layers shows no
  * difference between the runs, a row must have changed by more than the spread of the whole sum:
  * less is not distinguishable from noise. */
-#include "judge/diff_align.h"
+#include "judge/diff.h"
 
 #include "base/map.h"
 #include "judge/require_advice.h"
