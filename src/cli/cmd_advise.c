@@ -52,22 +52,6 @@ static int usage(const char *what)
     return assay__refuse("advise: %s", what);
 }
 
-static int check_rules(const struct advise_options *o)
-{
-    for (size_t i = 0; i < o->rules.count; i++) {
-        struct assay__nearest nearest = {.word = o->rules.items[i]};
-        const struct assay__rule *rule;
-        if (assay__rule_find(o->rules.items[i])) continue;
-        for (size_t k = 0; (rule = assay__rule_at(k)); k++)
-            assay__nearest_try(&nearest, rule->id);
-        const char *best = assay__nearest_get(&nearest);
-        return assay__refuse(best ? "advise: there is no rule '%s'; did you mean '%s'?"
-                                  : "advise: there is no rule '%s' (--list shows them)",
-                             o->rules.items[i], best);
-    }
-    return 0;
-}
-
 /* What only a run takes is refused beside a profile: it would be ignored without a word. */
 static int check_profile(const struct assay__invocation *invocation)
 {
@@ -91,11 +75,20 @@ static int check(const struct assay__invocation *invocation, bool profile)
 {
     const struct advise_options *o = invocation->options;
     const char *format = o->run.render.format;
-    int status = check_rules(o);
-    if (status) return status;
+    for (size_t i = 0; i < o->rules.count; i++) {
+        struct assay__nearest nearest = {.word = o->rules.items[i]};
+        const struct assay__rule *rule;
+        if (assay__rule_find(o->rules.items[i])) continue;
+        for (size_t k = 0; (rule = assay__rule_at(k)); k++)
+            assay__nearest_try(&nearest, rule->id);
+        const char *best = assay__nearest_get(&nearest);
+        return assay__refuse(best ? "advise: there is no rule '%s'; did you mean '%s'?"
+                                  : "advise: there is no rule '%s' (--list shows them)",
+                             o->rules.items[i], best);
+    }
     if (format && !assay__format_find(format)->walk && strcmp(format, "json") != 0)
         return usage("the formats junit and model-explorer are for reports");
-    status = assay__render_check("advise", &o->run.render);
+    int status = assay__render_check("advise", &o->run.render);
     if (status) return status;
     if (!o->verify && assay__option_given(invocation, "verify-budget"))
         return usage("--verify-budget belongs to --verify");

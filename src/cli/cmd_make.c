@@ -133,49 +133,43 @@ static struct assay__drift_options engine_of(struct making *make)
                                          .progress_context = &make->bar};
 }
 
-/* Which values go beyond float16 on the inputs of this seed. If that is unknown, a note says so; it
- * is no failure. */
-static int look_at_ranges(struct making *make, struct assay__activation_ranges *ranges)
+/* Applies a rewrite that wants to know which values go beyond float16 on the inputs of this seed.
+ * If that is unknown, a note says so; it is no failure. */
+static int apply_within_ranges(struct making *make, const struct assay__rewriter *rewriter,
+                               struct assay__rewrite_request *request)
 {
     const struct make_options *o = make->options;
     struct assay__workload_options workload = {.seed = (uint64_t)o->seed};
     struct assay__drift_options engine = engine_of(make);
+    struct assay__activation_ranges ranges = {0};
     struct assay_error detail = {0};
+    struct assay__map *large = assay__map_new();
     const char *reason = o->rewrites[ASSAY__REWRITE_AT_strip].text ? "the weights are taken out"
                          : o->no_drift                             ? "nothing is run (--no-drift)"
                                                                    : NULL;
-    int code = assay__model_inline(make->model, &make->error); /* their values have names then */
-    if (code) return code;
-    if (!reason) {
+    /* inlined first: their values have names then */
+    int code = large ? assay__model_inline(make->model, &make->error) : ASSAY_ENOMEM;
+    if (!code && !reason) {
         show_phase(make, "looking at ranges");
-        code = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine,
-                                        ranges, &detail);
-        if (code == ASSAY_EINTERRUPTED || assay__interrupted)
-            return assay_error_set(&make->error, ASSAY_EINTERRUPTED,
+        int lost = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine,
+                                            &ranges, &detail);
+        if (lost) reason = detail.message;
+        if (lost == ASSAY_EINTERRUPTED || assay__interrupted)
+            code = assay_error_set(&make->error, ASSAY_EINTERRUPTED,
                                    "interrupted; nothing was written");
-        if (code) reason = detail.message;
     }
-    if (reason)
-        return assay__rewrite_note(&make->notes, "whether values overflow float16 is unknown: %s",
+    if (!code && reason)
+        code = assay__rewrite_note(&make->notes, "whether values overflow float16 is unknown: %s",
                                    reason);
-    return assay__rewrite_note(&make->notes,
-                               "%zu float32 values looked at on the inputs of seed %" PRId64
-                               " (measured): the largest reaches %.3g%s",
-                               ranges->looked_at, o->seed, ranges->largest,
-                               ranges->bodies ? "; those inside of bodies were not seen" : "");
-}
-
-/* Applies a rewrite that wants to know which values go beyond float16. */
-static int apply_within_ranges(struct making *make, const struct assay__rewriter *rewriter,
-                               struct assay__rewrite_request *request)
-{
-    struct assay__activation_ranges ranges = {0};
-    struct assay__map *large = assay__map_new();
-    int code = large ? look_at_ranges(make, &ranges) : ASSAY_ENOMEM;
+    else if (!code)
+        code = assay__rewrite_note(&make->notes,
+                                   "%zu float32 values looked at on the inputs of seed %" PRId64
+                                   " (measured): the largest reaches %.3g%s",
+                                   ranges.looked_at, o->seed, ranges.largest,
+                                   ranges.bodies ? "; those inside of bodies were not seen" : "");
     for (size_t i = 0; i < ranges.count && !code; i++) {
         code = assay__map_set(large, ranges.values[i].name, i);
-        if (ranges.values[i].largest > request->largest)
-            request->largest = ranges.values[i].largest;
+        request->largest = fmax(request->largest, ranges.values[i].largest);
     }
     if (code == ASSAY_ENOMEM) assay_error_set(&make->error, code, "out of memory");
     request->large = large;

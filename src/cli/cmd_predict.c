@@ -99,22 +99,6 @@ static int predict_model(const struct assay__invocation *invocation,
 
 /* --- validation and calibration --------------------------------------------------------------- */
 
-static int load_calibration(struct assay__arena *arena, const char *chip, const char *key,
-                            struct assay__calibration *out, struct assay_error *error)
-{
-    char path[4096];
-    size_t length = strlen(chip);
-    if (length > 5 && strcmp(chip + length - 5, ".json") == 0)
-        return assay__calibration_load(arena, chip, NULL, out, error);
-    int code = assay__calibration_path(key, path, sizeof path, error);
-    if (!code) code = assay__calibration_load(arena, path, key, out, error);
-    if (code == ASSAY_ENOTFOUND)
-        return assay_error_set(
-            error, code,
-            "this machine was not calibrated: assay predict --calibrate does it (about a minute)");
-    return code;
-}
-
 static int validate(const struct assay__invocation *invocation, struct assay__arena *arena,
                     const struct assay_report_options *view)
 {
@@ -124,13 +108,27 @@ static int validate(const struct assay__invocation *invocation, struct assay__ar
     struct assay__predict_target target;
     struct assay_error error = {0};
     struct assay__buf out = {0};
-    const char *key = NULL;
+    int code;
+    const char *key = NULL, *from = o->chip;
+    char path[4096];
     bool published = o->chip == NULL;
-    int code = published ? assay__validate_published(arena, &validation, &error)
-                         : assay__predict_this(arena, NULL, &target, &key, &error);
-    if (!code && !published) code = load_calibration(arena, o->chip, key, &kept, &error);
-    if (!code && !published)
-        code = assay__validate_calibration(&kept, &target, arena, &validation, &error);
+    if (published) {
+        code = assay__validate_published(arena, &validation, &error);
+    } else {
+        size_t length = strlen(o->chip);
+        bool file = length > 5 && strcmp(o->chip + length - 5, ".json") == 0;
+        code = assay__predict_this(arena, NULL, &target, &key, &error);
+        if (!code && !file) {
+            from = path;
+            code = assay__calibration_path(key, path, sizeof path, &error);
+        }
+        if (!code) code = assay__calibration_load(arena, from, file ? NULL : key, &kept, &error);
+        if (code == ASSAY_ENOTFOUND && !file)
+            assay_error_set(&error, code,
+                            "this machine was not calibrated: assay predict --calibrate does it "
+                            "(about a minute)");
+        if (!code) code = assay__validate_calibration(&kept, &target, arena, &validation, &error);
+    }
     if (!code) code = assay__validation_report(&validation, published, view, &out, &error);
     return finish(o, code, &out, &error);
 }

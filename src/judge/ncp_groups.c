@@ -95,16 +95,13 @@ static void find_place(const struct assay__cell_info *cell, const struct assay__
     if (place->step_kind != ASSAY__PART_GROUP) place->step = -1;
 }
 
+/* Of groups that are no one's, and of steps that are several. */
 static const char *plain_name(enum assay__part_kind kind)
 {
-    switch (kind) {
-    case ASSAY__PART_SCAN: return "Scan";
-    case ASSAY__PART_OUTSIDE: return "outside the steps";
-    case ASSAY__PART_ADDED: return "added by the engine";
-    case ASSAY__PART_ENGINE: return "engine per run";
-    case ASSAY__PART_UNATTRIBUTED: return "unattributed";
-    default: return "several steps";
-    }
+    static const char *const names[] = {
+        "several steps",       "several steps",  "Scan",        "outside the steps",
+        "added by the engine", "engine per run", "unattributed"};
+    return names[kind];
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

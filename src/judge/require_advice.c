@@ -107,18 +107,6 @@ static void advise_compute(struct assay__buf *out, const struct assay__require_e
     assay__buf_puts(out, behind[e->bound]);
 }
 
-static void advise_bandwidth(struct assay__buf *out, const struct assay__require_evidence *e)
-{
-    if (e->bound == ASSAY__BOUND_UNKNOWN) {
-        assay__buf_printf(
-            out, "look at how data is accessed: fewer copies and transposes, contiguous layouts%s",
-            no_bound);
-        return;
-    }
-    put_bound(out, e, true);
-    if (e->bound == ASSAY__BOUND_OVERHEAD || e->bound == ASSAY__BOUND_NEITHER) put_batch(out, e);
-}
-
 static void put_slowest(struct assay__buf *out, const struct assay__require_evidence *e)
 {
     if (!e->slowest || !isfinite(e->slowest_share)) {
@@ -173,7 +161,17 @@ static void advise(struct assay__buf *out, const struct assay__require_evidence 
     int streams = e->trial->target.streams;
     switch (row->kind) {
     case ASSAY__REQUIRE_TFLOPS: advise_compute(out, e); break;
-    case ASSAY__REQUIRE_BANDWIDTH: advise_bandwidth(out, e); break;
+    case ASSAY__REQUIRE_BANDWIDTH:
+        if (e->bound == ASSAY__BOUND_UNKNOWN)
+            assay__buf_printf(
+                out,
+                "look at how data is accessed: fewer copies and transposes, contiguous layouts%s",
+                no_bound);
+        else
+            put_bound(out, e, true);
+        if (e->bound == ASSAY__BOUND_OVERHEAD || e->bound == ASSAY__BOUND_NEITHER)
+            put_batch(out, e);
+        break;
     case ASSAY__REQUIRE_THROUGHPUT:
         assay__buf_printf(
             out, "try more requests in flight (now %d) and another number of threads (now %s)",

@@ -144,13 +144,26 @@ static bool has_unit(const char *word)
     return length && !strchr("0123456789.", word[length - 1]);
 }
 
-/* `word` in the base unit of the kind. */
-static int read_value(const struct reading *r, enum assay__require_kind kind, const char *word,
-                      double *value)
+/* Each may be given once. */
+static int claim(const struct reading *r, int *line, const char *what)
+{
+    if (*line) return bad(r, "%s was given in line %d already", what, *line);
+    *line = r->line > 0 ? r->line : 1;
+    return 0;
+}
+
+/* `word` in the base unit of the kind, as its minimum or target. */
+static int set_value(struct reading *r, bool target, enum assay__require_kind kind,
+                     const char *word)
 {
     const struct assay__require_info *info = assay__require_info(kind);
+    double *value = target ? &r->table->target[kind] : &r->table->minimum[kind];
+    char what[64];
     uint64_t bytes;
     bool wrong;
+    snprintf(what, sizeof what, "the %s of %s", target ? "target" : "minimum", info->key);
+    int code = claim(r, &r->lines[target][kind], what);
+    if (code || strcmp(word, "-") == 0) return code;
     if (kind == ASSAY__REQUIRE_P50 || kind == ASSAY__REQUIRE_P99) {
         if (!has_unit(word) && assay__text_double(word, value) == 0)
             return bad(r, "%s: '%s' needs its unit, such as %sms", info->key, word, word);
@@ -169,25 +182,6 @@ static int read_value(const struct reading *r, enum assay__require_kind kind, co
     if (!isfinite(*value) || !(*value > 0))
         return bad(r, "%s: '%.60s' must be above 0; '-' requires nothing", info->key, word);
     return 0;
-}
-
-/* Each may be given once. */
-static int claim(const struct reading *r, int *line, const char *what)
-{
-    if (*line) return bad(r, "%s was given in line %d already", what, *line);
-    *line = r->line > 0 ? r->line : 1;
-    return 0;
-}
-
-static int set_value(struct reading *r, bool target, enum assay__require_kind kind,
-                     const char *word)
-{
-    char what[64];
-    snprintf(what, sizeof what, "the %s of %s", target ? "target" : "minimum",
-             assay__require_info(kind)->key);
-    int code = claim(r, &r->lines[target][kind], what);
-    if (code || strcmp(word, "-") == 0) return code;
-    return read_value(r, kind, word, target ? &r->table->target[kind] : &r->table->minimum[kind]);
 }
 
 static int set_other(struct reading *r, int which, const char *word)
