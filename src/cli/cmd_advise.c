@@ -185,7 +185,6 @@ const struct assay__command assay__command_advise = {
     .name = "advise",
     .summary = "what to change: rules over a profile, each finding with its evidence and potential",
     .arguments = "PROFILE|MODEL",
-    .min_arguments = 0,
     .max_arguments = 1,
     .description =
         "Evaluates a table of rules over a kept profile, or over a short run of MODEL that is made "

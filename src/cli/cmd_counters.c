@@ -28,8 +28,6 @@ const struct assay__command assay__command_counters = {
     .name = "counters",
     .summary = "what the processor counted: cycles, instructions, caches, per layer class",
     .arguments = "MODEL",
-    .min_arguments =
-        0, /* a script of the fake engine needs no model; else measure_counters() insists */
     .max_arguments = 1,
     .description =
         "Runs MODEL and reads the processor's counters (cycles, instructions, cache and branch "

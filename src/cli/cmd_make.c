@@ -43,18 +43,11 @@ struct make_options {
 /* " --fix-dim --extract …" */
 #define REWRITE_NAME(NAME, kind, option, ...) " --" option
 #define REWRITE_NAMES ASSAY__REWRITES(REWRITE_NAME)
-#define REWRITE_OPTION(NAME, kind, option, argument, choices, bare, help) \
-    {option,                                                              \
-     0,                                                                   \
-     ASSAY__OPTION_##kind,                                                \
-     AT(rewrites[ASSAY__REWRITE_AT_##NAME]),                              \
-     argument,                                                            \
-     help,                                                                \
-     choices,                                                             \
-     bare,                                                                \
-     0,                                                                   \
-     0,                                                                   \
-     false},
+/* clang-format off */
+#define REWRITE_OPTION(NAME, kind, option, argument, choices, bare, help)                         \
+    {option, 0, ASSAY__OPTION_##kind, AT(rewrites[ASSAY__REWRITE_AT_##NAME]), argument, help,     \
+     choices, bare, 0, 0, false},
+/* clang-format on */
 
 static const struct assay__option options[] = {
     ASSAY__STRING_ROW("output", 'o', output, "FILE", "The ONNX file to write."),

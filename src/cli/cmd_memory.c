@@ -39,7 +39,6 @@ const struct assay__command assay__command_memory = {
     .name = "memory",
     .summary = "where the memory of a model goes: weights, activations, allocations, growth",
     .arguments = "MODEL",
-    .min_arguments = 0,
     .max_arguments = 1,
     .description =
         "Runs MODEL for 2 s and follows the worker's memory meanwhile: resident memory over time, "

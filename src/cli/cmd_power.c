@@ -54,7 +54,6 @@ const struct assay__command assay__command_power = {
     .name = "power",
     .summary = "where the energy of a model goes: power, temperature and clocks over time",
     .arguments = "MODEL",
-    .min_arguments = 0,
     .max_arguments = 1,
     .description = "Runs MODEL and meanwhile reads what this machine reports about power, energy, "
                    "temperature, clocks and throttling: RAPL, sensor chips, thermal zones, NVML, "

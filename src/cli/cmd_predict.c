@@ -236,7 +236,6 @@ const struct assay__command assay__command_predict = {
     .name = "predict",
     .summary = "estimate a model on a chip that is not here, with the estimate's error",
     .arguments = "[MODEL]",
-    .min_arguments = 0,
     .max_arguments = 256,
     .description = "Estimates how long MODEL takes on a chip: an analytic model per operator with "
                    "the chip's published numbers. Every value is an estimate, shown with the "

@@ -176,15 +176,6 @@ static int usage(const char *what)
     return assay__refuse("report: %s", what);
 }
 
-/* The formats and figures there are; what the list would ignore is refused. */
-static int list(const struct assay__invocation *invocation, const struct report_options *o)
-{
-    if (invocation->argument_count || o->output || o->svg || o->chart || o->require ||
-        o->trials.count || o->render.table || o->render.detail)
-        return usage("--list goes with --format, --json and the options of the text's look only");
-    return assay__print_list("report", &o->render, assay__formats_json, assay__formats_document);
-}
-
 static int report_profile(struct assay__invocation *invocation)
 {
     struct report_options *o = invocation->options;
@@ -192,7 +183,12 @@ static int report_profile(struct assay__invocation *invocation)
     const struct assay__require_table *table = NULL;
     bool several = invocation->argument_count > 1;
     int status = 0;
-    if (o->list) return list(invocation, o);
+    if (o->list && (invocation->argument_count || o->output || o->svg || o->chart || o->require ||
+                    o->trials.count || o->render.table || o->render.detail))
+        return usage("--list goes with --format, --json and the options of the text's look only");
+    if (o->list)
+        return assay__print_list("report", &o->render, assay__formats_json,
+                                 assay__formats_document);
     /* a figure shows one profile and is a format by itself */
     const char *figure = o->svg ? "--svg" : o->chart ? "--chart" : NULL;
     if (o->svg && o->chart) return usage("--svg and --chart exclude each other");

@@ -74,7 +74,7 @@ const struct assay__command assay__command_run = {
     .name = "run",
     .summary = "profile a model: latency, throughput, layers, memory",
     .arguments = "MODEL",
-    .min_arguments = 0, /* a script of the fake engine needs no model; else run_model() insists */
+    .min_arguments = 0, /* a script of the fake engine needs no model; assay__run_go() insists */
     .max_arguments = 1,
     .description = "Runs MODEL on a device of this machine and reports where its time goes. MODEL "
                    "is an ONNX file or the name of a built-in model such as resnet50 (with "

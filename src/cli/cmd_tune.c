@@ -54,24 +54,6 @@ static const struct assay__option options[] = {
     {0},
 };
 
-/* What was tried and did not run, be the rest found: how many, and the first of them, the usual
- * settings before others. */
-static void say_failed(const struct assay_profile *profile, struct assay__arena *arena)
-{
-    struct assay__tune_result result;
-    if (assay__tune_result(profile, arena, &result) || !result.failed) return;
-    const struct assay__tune_row *first = NULL;
-    for (size_t i = 0; i < result.count; i++)
-        if (result.rows[i].searched && result.rows[i].fate == ASSAY__FATE_FAILED &&
-            (!first || result.rows[i].start))
-            first = &result.rows[i];
-    if (first)
-        assay__say("%zu of %zu configurations could not be measured: %s%s: %s%s", result.failed,
-                   result.configurations, first->judged.label,
-                   first->start ? " (the usual settings)" : "", first->judged.reason,
-                   result.failed > 1 ? "; the report has the others" : "");
-}
-
 static int show_tune(const struct tune_options *o, const struct assay_profile *profile,
                      uint64_t begin_ns, struct assay__arena *arena, int code,
                      const struct assay_error *error)
@@ -97,7 +79,20 @@ static int show_tune(const struct tune_options *o, const struct assay_profile *p
                    profile->plan.budget_s);
         return ASSAY__EXIT_FAILED;
     }
-    say_failed(profile, arena);
+    /* what was tried and did not run, be the rest found: how many, and the first of them, the usual
+     * settings before others */
+    struct assay__tune_result result;
+    const struct assay__tune_row *first = NULL;
+    if (assay__tune_result(profile, arena, &result)) return assay__fail(ASSAY_ENOMEM, NULL);
+    for (size_t i = 0; i < result.count; i++)
+        if (result.rows[i].searched && result.rows[i].fate == ASSAY__FATE_FAILED &&
+            (!first || result.rows[i].start))
+            first = &result.rows[i];
+    if (first)
+        assay__say("%zu of %zu configurations could not be measured: %s%s: %s%s", result.failed,
+                   result.configurations, first->judged.label,
+                   first->start ? " (the usual settings)" : "", first->judged.reason,
+                   result.failed > 1 ? "; the report has the others" : "");
     if (profile->plan.goal == ASSAY__PLAN_ENERGY && !energy) {
         assay__say("tune: energy per inference cannot be measured here ('assay doctor' says what "
                    "would); try --goal latency");

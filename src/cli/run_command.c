@@ -141,15 +141,13 @@ int assay__run_check(const struct assay__invocation *invocation)
 
 static enum assay_layer_method layer_method(const char *name)
 {
-    static const struct {
-        const char *name;
-        enum assay_layer_method method;
-    } methods[] = {{"off", ASSAY_LAYERS_OFF},
-                   {"markers", ASSAY_LAYERS_MARKERS},
-                   {"isolated", ASSAY_LAYERS_ISOLATED},
-                   {"engine", ASSAY_LAYERS_ENGINE}};
-    for (size_t i = 0; name && i < sizeof methods / sizeof methods[0]; i++)
-        if (strcmp(methods[i].name, name) == 0) return methods[i].method;
+    static const char *const names[] = {[ASSAY_LAYERS_AUTO] = "auto",
+                                        [ASSAY_LAYERS_OFF] = "off",
+                                        [ASSAY_LAYERS_MARKERS] = "markers",
+                                        [ASSAY_LAYERS_ISOLATED] = "isolated",
+                                        [ASSAY_LAYERS_ENGINE] = "engine"};
+    for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0) return (enum assay_layer_method)i;
     return ASSAY_LAYERS_AUTO;
 }
 

@@ -94,15 +94,6 @@ int assay__config_check_thread_count(long threads, struct assay_error *error)
                                 threads, most, machine.threads);
 }
 
-int assay__config_check_threads(const struct assay__config_space *space, struct assay_error *error)
-{
-    const struct assay__config_values *values = &space->axes[ASSAY__AXIS_THREADS];
-    int code = 0;
-    for (size_t i = 0; i < values->count && !code; i++)
-        code = assay__config_check_thread_count(strtol(values->values[i], NULL, 10), error);
-    return code;
-}
-
 int assay__config_count(struct assay__config_space *space, size_t most, struct assay_error *error)
 {
     space->points = 1;

@@ -394,24 +394,6 @@ static struct assay__recommendation recommend(const struct choice *c)
     return (struct assay__recommendation){chosen ? best : SIZE_MAX, why};
 }
 
-/* The row against the reference. */
-static void compare_with(const struct assay_profile *profile,
-                         const struct assay__comparison_row *base, struct assay__arena *arena,
-                         struct assay__comparison_row *row)
-{
-    const struct assay__trial *a = &profile->trials[base->judged.trial],
-                              *b = &profile->trials[row->judged.trial];
-    bool by_launch = base->energy_by_launch && row->energy_by_launch; /* like with like */
-    row->energy_ratio = by_launch ? row->judged.energy.value / base->judged.energy.value
-                                  : assay__trial_value(b, energy_metric) /
-                                        assay__trial_value(a, energy_metric);
-    row->speed = speed_ratio(a, b, arena, &row->judged.reason);
-    if (isfinite(row->energy_ratio))
-        row->energy = assay__comparison_launches(a, b, energy_metric, arena, &row->energy_reason);
-    row->verdict = verdict_of(&row->speed, true);
-    row->energy_verdict = verdict_of(&row->energy, false);
-}
-
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
                       struct assay__comparison *out)
 {
@@ -433,7 +415,20 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
             row->judged.role = ASSAY__ROLE_NONE; /* it was meant to be, and did not run */
         if (!row->judged.usable) continue;
         judge_outputs(profile, out, row, arena);
-        if (i != out->reference) compare_with(profile, &out->rows[out->reference], arena, row);
+        if (i == out->reference) continue;
+        const struct assay__comparison_row *base = &out->rows[out->reference];
+        const struct assay__trial *a = &profile->trials[base->judged.trial],
+                                  *b = &profile->trials[row->judged.trial];
+        bool by_launch = base->energy_by_launch && row->energy_by_launch; /* like with like */
+        row->energy_ratio = by_launch ? row->judged.energy.value / base->judged.energy.value
+                                      : assay__trial_value(b, energy_metric) /
+                                            assay__trial_value(a, energy_metric);
+        row->speed = speed_ratio(a, b, arena, &row->judged.reason);
+        if (isfinite(row->energy_ratio))
+            row->energy = assay__comparison_launches(a, b, energy_metric, arena,
+                                                     &row->energy_reason);
+        row->verdict = verdict_of(&row->speed, true);
+        row->energy_verdict = verdict_of(&row->energy, false);
     }
     for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
         out->recommendations[goal] = recommend(

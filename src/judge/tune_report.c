@@ -133,21 +133,8 @@ static void fill_row(const struct assay_profile *profile, struct assay__arena *a
 
 /* --- the front -------------------------------------------------------------------------------- */
 
-/* a is at least as good in all that is known of both, and better in one. */
-static bool dominates(const struct assay__tune_row *a, const struct assay__tune_row *b)
-{
-    const double pairs[][2] = {{a->judged.latency.value, b->judged.latency.value},
-                               {-a->judged.throughput.value, -b->judged.throughput.value},
-                               {a->judged.memory.value, b->judged.memory.value},
-                               {a->judged.energy.value, b->judged.energy.value}};
-    bool better = false;
-    for (size_t i = 0; i < 4; i++) {
-        if (pairs[i][0] > pairs[i][1]) return false;
-        better = better || pairs[i][0] < pairs[i][1];
-    }
-    return better;
-}
-
+/* Rows that no other one dominates: at least as good in all that is known of both, and better in
+ * one. */
 static void find_front(struct assay__tune_result *out)
 {
     size_t least = 1; /* one launch is luck: it counts only while there are no others */
@@ -155,10 +142,21 @@ static void find_front(struct assay__tune_result *out)
         if (out->rows[i].allowed && out->rows[i].launches > 1) least = 2;
     for (size_t i = 0; i < out->count; i++) {
         struct assay__tune_row *row = &out->rows[i];
+        const struct assay__judged *own = &row->judged;
         row->front = row->allowed && row->launches >= least;
-        for (size_t k = 0; k < out->count && row->front; k++)
-            row->front = !(out->rows[k].allowed && out->rows[k].launches >= least &&
-                           dominates(&out->rows[k], row));
+        for (size_t k = 0; k < out->count && row->front; k++) {
+            const struct assay__judged *other = &out->rows[k].judged;
+            const double pairs[][2] = {{other->latency.value, own->latency.value},
+                                       {-other->throughput.value, -own->throughput.value},
+                                       {other->memory.value, own->memory.value},
+                                       {other->energy.value, own->energy.value}};
+            bool better = false, worse = !out->rows[k].allowed || out->rows[k].launches < least;
+            for (size_t p = 0; p < 4; p++) {
+                worse |= pairs[p][0] > pairs[p][1];
+                better |= pairs[p][0] < pairs[p][1];
+            }
+            row->front = worse || !better;
+        }
     }
 }
 
