@@ -164,20 +164,19 @@ static void put_zsh(struct assay__buf *out)
     assay__buf_puts(out,
                     "#compdef assay\n# zsh completion for assay, made by 'assay completion zsh'\n"
                     "_assay() {\n    local -a commands\n    commands=(\n");
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
+    const struct assay__command *command;
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
         if (command->hidden) continue;
         assay__buf_printf(out, "        '%s:", command->name);
         zsh_text(out, command->summary);
         assay__buf_puts(out, "'\n");
     }
     assay__buf_puts(out,
-                    "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n  "
-                    "      return\n"
+                    "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
+                    "        return\n"
                     "    fi\n    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
                     "    case $command in\n");
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
         if (command->hidden) continue;
         assay__buf_printf(out, "    %s)\n        _arguments '(- *)'{-h,--help}'[Show this page.]'",
                           command->name);
@@ -200,17 +199,16 @@ static void put_zsh(struct assay__buf *out)
 
 static void put_fish(struct assay__buf *out)
 {
+    const struct assay__command *command;
     assay__buf_puts(out, "# fish completion for assay, made by 'assay completion fish'\n");
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
         if (command->hidden) continue;
         assay__buf_printf(out, "complete -c assay -n __fish_use_subcommand -f -a %s -d '",
                           command->name);
         put_quoted(out, command->summary);
         assay__buf_puts(out, "'\n");
     }
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
         if (command->hidden) continue;
         const struct assay__option *o;
         for (size_t k = 0; (o = assay__option_at(command, k)); k++) {

@@ -354,8 +354,7 @@ const struct assay__command assay__command_doctor = {
         "be read here, and what reading it costs. It changes nothing and its exit status is 0.\n\n"
         "--capture copies the files of /proc and /sys that assay reads, for a report about a "
         "machine: ASSAY_FSROOT=DIR then replaces this machine by it. The host's name is replaced; "
-        "no "
-        "environment, no command line and no serial number is in it.",
+        "no environment, no command line and no serial number is in it.",
     .examples = "  assay doctor\n  assay doctor --capture machine\n"
                 "  ASSAY_FSROOT=machine assay doctor\n",
     .options = options,

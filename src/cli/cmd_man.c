@@ -130,27 +130,6 @@ static void command_page(struct assay__buf *out, const struct assay__command *co
     assay__buf_free(&usage);
 }
 
-static void main_page(struct assay__buf *out)
-{
-    put_head(out, "assay", "show where a neural network's time and memory go");
-    assay__buf_puts(out, ".SH SYNOPSIS\n.B assay\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n"
-                         "assay profiles neural networks on this machine. What it cannot measure "
-                         "it reports as unavailable, with the reason.\n.SH COMMANDS\n");
-    for (size_t i = 0; assay__command_at(i); i++) {
-        const struct assay__command *command = assay__command_at(i);
-        if (command->hidden) continue;
-        assay__buf_printf(out, ".TP\n.BR assay\\-%s (1)\n", command->name);
-        puts_text(out, command->summary);
-        assay__buf_putc(out, '\n');
-    }
-    put_status(out);
-    assay__buf_puts(
-        out,
-        ".SH ENVIRONMENT\n.TP\n.B ASSAY_ORT_LIBRARY\nPath of the ONNX Runtime library to use.\n"
-        ".TP\n.B ASSAY_WORKER\nPath of the worker program.\n"
-        ".TP\n.B NO_COLOR\nWhen set and not empty, no colours are used.\n");
-}
-
 static int write_page(const char *folder, const char *name, struct assay__buf *page)
 {
     char path[4096];
@@ -169,16 +148,31 @@ static int write_page(const char *folder, const char *name, struct assay__buf *p
 static int write_pages(struct assay__invocation *invocation)
 {
     const char *folder = invocation->arguments[0];
+    const struct assay__command *command;
     struct assay__buf page = {0};
     char name[80];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         assay__say("man: cannot make the folder '%s': %s", folder, strerror(errno));
         return ASSAY__EXIT_FAILED;
     }
-    main_page(&page);
+    put_head(&page, "assay", "show where a neural network's time and memory go");
+    assay__buf_puts(&page, ".SH SYNOPSIS\n.B assay\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n"
+                           "assay profiles neural networks on this machine. What it cannot measure "
+                           "it reports as unavailable, with the reason.\n.SH COMMANDS\n");
+    for (size_t i = 0; (command = assay__command_at(i)); i++) {
+        if (command->hidden) continue;
+        assay__buf_printf(&page, ".TP\n.BR assay\\-%s (1)\n", command->name);
+        puts_text(&page, command->summary);
+        assay__buf_putc(&page, '\n');
+    }
+    put_status(&page);
+    assay__buf_puts(
+        &page,
+        ".SH ENVIRONMENT\n.TP\n.B ASSAY_ORT_LIBRARY\nPath of the ONNX Runtime library to use.\n"
+        ".TP\n.B ASSAY_WORKER\nPath of the worker program.\n"
+        ".TP\n.B NO_COLOR\nWhen set and not empty, no colours are used.\n");
     int status = write_page(folder, "assay.1", &page);
-    for (size_t i = 0; assay__command_at(i) && !status; i++) {
-        const struct assay__command *command = assay__command_at(i);
+    for (size_t i = 0; (command = assay__command_at(i)) && !status; i++) {
         if (command->hidden) continue;
         command_page(&page, command);
         snprintf(name, sizeof name, "assay-%s.1", command->name);

@@ -44,14 +44,10 @@ static bool is_number(int type)
     return type == TYPE_INTEGER || type == TYPE_FLOAT;
 }
 
-static int fail(struct result *r)
-{
-    return r->status = assay__fail(ASSAY_ENOMEM, NULL);
-}
-
 static int flush(struct result *r, size_t least)
 {
-    if (r->out.failed) return r->status ? r->status : fail(r);
+    if (r->out.failed && !r->status) r->status = assay__fail(ASSAY_ENOMEM, NULL);
+    if (r->out.failed) return r->status;
     if (r->out.length < least) return 0;
     if (!r->status && r->out.length) r->status = assay__write_stdout(r->out.data, r->out.length);
     assay__buf_clear(&r->out);
@@ -143,7 +139,7 @@ static int on_row(void *context, int columns, const char *const *names, const ch
     if (r->csv) csv_row(&r->out, columns, values, types);
     if (r->json) json_row(&r->writer, columns, values, types);
     if (r->doc) table_row(r, columns, values, types);
-    if (r->doc && r->doc->failed) return fail(r);
+    if (r->doc && r->doc->failed) return r->status = assay__fail(ASSAY_ENOMEM, NULL);
     if (r->doc && r->row_count == ROWS_HELD) {
         assay__say("the first %d rows are shown; CSV and JSON have them all", ROWS_HELD);
         return 1;
@@ -194,7 +190,7 @@ static int query_profile(struct assay__invocation *invocation)
         assay__json_object(&r.writer);
         assay__json_put_array(&r.writer, "columns");
     } else if (!r.csv) {
-        if (!assay__doc_open(&r.doc, "query", path)) return fail(&r);
+        if (!assay__doc_open(&r.doc, "query", path)) return assay__fail(ASSAY_ENOMEM, NULL);
         bool text = !render->format || strcmp(render->format, "text") == 0;
         if (text) r.doc->title = ""; /* the terminal shows what was typed: rows alone */
         if (sql && !text) assay__doc_code(r.doc, "sql", NULL, sql);

@@ -40,8 +40,9 @@ int assay__unknown_command(const char *name)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         assay__nearest_try(&nearest, commands[i]->name);
     const char *best = assay__nearest_get(&nearest);
-    if (best) return assay__refuse("unknown command '%s'; did you mean '%s'?", name, best);
-    return assay__refuse("unknown command '%s'; 'assay help' lists them", name);
+    return assay__refuse(best ? "unknown command '%s'; did you mean '%s'?"
+                              : "unknown command '%s'; 'assay help' lists them",
+                         name, best);
 }
 
 static int run_command(const struct assay__command *command, int argc, char **argv, int first)

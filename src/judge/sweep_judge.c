@@ -64,23 +64,23 @@ static int by_cost(const void *a, const void *b)
     return x->point < y->point ? -1 : 1;
 }
 
-/* Neighbours that are tied, of the sound points ranked by the goal. */
+/* Neighbours that are tied, of the sound points in the order of the goal. */
 static void find_pairs(struct assay__sweep *sweep, enum assay__plan_goal goal,
                        struct assay__arena *arena)
 {
     struct ranked *order = assay__arena_array(arena, sweep->count, sizeof *order);
     size_t count = 0;
     sweep->pairs = assay__arena_array(arena, sweep->count, sizeof *sweep->pairs);
-    if (!order || !sweep->pairs) return;
-    for (size_t i = 0; i < sweep->count; i++) {
+    for (size_t i = 0; order && sweep->pairs && i < sweep->count; i++) {
         double cost = cost_of(&sweep->points[i], goal);
         if (sweep->points[i].sound && isfinite(cost)) order[count++] = (struct ranked){i, cost};
     }
-    qsort(order, count, sizeof *order, by_cost);
-    for (size_t i = 1; i < count; i++)
-        if (overlap(&sweep->points[order[i - 1].point], &sweep->points[order[i].point]))
-            sweep->pairs[sweep->pair_count++] = (struct assay__sweep_pair){order[i - 1].point,
-                                                                           order[i].point};
+    if (count) qsort(order, count, sizeof *order, by_cost);
+    for (size_t i = 1; i < count; i++) {
+        size_t a = order[i - 1].point, b = order[i].point;
+        if (overlap(&sweep->points[a], &sweep->points[b]))
+            sweep->pairs[sweep->pair_count++] = (struct assay__sweep_pair){a, b};
+    }
 }
 
 /* --- the best --------------------------------------------------------------------------------- */
