@@ -3,7 +3,6 @@
 #include "cli/run_command.h"
 
 #define TIME_S 2.0
-
 #define AT(member) offsetof(struct assay__run_flags, member)
 
 static const struct assay__option options[] = {

@@ -273,8 +273,7 @@ static int write_model(struct making *make)
     made->write_s = (double)(assay__now_ns() - start) / 1e9;
     if (code) return code;
     if (stat(made->path, &file) == 0) made->bytes = (uint64_t)file.st_size;
-    /* a model beyond protobuf's limit has its weights in FILE.data, when that was written just now
-     */
+    /* beyond protobuf's limit the weights are in FILE.data: when that was written just now */
     if (snprintf(data, sizeof data, "%s.data", made->path) < (int)sizeof data &&
         stat(data, &file) == 0 && file.st_mtime >= began)
         made->bytes += (uint64_t)file.st_size;

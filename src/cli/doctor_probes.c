@@ -92,8 +92,7 @@ int assay__doctor_probes_open(struct assay__patient *patient)
             examine(made);
         else
             answered = assay__guard_run(examine, drop, made, limit_ns) == 0;
-        if (!answered) { /* it costs its limit, what it holds is the thread's now, and the rest
-                            goes on */
+        if (!answered) { /* what it holds is the thread's now; the rest goes on */
             e->reason = assay__arena_text(patient->arena,
                                           "it did not answer within %.3g s: given up",
                                           (double)limit_ns * 1e-9);

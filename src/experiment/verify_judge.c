@@ -59,8 +59,7 @@ static void judge_gain(struct assay__attempt *attempt, struct assay__arena *aren
                    assay__digits(g->ci.high, 3).text),
                *noise = assay__arena_text(arena, "too noisy to detect changes below %.*f %%",
                                           g->smallest < 0.1, g->smallest * 100);
-    /* Threads that sleep are meant to save energy: saving it is enough, if nothing becomes slower.
-     */
+    /* threads that sleep are to save energy: that is enough, if nothing becomes slower */
     bool saves = attempt->change_count == 1 &&
                  attempt->changes[0]->kind == ASSAY__CHANGE_SPINNING_OFF &&
                  attempt->energy.ci.high < 1 && !(drift > attempt->limit);
