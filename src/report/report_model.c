@@ -89,7 +89,8 @@ int assay__prediction_report(const struct assay_profile *profile, const struct a
         assay_free(text);
         return code ? code : written(out, error);
     }
-    return view(assay__prediction_document(profile, fits, layers, &doc), &doc, options, out, error);
+    return view(assay__prediction_document(profile, fits, options->hint, layers, &doc), &doc,
+                options, out, error);
 }
 
 int assay__chips_report(const struct assay_report_options *options, struct assay__buf *out,

@@ -145,21 +145,26 @@ static void add_notes(struct assay__doc *doc, const struct assay__advice *advice
                                                            : "the profile has no power readings");
     assay__doc_point(doc, "A potential is derived from shares of the latency (=) or from an "
                           "assumed cost (~); the potentials of several findings do not multiply.");
-    assay__doc_point(
-        doc, "%s",
-        advice->verification
-            ? "Measured gains hold for this machine and this workload."
-            : "Potentials are not measured; verification measures those that can be tried.");
+    const char *hint = doc->hint ? doc->hint("verification") : NULL;
+    if (advice->verification)
+        assay__doc_point(doc, "Measured gains hold for this machine and this workload.");
+    else
+        assay__doc_point(doc,
+                         "Potentials are not measured; verification measures those that can "
+                         "be tried%s%s%s.",
+                         hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
     assay__doc_end(doc);
 }
 
-int assay__advice_document(const struct assay__advice *advice, struct assay__doc **made)
+int assay__advice_document(const struct assay__advice *advice, const char *(*hint)(const char *),
+                           struct assay__doc **made)
 {
     const struct assay__target *target = &advice->trial->target;
     struct assay__buf ids = {0};
     int code = assay__doc_new(made);
     if (code) return code;
     struct assay__doc *doc = *made;
+    doc->hint = hint;
     bool one = advice->profile->trial_count < 2 || advice->verification;
     doc->title = or_empty(advice->profile->models[0]->name);
     doc->kicker = "assay advise";

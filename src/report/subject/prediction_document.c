@@ -209,19 +209,24 @@ static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
     for (size_t i = 0; i < trial->note_count; i++)
         if (trial->notes[i] != trial->target.uncovered)
             assay__doc_say(doc, ASSAY__TONE_NOTE, trial->notes[i]);
+    const char *hint = doc->hint ? doc->hint("target") : NULL;
     if (trial->target.device_class == ASSAY__CLASS_NPU)
         assay__doc_note(
-            doc, "Check the model against the Neural Engine to see whether all of it runs there.");
+            doc,
+            "Check the model against the Neural Engine to see whether all of it runs there%s%s.",
+            hint ? ": " : "", hint ? hint : "");
     assay__doc_end(doc);
 }
 
 int assay__prediction_document(const struct assay_profile *profile, const struct assay__fit *fits,
-                               bool layers, struct assay__doc **made)
+                               const char *(*hint)(const char *), bool layers,
+                               struct assay__doc **made)
 {
     int code = assay__doc_new(made);
     struct assay__doc *doc = *made;
     size_t best = best_of(profile, fits);
     if (code) return code;
+    doc->hint = hint;
     const struct assay__trial *trial = &profile->trials[best];
     const char *chip = trial->target.chip;
     const char *title = assay__doc_printf(doc, "%s on %s, %s", profile->models[0]->name,

@@ -64,10 +64,12 @@ static void put(struct view *v, const struct assay__judged *j, double number,
 
 static const char *state_of(const struct assay__sweep_point *p)
 {
-    return !p->judged.usable ? "failed"
-           : p->within       ? "ok"
-           : p->sound        ? "beyond limits"
-                             : "wrong outputs";
+    return p->unreached        ? "not reached"
+           : p->interrupted    ? "interrupted"
+           : !p->judged.usable ? "failed"
+           : p->within         ? "ok"
+           : p->sound          ? "beyond limits"
+                               : "wrong outputs";
 }
 
 static void put_row(struct view *v, size_t i)
@@ -205,8 +207,12 @@ static void build(struct assay__doc *doc, const struct assay__trial *trial)
     for (size_t i = 0; faults && i < sweep->count; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
         const struct assay__judged *j = &p->judged;
-        const char *kind = !j->usable ? "not run" : p->within ? NULL : state_of(p);
-        faults[i] = (struct assay__fault){kind, j->label, j->reason};
+        bool failed = !j->usable && !p->interrupted;
+        const char *kind = failed ? "not run" : p->within ? NULL : state_of(p);
+        const char *reason = j->reason;
+        if (p->sound && !p->within && isnan(p->slo_s))
+            reason = assay__doc_reason(doc, v.profile->plan.slo_metric, reason);
+        faults[i] = (struct assay__fault){kind, j->label, reason};
         faults[sweep->count + i] = (struct assay__fault){*j->lost ? "lost" : NULL, j->label,
                                                          j->lost};
     }

@@ -192,6 +192,8 @@ static void add_best(struct view *v)
     struct assay__buf tied = {0};
     assay__doc_fact_text(v->doc, "best", best ? best->judged.label : "none");
     assay__doc_fact_text(v->doc, "why", result->why);
+    if (best && !result->tested && v->doc->hint && v->doc->hint("budget"))
+        assay__doc_item_text(v->doc, "%s", v->doc->hint("budget"));
     for (size_t i = 0; i < result->count; i++)
         if (result->rows[i].alike)
             assay__buf_printf(&tied, "%s%s", tied.length ? "; " : "", result->rows[i].judged.label);
@@ -201,8 +203,11 @@ static void add_best(struct view *v)
     struct assay__fault *faults = assay__doc_array(v->doc, result->count + 1, sizeof *faults);
     for (size_t i = 0; faults && i < result->count; i++) {
         const struct assay__tune_row *row = &result->rows[i];
+        const char *reason = row->judged.reason, *slo = result->plan->slo_metric;
+        bool few = slo && row->judged.usable &&
+                   isnan(assay__trial_value(&v->profile->trials[row->judged.trial], slo));
         faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->judged.label,
-                                          row->judged.reason};
+                                          few ? assay__doc_reason(v->doc, slo, reason) : reason};
     }
     if (faults) assay__point_faults(v->doc, faults, result->count);
     add_spent(v);
