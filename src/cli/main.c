@@ -45,7 +45,7 @@ int assay__unknown_command(const char *name)
                          name, best);
 }
 
-static int run_command(const struct assay__command *command, int argc, char **argv, int first)
+static int dispatch(const struct assay__command *command, int argc, char **argv, int first)
 {
     struct assay__invocation invocation = {.command = command};
     struct assay__buf line = {0};
@@ -102,5 +102,5 @@ int main(int argc, char **argv)
     if (!command && name[0] == '-')
         return assay__refuse(
             "unknown option '%s' before a command; 'assay help' lists the commands", name);
-    return command ? run_command(command, argc, argv, 2) : assay__unknown_command(name);
+    return command ? dispatch(command, argc, argv, 2) : assay__unknown_command(name);
 }
