@@ -7,6 +7,7 @@
 #include "platform/linux_fs.h"
 #include "platform/platform.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,28 @@ static void read_pressure(struct assay__disturbance *reading)
     if (strncmp(text, "some ", 5) != 0 || !total) return;
     reading->pressure_cpu_s = (double)strtoull(total + 6, NULL, 10) * 1e-6;
     reading->pressure_known = true;
+}
+
+/* proc(5), schedstat: time on a CPU, time waiting for one, slices. */
+bool assay__process_waited_ns(int64_t pid, uint64_t *waited_ns)
+{
+    char path[64];
+    bool known = false;
+    snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
+    DIR *tasks = assay__fs_replaced() ? NULL : opendir(path);
+    *waited_ns = 0;
+    for (const struct dirent *task; tasks && (task = readdir(tasks));) {
+        char text[128];
+        unsigned long long ran, waited;
+        if (task->d_name[0] == '.' ||
+            assay__fs_readf(text, sizeof text, "%s/%s/schedstat", path, task->d_name) <= 0 ||
+            sscanf(text, "%llu %llu", &ran, &waited) != 2)
+            continue;
+        *waited_ns += waited;
+        known = true;
+    }
+    if (tasks) closedir(tasks);
+    return known;
 }
 
 void assay__disturbance_read(struct assay__disturbance *reading)

@@ -68,6 +68,20 @@ static double seconds_missing(const struct assay__goal *goal, const struct assay
     return by_precision > missing ? by_precision : missing;
 }
 
+/* The windows of a brief launch have a fixed length, known from the first on. */
+static enum assay__decision next_brief(const struct assay__goal *goal,
+                                       const struct assay__taken *taken,
+                                       struct assay__window_plan *plan)
+{
+    double wanted_s = fmax(ASSAY__GOAL_BRIEF_SECONDS,
+                           ASSAY__GOAL_BRIEF_ITERATIONS * taken->pace_ns / 1e9);
+    double window_s = fmin(wanted_s, ASSAY__GOAL_BRIEF_CAP_S) / ASSAY__GOAL_BRIEF_WINDOWS;
+    if (taken->windows >= ASSAY__GOAL_BRIEF_WINDOWS && taken->samples >= goal->least)
+        return ASSAY__GOAL_STOP;
+    *plan = (struct assay__window_plan){goal->capacity * (size_t)goal->streams, window_s};
+    return ASSAY__GOAL_WINDOW;
+}
+
 static enum assay__decision next_default(const struct assay__goal *goal,
                                          const struct assay__taken *taken,
                                          struct assay__window_plan *plan)
@@ -101,6 +115,7 @@ enum assay__decision assay__goal_next(const struct assay__goal *goal,
 {
     if (goal->iterations > 0) return next_count(goal, taken, plan);
     if (goal->time_s > 0) return next_time(goal, taken, plan);
+    if (goal->brief) return next_brief(goal, taken, plan);
     return next_default(goal, taken, plan);
 }
 
@@ -120,6 +135,8 @@ double assay__goal_done(const struct assay__goal *goal, const struct assay__take
         done = (double)taken->samples / (double)goal->iterations;
     else if (goal->time_s > 0)
         done = taken->wall_ns / 1e9 / goal->time_s;
+    else if (goal->brief)
+        done = (double)taken->windows / ASSAY__GOAL_BRIEF_WINDOWS;
     else
         done = fmin(taken->wall_ns / 1e9 / fmax(window_seconds(taken) * ASSAY__GOAL_WINDOWS, 1e-9),
                     0.99);
